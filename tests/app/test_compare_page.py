@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
-from kafkaviz.app.pages.compare import head
 from kafkaviz.app.pages.compare import page as compare_page
 from kafkaviz.app.pages.compare.logs import offsets_of_interest
+from kafkaviz.app.pages.compare.page import comparison_json, partitions_csv
 from kafkaviz.app.state.comparisons import comparisons
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (
@@ -178,12 +178,12 @@ def test_the_csv_has_what_the_story_tells(comparison):
 
 
 def csv_of(comparison: BrokerComparison) -> str:
-    return head.partitions_csv(comparison)
+    return partitions_csv(comparison)
 
 
 def test_the_json_is_that_of_the_command(comparison):
     """With every partition."""
-    parsed = json.loads(head.comparison_json(comparison))
+    parsed = json.loads(comparison_json(comparison))
     assert [item["partition"] for item in parsed["partitions"]] == [
         item.partition for item in comparison.partitions
     ]

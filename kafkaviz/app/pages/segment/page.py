@@ -1,22 +1,26 @@
 """The Segment page: the three files of a segment, and how they point at each other.
 
-Below the ruler are tabs: batches, index and time index around the pin, and bytes.
+The pin is the batch, with its index slots, that the whole page is about. Below the ruler are tabs:
+batches, index and time index around the pin, and bytes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from html import escape
 from typing import cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
+from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.frame import frame
-from kafkaviz.app.frontend import address, ruler
-from kafkaviz.app.pages.segment import bytes_tab, head
-from kafkaviz.app.pages.segment.head import current_pin
+from kafkaviz.app.frame import frame, pages
+from kafkaviz.app.frontend import address, ruler, ruler_state
+from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
@@ -25,12 +29,12 @@ from kafkaviz.app.widgets.tables import download
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_facts import FactGroups
-from kafkaviz.figures.segment.segment_ruler import PLAIN
+from kafkaviz.figures.segment.segment_ruler import PLAIN, SHADES
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.log.segment import Index, LogSegment, Segment
 from kafkaviz.messages import render, say, say_count
 
 MAX_OFFERED = 12  # segments offered instead of a missing one
@@ -51,7 +55,7 @@ def render_page() -> None:
         anatomy = segment_cache.read(location.segment)
     except CannotOpen as fault:
         return _render_unreadable(fault)
-    head.render_head(location, partition, anatomy)
+    render_head(location, partition, anatomy)
     if anatomy.grown_bytes:
         _render_grown(anatomy)
     groups = segment_cache.facts(location.snapshot, partition, anatomy)
@@ -78,10 +82,10 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
 def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     tab = choice.take_from_address(page_state.TAB, tab_names())
     with st.container(gap=24):
-        left, right = head.columns()
+        left, right = columns()
         with left:
-            ruler(head.ruler_message(location, anatomy))
-        head.render_facts(right, groups)
+            ruler(ruler_message(location, anatomy))
+        render_facts(right, groups)
         render_tables(location, anatomy)
     shade = st.session_state[page_state.SHADE]
     address(
@@ -97,7 +101,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
     if not partition.segments:
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
-    head.render_title(partition)
+    render_title(partition)
     candidates = list(
         {
             candidate.base_offset: candidate
@@ -142,14 +146,14 @@ def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegmen
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
     """Draws a partition directory without segment files. Its other files are shown as bytes."""
-    head.render_title(partition)
+    render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         _render_broker_link(location)
     _render_bytes(location)
 
 
 def _render_no_log(location: SegmentLocation) -> None:
-    head.render_title(location.partition, location.segment)
+    render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
     with elements.state(
         "no_log", "warning", say("common.no_log"), say("segment.no_log_why", names=names)
@@ -159,7 +163,7 @@ def _render_no_log(location: SegmentLocation) -> None:
 
 
 def _render_unreadable(fault: CannotOpen) -> None:
-    head.render_title(None)
+    render_title(None)
     is_gone = fault.kind == "missing"
     reason = (
         say("segment.gone_why")
@@ -191,10 +195,10 @@ def _render_grown(anatomy: Anatomy) -> None:
 
 def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     """Draws a log that is empty or has no whole batch."""
-    left, right = head.columns()
+    left, right = columns()
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
         _render_broker_link(location)
-    head.render_facts(right, groups)
+    render_facts(right, groups)
     _render_bytes(location)
 
 
@@ -298,3 +302,115 @@ def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, 
         f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     )
     download(label, partial(segment_tables.csv_bytes, anatomy, table), name, f"kv_csv_{table}")
+
+
+# 728 and 276 pixels in a window 1280 pixels wide: Streamlit shares out the width without the gap
+WIDTHS = (0.7207, 0.2793)
+
+
+def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        elements.title(
+            _title_html(partition, anatomy.segment),
+            segment_text.lead(anatomy, partition.state),
+            gap=0,
+        )
+        if len(anatomy.batches):
+            choice.take_from_address(page_state.SHADE, {shade: shade for shade in SHADES})
+            st.segmented_control(
+                say("segment.shade"),
+                SHADES,
+                key=page_state.SHADE,
+                required=True,
+                label_visibility="collapsed",
+                format_func=lambda shade: say(f"segment.shade_{shade}"),
+            )
+        if (
+            "Lookup" in pages()
+            and len(anatomy.batches)
+            and st.button(say("segment.look_up"), icon=":material/manage_search:")
+        ):
+            offset = int(anatomy.batches.row(current_pin(anatomy).row)["last_offset"])
+            st.switch_page(
+                pages()["Lookup"].script,
+                query_params={**location.address, "by": "offset", "target": str(offset)},
+            )
+
+
+def render_title(partition: Partition | None, segment: Segment | None = None) -> None:
+    """Draws only the title, for a page that cannot show the segment."""
+    elements.title(_title_html(partition, segment))
+
+
+def _title_html(partition: Partition | None, segment: Segment | None) -> str:
+    name = units.escape_controls(partition.label) if partition else elements.page_name("Segment")
+    base_text = (
+        say("segment.from_offset", offset=units.format_count(segment.base_offset))
+        if segment
+        else ""
+    )
+    html = (
+        f'{escape(name)} <span class="kv-fnt" style="font-weight:500">{escape(base_text)}</span>'
+        if base_text
+        else escape(name)
+    )
+    if partition and segment and segment.base_offset in partition.remote_bases:
+        html += f' <span class="kv-chip info">{escape(say("broker.hover_remote"))}</span>'
+    return html
+
+
+def current_pin(anatomy: Anatomy) -> PinnedRow:
+    """Returns the batch chosen in the ruler, else that of the address, else an instructive one."""
+    ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
+    if ruler_pin:
+        return segment_tables.find_pinned_row(
+            anatomy, int(ruler_pin["row"]), int(ruler_pin["slot"]), int(ruler_pin["time"])
+        )
+    address_target = _find_target(anatomy, st.query_params.get(page_state.PIN, ""))
+    pin_target = (
+        selection.default_selection(anatomy) if address_target.row is None else address_target
+    )
+    return segment_tables.find_pinned_row(
+        anatomy, cast(int, pin_target.row), pin_target.slot, pin_target.time
+    )
+
+
+def _find_target(anatomy: Anatomy, offset: str) -> Selection:
+    """Returns the batch with this offset, else with the byte of the address, else an example."""
+    byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
+    if byte:
+        return selection.select_byte(anatomy, *byte)
+    return selection.select_offset(anatomy, offset)
+
+
+def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
+    """Returns the slice that the ruler requested, around the requested offset."""
+    slice_request = ruler_state("slice", segment_cache.key(anatomy.segment))
+    address_target = _find_target(
+        anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
+    )
+    return segment_cache.browser_payload(
+        anatomy,
+        address_target,
+        st.session_state[page_state.SHADE],
+        _centre_row(anatomy, slice_request),
+        location.address,
+    )
+
+
+def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
+    """Returns the row in the middle of the requested slice, None for the pin."""
+    if "row" in slice_request:
+        return int(slice_request["row"])
+    if "position" in slice_request:
+        return selection.row_at_byte(anatomy, int(slice_request["position"]))
+    return None
+
+
+def columns() -> Sequence[DeltaGenerator]:
+    return st.columns(WIDTHS, gap=20)
+
+
+def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
+    with column, st.container(key="kv_fig_facts"):
+        segment_widgets.facts(groups)
