@@ -9,7 +9,7 @@ RUN python -m venv /opt/kafkaviz \
     && grep -v '^-e ' requirements.lock > packages.txt \
     && /opt/kafkaviz/bin/pip install --no-cache-dir --disable-pip-version-check -r packages.txt
 COPY pyproject.toml hatch_build.py README.md LICENSE app.py ./
-COPY pyspark_kafka_*.py ./
+COPY distributions/spark distributions/spark
 COPY .streamlit .streamlit
 COPY pages pages
 COPY sample_data sample_data

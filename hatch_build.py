@@ -16,6 +16,7 @@ class FilesBesidePackage(BuildHookInterface):
         if version != "standard":
             return
         files = {name: f"kafkaviz/checkout/{name}" for name in BESIDE}
-        # Spark looks for data sources in modules of this prefix
-        files |= {path.name: path.name for path in Path(self.root).glob("pyspark_kafka_*.py")}
+        # Spark looks for data sources in top-level modules whose names begin with pyspark_
+        modules = Path(self.root, "distributions", "spark").glob("pyspark_kafka_*.py")
+        files |= {f"distributions/spark/{path.name}": path.name for path in modules}
         build_data["force_include"].update(files)

@@ -120,10 +120,11 @@ def test_the_core_holds_all_that_is_in_git(wheels):
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
     beside = ("app.py", "pages/", ".streamlit/", "sample_data/")
+    spark = "distributions/spark/"
     expected = {
-        CHECKOUT + name if name.startswith(beside) else name
+        CHECKOUT + name if name.startswith(beside) else name.removeprefix(spark)
         for name in git.stdout.split()
-        if name.startswith((*beside, "kafkaviz/", "pyspark_"))
+        if name.startswith((*beside, "kafkaviz/", spark))
     }
     names = set(zipfile.ZipFile(wheels["kafkaviz_core"]).namelist())
     assert expected - names == set()

@@ -13,11 +13,12 @@ from pyspark.errors import StreamingQueryException
 from kafkaviz.pipeline.datasource.installed import InstalledSource
 from kafkaviz.pipeline.datasource.source import SOURCES, FilesSource, StreamRefusal
 from kafkaviz.pipeline.datasource.source_schema import BadOption
+from kafkaviz.pipeline.spark.session import SOURCE_MODULES
 from tests.pipeline.scan_answers import SELECTIONS
 from tests.pipeline.source_reading import read
 
 ROOT = Path(__file__).parents[2]
-MODULES = sorted(path.stem for path in ROOT.glob("pyspark_*.py"))
+MODULES = sorted(path.stem for path in (ROOT / SOURCE_MODULES).glob("pyspark_*.py"))
 
 
 def test_every_format_has_a_module():
@@ -29,7 +30,9 @@ def test_every_format_has_a_module():
 def test_a_module_imports_nothing_until_it_is_read():
     """Spark imports them in sessions that read something else."""
     code = f"import sys, {', '.join(MODULES)}; print(*{{'numpy', 'pyarrow', 'numba'}} & {{*sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT / SOURCE_MODULES
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "")
 
 

@@ -13,6 +13,7 @@ import pytest
 from kafkaviz.pipeline import register
 from kafkaviz.pipeline.datasource import probes
 from kafkaviz.pipeline.datasource.source import PushingReader, RecordsSource, session_source
+from kafkaviz.pipeline.spark.session import SOURCE_MODULES
 from tests.pipeline.scan_answers import KEYS, SELECTIONS, SHUFFLES, TOPICS, answers
 from tests.pipeline.source_reading import read
 
@@ -71,7 +72,8 @@ def test_spark_connect_gives_the_same(clean, expected):
     before they are registered.
     """
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    paths = os.pathsep.join([str(ROOT), str(ROOT / SOURCE_MODULES)])
+    environ = {**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=ROOT, env=environ, timeout=900
     )

@@ -18,6 +18,7 @@ from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.spark.daemon import print_fault
 from kafkaviz.pipeline.spark.session import (
     CHECKOUT,
+    SOURCE_MODULES,
     is_alive,
     prepare,
     session,
@@ -130,7 +131,11 @@ def test_workers_get_this_python_and_this_checkout(tmp_path):
     }
     prepare("local[2]", tmp_path, environ)
     assert environ["PYSPARK_PYTHON"] == sys.executable
-    assert environ["PYTHONPATH"].split(os.pathsep) == [str(CHECKOUT), "/mine"]
+    assert environ["PYTHONPATH"].split(os.pathsep) == [
+        str(CHECKOUT),
+        str(CHECKOUT / SOURCE_MODULES),
+        "/mine",
+    ]
     assert environ["SPARK_LOCAL_IP"] == "127.0.0.1"
     assert environ["JAVA_HOME"].startswith(str(tmp_path))
 

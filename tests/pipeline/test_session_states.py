@@ -144,6 +144,7 @@ def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, ma
         assert context.pythonExec == python
         assert context.environment["PYTHONPATH"].split(os.pathsep) == [
             str(session.CHECKOUT),
+            str(session.CHECKOUT / session.SOURCE_MODULES),
             "theirs",
         ]
     assert context.pythonExec == "python3"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
 CHECKOUT = Path(__file__).resolve().parents[3]
+SOURCE_MODULES = "distributions/spark"  # the modules of a checkout in which Spark finds the formats
 DRIVER_MEMORY = "512m"  # Spark requires at least 450m; rows of batches never reach the JVM
 # The JVM does little after its start; half of its CPU time went into optimising.
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -226,17 +227,18 @@ def prepare(
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
-    """Adds this checkout to PYTHONPATH.
+    """Adds this checkout and its modules pyspark_kafka_* to PYTHONPATH.
 
     Spark's workers get PYTHONPATH but not the driver's sys.path, and `streamlit run` changes only
     the latter.
     """
+    added = [str(root), str(root / SOURCE_MODULES)]
     others = [
         path
         for path in environ.get("PYTHONPATH", "").split(os.pathsep)
-        if path and path != str(root)
+        if path and path not in added
     ]
-    environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
+    environ["PYTHONPATH"] = os.pathsep.join([*added, *others])
 
 
 @contextmanager
