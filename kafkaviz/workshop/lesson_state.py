@@ -229,14 +229,14 @@ def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[
     """
     if is_lab_open(position.lesson):
         return position.lesson.name, position.part
-    before = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
-    return (lessons[before[-1][0]].name, before[-1][1]) if before else None
+    earlier_keys = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
+    return (lessons[earlier_keys[-1][0]].name, earlier_keys[-1][1]) if earlier_keys else None
 
 
 def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
     """Returns the lesson and number of the next step, or None after the last."""
-    behind = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
-    return (lessons[behind[0][0]].name, behind[0][1]) if behind else None
+    later_keys = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
+    return (lessons[later_keys[0][0]].name, later_keys[0][1]) if later_keys else None
 
 
 def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:

@@ -90,7 +90,7 @@ class ProducerTable:
                     if read is None
                     else marker(read, row, row_number)
                 )
-                self._end(row, end_marker, self._begins_behind(batches, relevant_rows[place:]))
+                self._end(row, end_marker, self._next_begin(batches, relevant_rows[place:]))
 
     def snapshot(self) -> bytes:
         """Returns the current state as a .snapshot file, in the order of Java's HashMap."""
@@ -130,7 +130,7 @@ class ProducerTable:
             int(row["producer_id"]), int(row["base_offset"]), end_marker.kind, next_begin=next_begin
         )
 
-    def _begins_behind(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
+    def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
         """Returns where another producer's transaction begins after a marker in the same append.
 
         None if there is none. An append of a follower has many batches, and Kafka registers all

@@ -328,7 +328,7 @@ class UnifiedLog:
             Event(kind="truncate", segment=self.active.base_offset, now_ms=now_ms, offset=offset)
         )
         if self.segments[0].base_offset > offset:
-            self._start_anew(offset, now_ms)
+            self._restart_log(offset, now_ms)
             return True
         while self.active.base_offset > offset:
             self.logs.delete(self.segments.pop().base_offset)
@@ -342,7 +342,7 @@ class UnifiedLog:
         self._know_producers(offset)
         return True
 
-    def _start_anew(self, offset: int, now_ms: int) -> None:
+    def _restart_log(self, offset: int, now_ms: int) -> None:
         """Deletes everything and starts a new segment (truncateFullyAndStartAt)."""
         for segment in self.segments:
             self.logs.delete(segment.base_offset)

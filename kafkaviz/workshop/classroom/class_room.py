@@ -151,7 +151,7 @@ class ClassRoom:
         self._lock = threading.RLock()
         self._seats: dict[str, Seat] = {}
         self._revealed_steps: set[StepKey] = set()
-        self._heard_at = self._step_since = clock()
+        self._active_at = self._step_since = clock()
         self._watchers: list[Callable[[], object]] = []
 
     # ---- seats
@@ -168,7 +168,7 @@ class ClassRoom:
             ClassFull: every seat was active within SEAT_SILENCE_S.
         """
         with self._lock:
-            now = self._hear()
+            now = self._note_activity()
             if len(self._seats) >= MAX_SEATS:
                 silent = min(self._seats.values(), key=lambda seat: seat.seen_at)
                 if now - silent.seen_at < SEAT_SILENCE_S:
@@ -185,7 +185,7 @@ class ClassRoom:
         with self._lock:
             seat = self._seats.get(token)
             if seat is not None:
-                seat.seen_at = self._hear()
+                seat.seen_at = self._note_activity()
             return seat
 
     def leave(self, token: str) -> None:
@@ -195,11 +195,11 @@ class ClassRoom:
     def heartbeat(self) -> None:
         """Notes that the teacher is present, which keeps the room open."""
         with self._lock:
-            self._hear()
+            self._note_activity()
 
     def idle_s(self) -> float:
         """Returns the seconds since anyone in this room was last active."""
-        return self._clock() - self._heard_at
+        return self._clock() - self._active_at
 
     def clear(self) -> None:
         with self._lock:
@@ -222,7 +222,7 @@ class ClassRoom:
     def show(self, step: StepKey, track: str = "") -> ClassPosition:
         """Leads the class to a step, and to a track of the lessons."""
         with self._lock:
-            self._hear()
+            self._note_activity()
             if step != self.position.step:
                 self._step_since = self._clock()
                 for seat in self._seats.values():
@@ -234,7 +234,7 @@ class ClassRoom:
     def reveal(self, step: StepKey) -> None:
         """Shows the answers of a step to all learners; further answers are ignored."""
         with self._lock:
-            self._hear()
+            self._note_activity()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
                 self._revealed_steps.add(step)
                 self._move(self.position)
@@ -345,9 +345,9 @@ class ClassRoom:
     def _has_answered(seat: Seat, step: StepKey) -> bool:
         return any((*step, is_task) in seat.answers for is_task in (False, True))
 
-    def _hear(self) -> float:
-        self._heard_at = self._clock()
-        return self._heard_at
+    def _note_activity(self) -> float:
+        self._active_at = self._clock()
+        return self._active_at
 
 
 class ClassRooms:

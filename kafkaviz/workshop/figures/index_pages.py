@@ -65,17 +65,17 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
         then_entries: number of entries after it has grown.
     """
     before = _lane(entries, ())
-    behind = _lane(then_entries, before.probed_pages)
+    after = _lane(then_entries, before.probed_pages)
     return MovingMiddlesView(
         say(
             "moving_middles.title",
-            pages=behind.pages,
-            read=_join(behind.probed_pages),
+            pages=after.pages,
+            read=_join(after.probed_pages),
             before=_join(before.probed_pages),
         ),
         say("moving_middles.question", pages=before.pages, read=_join(before.probed_pages)),
         say("moving_middles.below"),
-        (before, behind),
+        (before, after),
     )
 
 
@@ -118,9 +118,9 @@ def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
 
 def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.Figure:
     colours = theme.colours(mode)
-    before, behind = middles.lanes
-    pages = max(before.pages, behind.pages)
-    lanes = ((before, HEAD_PX, True), (behind, HEAD_PX + LANE_STEP_PX, is_answered))
+    before, after = middles.lanes
+    pages = max(before.pages, after.pages)
+    lanes = ((before, HEAD_PX, True), (after, HEAD_PX + LANE_STEP_PX, is_answered))
     chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
     return chart.update_layout(
         template=theme.template(mode),

@@ -348,7 +348,7 @@ def _line_traces(
     hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
     is_first = line.cause == race_view.cause
     before = line.points[line.points[:, 0] <= race_view.roll_ms]
-    behind = line.points[line.points[:, 0] >= race_view.roll_ms]
+    after_roll = line.points[line.points[:, 0] >= race_view.roll_ms]
     traces = [
         go.Scatter(
             x=points[:, 0],
@@ -361,9 +361,9 @@ def _line_traces(
         )
         for points, width, dash in (
             (before, 3.2 if is_first else 2, _dash(line.cause)),
-            (behind, 1.6, "dot"),
+            (after_roll, 1.6, "dot"),
         )
-        if len(points) > 1 and not (is_first and points is behind)
+        if len(points) > 1 and not (is_first and points is after_roll)
     ]
     if line.reached_ms is not None:
         marker = {
@@ -418,7 +418,7 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
         }
         for (line, reached_ms), text, place in zip(reached, texts, places, strict=True)
     ]
-    beside = [
+    right_of_line = [
         {
             "xref": "paper",
             "x": 1,
@@ -440,7 +440,7 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
     ]
     return [
         label | {"showarrow": False, "font": {"size": 13, "color": _text_colour(cause, colours)}}
-        for label, cause in zip((*above, *beside), causes, strict=True)
+        for label, cause in zip((*above, *right_of_line), causes, strict=True)
     ]
 
 

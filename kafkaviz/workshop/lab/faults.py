@@ -307,11 +307,11 @@ def _next_segment_offset(copy: LogCopy) -> int:
 # ---- indexes
 
 
-def _slots(kind: str, behind: int = 0) -> Callable[[LogCopy], range]:
-    """Returns a function that gives the slots of an index without the last `behind` ones."""
+def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
+    """Returns a function that gives the slots of an index without the last `excluded` ones."""
 
     def places(copy: LogCopy) -> range:
-        return range(len(copy.entries(kind)) - behind)
+        return range(len(copy.entries(kind)) - excluded)
 
     return places
 
@@ -435,8 +435,8 @@ FAULTS = MappingProxyType(
         "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
         "cut": Fault(_cut_log, _last_batch_bytes),
         "cut-killed": Fault(_cut_log, _last_batch_bytes, has_kill=True),
-        "entries-swapped": Fault(_swap_entries, _slots("index", behind=1)),
-        "position-moved": Fault(_move_position, _slots("index", behind=POSITION_SLOTS)),
+        "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
+        "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
         "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
         "index-cut": Fault(_cut_index, lambda copy: range(1, len(copy.content("index")) + 1)),
         "index-padded": Fault(_pad_index, _padding_bytes),

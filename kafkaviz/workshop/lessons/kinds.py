@@ -185,7 +185,7 @@ KINDS = MappingProxyType(
             REQUIRED_OFFSET_KEYS,
         ),
         "header-areas": _figure_kind(
-            "the header of a real batch beside its records, to scale, and what its checksum covers",
+            "the header of a real batch, its records, and what its checksum covers, to scale",
             REQUIRED_OFFSET_KEYS,
         ),
         "segments": _figure_kind(
@@ -268,7 +268,7 @@ KINDS = MappingProxyType(
             SEGMENT_KEYS,
         ),
         "fetch-share": _figure_kind(
-            "what looking up takes of an answer, beside sending it",
+            "the share of a lookup in the time of a fetch",
             SEGMENT_KEYS,
         ),
         "replicas": _figure_kind(

@@ -99,15 +99,15 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
         on_place: called with the other window's location when it changes.
     """
 
-    def hear() -> None:
-        heard = (st.session_state.get(FOLLOWER) or {}).get("place")
-        if heard:
-            on_place(heard)
+    def follow() -> None:
+        other_place = (st.session_state.get(FOLLOWER) or {}).get("place")
+        if other_place:
+            on_place(other_place)
 
     _follow(
         key=FOLLOWER,
         data={"place": place},
-        on_place_change=hear,
+        on_place_change=follow,
         width="content",
         height="content",
     )
