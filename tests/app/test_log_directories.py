@@ -75,7 +75,7 @@ def test_the_table_tells_the_directory(disks):
 @pytest.mark.usefixtures("starts")
 def test_a_directory_of_several_says_so(disks):
     """Away from the metadata log; with it nothing is missing that a page would show."""
-    words = "one of several log directories, without the metadata log"
+    words = "no opened log directory has the metadata log"
     assert words in page_html(opened("broker", disks, ("disk-b",)))
     assert words not in page_html(opened("broker", disks, ("disk-a",)))
 
@@ -212,7 +212,7 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
     ("language", "words", "default"),
     [
         ("en", "the metadata log is not in an opened log directory", "Kafka’s default"),
-        ("zh", "元数据日志在另一个日志目录中", "Kafka 默认值"),
+        ("zh", "元数据日志不在已打开的日志目录中", "Kafka 默认值"),
     ],
 )
 def test_a_setting_is_unknown_away_from_the_metadata_log(

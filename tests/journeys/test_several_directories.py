@@ -28,7 +28,7 @@ WORDS = {
         "starts": "这个 broker 能够启动",
         "partial": "这里没有什么会阻止下次启动",
         "unread": "该 broker 的其他日志目录没有读取",
-        "unknown": "元数据日志在另一个日志目录中",
+        "unknown": "元数据日志不在已打开的日志目录中",
     },
 }
 
