@@ -16,7 +16,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import file
-from kafkaviz.log.archives import archive, unpack_budget
+from kafkaviz.log.archives import archive, members
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
@@ -307,8 +307,8 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
 
 def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
     """A page that is refused in the end, or opened, says that alone."""
-    monkeypatch.setattr(unpack_budget, "PROGRESS_INTERVAL_S", 0)
-    monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 3)
+    monkeypatch.setattr(members, "PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr(members, "LIMIT_FILES", 3)
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
         for number in range(4):
             out.writestr(f"orders-{number}/00000000000000000000.log", b"")
@@ -317,7 +317,7 @@ def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
         at
     ) and "holds more than 3 files and folders. Unpack it yourself" in page_html(at)
     assert "being unpacked" not in page_html(at)
-    monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 30)
+    monkeypatch.setattr(members, "LIMIT_FILES", 30)
     button(at, "Try again").click().run()
     assert "<h1>4 topic-partitions" in page_html(at) and "being unpacked" not in page_html(at)
 

@@ -21,7 +21,6 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 
-SIDES = ("a", "b")
 # The keys of an object by the name of its class. `key=path` takes the value of another attribute,
 # `key=path:form` converts it by FORMS, `outer.key` is a key of the object `outer`, `key?` is left
 # out if the value is 0, and `*path` has the keys of another object.
@@ -113,7 +112,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "count": len,
     "display": address.display,
     "ms": lambda duration_ms: None if duration_ms is None else round(duration_ms, 3),
-    "sides": lambda values: values and dict(zip(SIDES, values, strict=True)),
+    "sides": lambda values: values and dict(zip("ab", values, strict=True)),
     "text": lambda text: str(text or ""),
 }
 

@@ -1,23 +1,128 @@
 """A range of any file of a broker directory, as bytes and as named spans.
 
-Only the range and what locates it are read, not the file from its start.
+Only the range and the bytes that locate it are read, not the file from its start. In a .log, the
+search for its batches begins at an index entry that points to a valid batch, or at byte 0 if there
+is no .index, and continues from batch to batch as in log.scans.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import numpy as np
 
 from kafkaviz import units
 from kafkaviz.binary import spans
 from kafkaviz.binary.spans import PAYLOAD, UNWRITTEN, Span, torn_span
-from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import names, offset_index, spans_batch, spans_table, time_index
-from kafkaviz.log import file, log_regions
+from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.format import names, offset_index, spans_batch, spans_table, tail, time_index
+from kafkaviz.format.batch import LENGTH_END
+from kafkaviz.log import file
+from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.log_regions import LogRegion
+from kafkaviz.log.scans import MISLED, HeaderScan, Hole
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
+BATCH_BYTES = 16 << 20  # a larger batch is not read to its end
+TAIL_BYTES = 16 << 20  # how much of a tail is examined
+# read at once: from an index entry on, and from the start of a log
+CHUNK_BYTES = 1 << 16
+LONG_CHUNK_BYTES = 1 << 20
+BATCH = "batch"
+TORN = tail.TORN
+GARBAGE = tail.GARBAGE
+ZEROS = tail.ZEROS
 TEXT_BYTES = 1 << 20  # text files are read whole; a larger one is not Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata consists of batches too
 TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
+
+
+class LogRegion(NamedTuple):
+    """The bytes from `position` to `end` of a .log.
+
+    Attributes:
+        kind: "batch", "torn" for the start of a batch, "garbage" or "zeros".
+        last_offset: the last offset of the batch. For another region, the last offset of the batch
+            before it, or None if unknown.
+    """
+
+    position: int
+    end: int
+    kind: str
+    last_offset: int | None = None
+
+
+class LogFile:
+    """A .log with its .index, to find out what a byte belongs to."""
+
+    def __init__(self, info: FileInfo) -> None:
+        self.info = info
+        self.size_bytes = info.size_bytes
+        # the search is by position only, so the base offset does not matter
+        self._segment = LogSegment(
+            base_offset=0, state="closed", log=info, index=_index_beside(info)
+        )
+
+    def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
+        """Yields the regions that have a byte in [start, stop), in order, without gaps."""
+        stop = min(stop, self.size_bytes)
+        last_offset = None
+        with entry_points(self._segment) as points:
+            begin = points.find_last(start)
+            scan = HeaderScan(
+                points, begin, self.size_bytes, CHUNK_BYTES if begin else LONG_CHUNK_BYTES
+            )
+            for part in scan:
+                if isinstance(part, Hole):
+                    regions = [self._hole_region(part, last_offset)]
+                else:
+                    regions = _batch_regions(part, start)
+                    last_offset = int(part["last_offset"][-1]) if len(part) else last_offset
+                for region in regions:
+                    if region.end > start:
+                        yield region
+                    if region.end >= stop:
+                        return
+        if scan.end.position < self.size_bytes:
+            last_hole = Hole(scan.end.position, self.size_bytes, scan.end.reason)
+            yield self._hole_region(last_hole, last_offset)
+
+    def batch_start_before(self, start: int) -> int:
+        """Returns the nearest verified batch start at or before `start`, or 0."""
+        with entry_points(self._segment) as points:
+            return points.find_last(start)
+
+    def batch(self, position: int) -> bytes:
+        """Returns the bytes of the batch at a position, at most 16 MiB."""
+        length = file.read(self.info.path, position + LENGTH_END - 4, 4)
+        size_bytes = int.from_bytes(length, "big", signed=True) + LENGTH_END
+        return file.read(self.info.path, position, min(size_bytes, BATCH_BYTES))
+
+    def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
+        """Returns the region of a hole; its kind follows from its reason or its bytes."""
+        size_bytes = hole.stop - hole.start
+        if hole.reason == MISLED:
+            kind = TORN
+        else:
+            data = file.read(self.info.path, hole.start, min(size_bytes, TAIL_BYTES))
+            kind = tail.kind(data, last_offset, size_bytes)
+        return LogRegion(hole.start, hole.stop, kind, last_offset)
+
+
+def _batch_regions(batches: np.ndarray, start: int) -> Iterator[LogRegion]:
+    """Yields the batches that end after `start`."""
+    first = int(np.searchsorted(batches["position"] + batches["size_bytes"], start, "right"))
+    columns = batches[["position", "size_bytes", "last_offset"]][first:]
+    for position, size_bytes, last_offset in columns.tolist():
+        yield LogRegion(position, position + size_bytes, BATCH, last_offset)
+
+
+def _index_beside(log: FileInfo) -> FileInfo | None:
+    stem, _, suffix = log.name.partition(".log")
+    try:
+        return file.info(log.directory / f"{stem}.index{suffix}")
+    except CannotOpen:
+        return None
 
 
 class FileByteRange(NamedTuple):
@@ -81,9 +186,7 @@ def read_decompressed(
         CorruptFile: the bytes cannot be decompressed.
     """
     try:
-        content = spans_batch.decompress(
-            log_regions.LogFile(log).batch(position), start=start, stop=stop
-        )
+        content = spans_batch.decompress(LogFile(log).batch(position), start=start, stop=stop)
     except CorruptBytes as fault:
         raise fault.in_file(log.path, position) from None
     if content is None:
@@ -109,7 +212,7 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
         kind = ""
     base_offset = name.base_offset if name else 0
     if kind in LOGS:
-        log = log_regions.LogFile(info)
+        log = LogFile(info)
         return [
             span
             for region in log.regions(start, stop)
@@ -126,12 +229,12 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
     return _small_file_spans(info, kind, start, stop)
 
 
-def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
+def _region_spans(log: LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
     size_bytes = region.end - region.position
-    if region.kind in (log_regions.BATCH, log_regions.TORN):
-        data = file.read(log.info.path, region.position, min(size_bytes, log_regions.BATCH_BYTES))
+    if region.kind in (BATCH, TORN):
+        data = file.read(log.info.path, region.position, min(size_bytes, BATCH_BYTES))
         return spans_batch.batch(data, region.position, size_bytes, start, stop)
-    if region.kind == log_regions.GARBAGE:
+    if region.kind == GARBAGE:
         return [
             torn_span(
                 region.position,
@@ -141,9 +244,7 @@ def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop:
             )
         ]
     note = (
-        message("span.zeros_ahead")
-        if size_bytes <= log_regions.TAIL_BYTES
-        else message("span.zeros_looked_at")
+        message("span.zeros_ahead") if size_bytes <= TAIL_BYTES else message("span.zeros_looked_at")
     )
     return [
         Span(

@@ -1,7 +1,23 @@
-"""The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads."""
+"""The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads.
 
+A scratch folder is one for temporary files that is locked while its process lives. If a process was
+killed, the next one removes its folder.
+"""
+
+import atexit
+import fcntl
 import os
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
+
+PREFIX = ".unpacking-"
+LOCK = "in-use"
+TRIES = 3  # retries, because a running thread may add a file during the removal
+_OPEN_FOLDERS: set[Path] = set()  # the folders of this process
 
 
 def cache_folder() -> Path:
@@ -10,3 +26,65 @@ def cache_folder() -> Path:
     if override:
         return Path(override)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Generator[Path]:
+    """Creates a folder and removes it with its content at the end.
+
+    Folders that other processes left are removed first.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    sweep(parent)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        lock = _lock(folder)
+        if lock:
+            break
+    _OPEN_FOLDERS.add(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _OPEN_FOLDERS.discard(folder)
+        lock.close()
+
+
+@atexit.register
+def _remove_open_folders() -> None:
+    """Removes the folders that are open when the process ends.
+
+    A server that is stopped does not wait for its threads, so their cleanup does not run.
+    """
+    for folder in list(_OPEN_FOLDERS) * TRIES:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(parent: Path) -> None:
+    """Removes the scratch folders that no living process holds.
+
+    A folder that cannot be removed stays until the next sweep.
+    """
+    for folder in parent.glob(f"{PREFIX}*"):
+        lock = _lock(folder)
+        if lock:
+            shutil.rmtree(folder, ignore_errors=True)
+            lock.close()
+
+
+def _lock(folder: Path) -> IO[bytes] | None:
+    """Locks a folder; the lock ends with the process, however it ends.
+
+    Returns:
+        The lock, or None if another process has it or has just removed the folder.
+    """
+    try:
+        lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use
+    except OSError:
+        return None
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock.fileno()).st_nlink:  # otherwise it was swept before it was locked
+            return lock
+    lock.close()
+    return None

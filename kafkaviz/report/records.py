@@ -13,7 +13,7 @@ from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.log import log_regions
+from kafkaviz.log import byte_ranges
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
@@ -78,7 +78,7 @@ def _from_the_end(segment: LogSegment) -> Iterator[int]:
 
     Headers are read in chunks of about STRETCH_BYTES that start at a batch.
     """
-    log = log_regions.LogFile(segment.log)
+    log = byte_ranges.LogFile(segment.log)
     stop = segment.log.size_bytes
     while stop:
         start = log.batch_start_before(max(0, stop - STRETCH_BYTES))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app import upload_expiry
-from kafkaviz.log.archives import archive, tar_reader, unpack_budget, zip_reader
+from kafkaviz.log.archives import archive, members, tar_reader
 from tests.support.http_answer import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -23,20 +23,20 @@ def test_the_limits_of_uploads_are_documented_right():
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE
     assert archive.RESERVE_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
-    assert (unpack_budget.LIMIT_BYTES, unpack_budget.LIMIT_HEADERS, unpack_budget.LIMIT_FILES) == (
+    assert (members.LIMIT_BYTES, members.LIMIT_HEADERS, members.LIMIT_FILES) == (
         1 << 40,
         4_000_000,
         1_000_000,
     )
     assert (
         "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 nested folders" in PAGE
-        and unpack_budget.LIMIT_DEPTH == 64
+        and members.LIMIT_DEPTH == 64
     )
-    assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (
+    assert (members.BASE_S, members.BYTES_PER_S) == (
         300,
         1 << 20,
     ) and "5 minutes plus a second for each MiB" in PAGE
-    assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, zip_reader.DIRECTORY_BYTES) == (
+    assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, members.DIRECTORY_BYTES) == (
         64 << 10,
         16 << 20,
         32 << 20,

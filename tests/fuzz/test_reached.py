@@ -25,10 +25,7 @@ FORMATS = [
     *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT, COMPILED}),
     HOUSE / "binary" / "codec.py",
     HOUSE / "binary" / "varint.py",
-    *(
-        HOUSE / "log" / "archives" / name
-        for name in ("archive.py", "tar_reader.py", "unpack_budget.py", "zip_reader.py")
-    ),
+    *(HOUSE / "log" / "archives" / name for name in ("archive.py", "members.py", "tar_reader.py")),
     HOUSE / "log" / "metadata_log.py",
     HOUSE / "log" / "settings.py",
     HOUSE / "simulate" / "producers" / "workload.py",

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.archives import archive, unpack_budget
+from kafkaviz.log.archives import archive, members
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
 MTIME_NS = 1_790_000_000_123_456_789
@@ -143,7 +143,7 @@ def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
 
 
 def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpack_budget, "LIMIT_BYTES", 1000)
+    monkeypatch.setattr(members, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
         archive.unpack_if_archive(
             packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)})

@@ -181,7 +181,7 @@ def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkey
     path.with_suffix(".index").write_bytes(entries.tobytes())
     counted = []
     monkeypatch.setattr(
-        "kafkaviz.log.resync_scan.Walk",
+        "kafkaviz.log.scans.Walk",
         lambda read, start, *rest: counted.append(start) or Walk(read, start, *rest),
     )
     last = int(entries["position"][-1])

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.archives import archive, tar_reader, unpack_budget, zip_reader
+from kafkaviz.log.archives import archive, members, tar_reader
 from tests.log import hostile_archives as hostile
 from tests.log.hostile_archives import BROKER, END, LOG, META, file, header, note, pax, sparse
 
@@ -41,10 +41,10 @@ for path in json.load(sys.stdin):
 CHECK = """
 import json, sys
 from kafkaviz import __main__
-from kafkaviz.log.archives import unpack_budget
+from kafkaviz.log.archives import members
 path, limits = json.load(sys.stdin)
 for name, value in limits.items():
-    setattr(unpack_budget, name, value)
+    setattr(members, name, value)
 sys.exit(__main__.main(["check", path]))
 """
 
@@ -200,7 +200,7 @@ def test_what_is_used_up_is_reported(tmp_path, cache, monkeypatch, name):
     path = tmp_path / file_name
     build(path)
     for limit, value in limits.items():
-        monkeypatch.setattr(unpack_budget, limit, value)
+        monkeypatch.setattr(members, limit, value)
     with pytest.raises(CannotOpen, match=error_text):
         archive.unpack_if_archive(path)
     assert nothing_left(cache)
@@ -370,7 +370,7 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
             BROKER + sparse(LOG, 4096, ((0, 512),), b"", is_extended=True) + more * 5000, 1
         )
     )
-    monkeypatch.setattr(unpack_budget, "LIMIT_HEADERS", 1000)
+    monkeypatch.setattr(members, "LIMIT_HEADERS", 1000)
     with pytest.raises(CannotOpen, match="more than 1000 headers"):
         archive.unpack_if_archive(path)
     row = b"%011o\0%011o\0" % (1, 1)
@@ -393,7 +393,7 @@ def test_folders_of_a_path_count(tmp_path, monkeypatch):
     path.write_bytes(
         BROKER + b"".join(file(f"b/{number}/a/b/c/d/e/f/g/x", b"x") for number in range(20)) + END
     )
-    monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 100)
+    monkeypatch.setattr(members, "LIMIT_FILES", 100)
     with pytest.raises(CannotOpen, match="more than 100 files and folders"):
         archive.unpack_if_archive(path)
     path.write_bytes(BROKER + pax(note(b"path", b"b/" + b"a/" * 1500 + b"x")) + header("x") + END)
@@ -426,8 +426,8 @@ def test_a_zip_that_reaches_beyond_its_end(tmp_path):
 def test_a_long_extra_field_is_walked_once(tmp_path):
     """64 KiB of fields of no length, one after the other."""
     path = tmp_path / "b.zip"
-    with zip_reader.zipfile.ZipFile(path, "w") as out:
-        member = zip_reader.zipfile.ZipInfo("meta.properties")
+    with members.zipfile.ZipFile(path, "w") as out:
+        member = members.zipfile.ZipInfo("meta.properties")
         member.extra = b"\1\2\0\0" * 16_000 + b"UT\5\0\1" + (1_790_000_000).to_bytes(4, "little")
         out.writestr(member, b"")
     assert (archive.unpack_if_archive(path) / "meta.properties").stat().st_mtime == 1_790_000_000

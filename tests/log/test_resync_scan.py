@@ -9,7 +9,7 @@ from kafkaviz.format import offset_index, record
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.log.archives.scratch_folder import scratch_folder, sweep
+from kafkaviz.log.cache_folder import scratch_folder, sweep
 
 WRITE = """
 import sys, threading
 from pathlib import Path
-from kafkaviz.log.archives.scratch_folder import scratch_folder
+from kafkaviz.log.cache_folder import scratch_folder
 
 def write() -> None:
     with scratch_folder(Path(sys.argv[1])) as folder:

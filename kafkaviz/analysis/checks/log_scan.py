@@ -1,7 +1,7 @@
 """The pass over a segment's .log that serves all its checks.
 
 It yields the batches in chunks and marks those that can be trusted. To a broker, a batch with a
-wrong length hides everything after it. This pass continues at the next batch (log.checked_scan), so
+wrong length hides everything after it. This pass continues at the next batch (log.scans), so
 that one fault does not hide others.
 """
 
@@ -19,9 +19,8 @@ from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.log import file
-from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.resync_scan import BatchWalk, Hole
+from kafkaviz.log.scans import BatchWalk, CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
@@ -112,7 +111,7 @@ class CheckScan:
 
         Args:
             observer: sees the batches before they are judged, as CHECKED_BATCH.
-            first_walk: the same as in log.checked_scan.CheckedScan.
+            first_walk: the same as in log.scans.CheckedScan.
             level: how much of each batch is checked.
         """
         self._segment = segment

@@ -16,7 +16,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
-from kafkaviz.log.resync_scan import BatchWalk
+from kafkaviz.log.scans import BatchWalk
 from kafkaviz.log.segment import LogSegment, Segment
 
 
@@ -41,7 +41,7 @@ def check(
 
     Args:
         observer: sees the batches too while they are read, as format.deep_scan.CHECKED_BATCH.
-        first_walk: the same as in log.checked_scan.CheckedScan.
+        first_walk: the same as in log.scans.CheckedScan.
     """
     segment = replace(segment)  # a copy, so that the indexes it reads do not stay in memory
     if not segment.is_in_use:

@@ -19,9 +19,8 @@ from kafkaviz.format import batch_records, tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.deep_scan import plain_batches
 from kafkaviz.log import file
-from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.resync_scan import Hole
+from kafkaviz.log.scans import CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
 
 TAIL_BYTES = 16 << 20  # the part of a tail that is examined

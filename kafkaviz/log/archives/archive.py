@@ -26,11 +26,16 @@ from typing import IO, Any, cast
 from kafkaviz.errors import CannotOpen, system_problem
 from kafkaviz.format.names import parse_directory, parse_file
 from kafkaviz.log import file
-from kafkaviz.log.archives import tar_reader, zip_reader
-from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
-from kafkaviz.log.archives.scratch_folder import scratch_folder, sweep
-from kafkaviz.log.archives.unpack_budget import ProgressCallback, UnpackBudget
-from kafkaviz.log.cache_folder import cache_folder
+from kafkaviz.log.archives import members, tar_reader
+from kafkaviz.log.archives.members import (
+    PIECE_BYTES,
+    ArchiveMember,
+    BadArchive,
+    Pieces,
+    ProgressCallback,
+    UnpackBudget,
+)
+from kafkaviz.log.cache_folder import cache_folder, scratch_folder, sweep
 from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
@@ -392,7 +397,7 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
     """Yields files and directories with their content; links, devices and the like are skipped."""
     raw = _TimedFile(path, budget)
     if path.name.lower().endswith(".zip"):
-        yield from zip_reader.read_members(raw, budget)
+        yield from members.read_members(raw, budget)
         return
     with io.BufferedReader(raw, PIECE_BYTES) as source, _open_decompressor(source) as stream:
         yield from tar_reader.read_members(stream, budget)

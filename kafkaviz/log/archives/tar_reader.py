@@ -14,8 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO
 
-from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
-from kafkaviz.log.archives.unpack_budget import UnpackBudget
+from kafkaviz.log.archives.members import (
+    PIECE_BYTES,
+    ArchiveMember,
+    BadArchive,
+    Pieces,
+    UnpackBudget,
+)
 from kafkaviz.messages import Message, message
 
 BLOCK_BYTES = 512

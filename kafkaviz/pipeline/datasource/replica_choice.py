@@ -25,7 +25,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.metadata_log import MetadataImage, read_leaders
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.pipeline.datasource.pushdown import PushedFilters
 from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.datasource.transactions import end_offset

@@ -5,7 +5,7 @@ next one begins. So the rows are the same for any number of splits. In a split, 
 where the requested offsets or times begin and end. Entries are first verified against the .log
 (log/entry_points.py), and if they are wrong, the entire split is read. Depending on the mode,
 unreadable data ends the query, becomes a row, or is logged. After damage, reading continues
-(log/resync_scan.py).
+(log/scans.py).
 """
 
 import logging
@@ -35,7 +35,7 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.remote import address
-from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.datasource import records

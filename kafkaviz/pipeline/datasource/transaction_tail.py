@@ -20,7 +20,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.remote import address
-from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 

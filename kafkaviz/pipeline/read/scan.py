@@ -22,9 +22,8 @@ from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.resync_scan import BatchWalk
+from kafkaviz.log.scans import BatchWalk, SharedScan
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
-from kafkaviz.log.shared_scan import SharedScan
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.read import check_cache

@@ -194,7 +194,7 @@ def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
 
 
 class DecodedWalk:
-    """The batches of a decoded segment, as a log.resync_scan.BatchWalk."""
+    """The batches of a decoded segment, as a log.scans.BatchWalk."""
 
     def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
         """Prepares the walk without reading.

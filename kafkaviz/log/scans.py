@@ -1,0 +1,435 @@
+"""Scans of a .log that continue after damage. This page also lists all code that scans a .log.
+
+Each scanner exists for one reason that the ones above it do not cover:
+
+- format.walk.Walk reads headers up to the first impossible length, as a broker's reader does. All
+  others use it or do the same.
+- log.segment.BatchScan, from Segment.scan, is a Walk on a file: it opens the file for the time of
+  the iteration and fills in what only a wrapper of magic 0 or 1 contains.
+- format.deep_scan.DeepScan computes checksums and decodes records in compiled loops.
+- HeaderScan here is a Walk that continues after damage. The data source and the bytes view use it:
+  they begin at any position, so an index entry must prove the next batch.
+- CheckedScan here is a DeepScan that continues after damage, at the batch with the next expected
+  offset. Checks and comparisons use it.
+- SharedScan here shows the batches of a CheckedScan to observers of Segment.scan, so that an ingest
+  with checks reads a .log once.
+- analysis.checks.log_scan.CheckScan is the pass of the checks: a CheckedScan that also decides
+  which batches can be trusted.
+- analysis.comparison.batch_stream.BatchStream takes the batches of several segments from the front.
+- search.scan.LogReader reads as Kafka does for one lookup, and keeps every read.
+
+HeaderScan and CheckedScan continue like this:
+
+    position 0      offsets 0 to 9
+    position 500    offsets 10 to 19, length 2 000 000 000, which leads nowhere
+    position 1000   offsets 20 to 29, with a valid checksum
+    result: the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
+
+The index may be damaged too, so CheckedScan searches the bytes of the .log. It looks for the eight
+bytes of the next expected offset at which a batch with a valid checksum begins. After offsets 10 to
+19 these bytes are 00 00 00 00 00 00 00 14. In a log without damage both return the same batches as
+Segment.scan, also in several ranges that begin at batches.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN, rows
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.deep_scan import (
+    CHECKED_BATCH,
+    BatchFault,
+    CheckLevel,
+    DeepScan,
+    believed_batches,
+    plain_batches,
+)
+from kafkaviz.format.names import MAX_OFFSET
+from kafkaviz.format.walk import CHUNK_BYTES, MAX_ROWS, Walk, WalkEnd, batch_at
+from kafkaviz.log import file
+from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
+from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
+
+# entries that point into complete batches; an index with more of them is not trusted
+MAX_REFUTED = 64
+MISLED = "misled"
+
+
+class Hole(NamedTuple):
+    """The bytes from `start` to `stop`, from which no batch was read.
+
+    Attributes:
+        reason: a reason of format.walk.WalkEnd, or "misled" if a length leads past the next batch.
+    """
+
+    start: int
+    stop: int
+    reason: str
+
+
+class BatchWalk(Protocol):
+    """Arrays of consecutive batches; `end` is known once all were taken."""
+
+    @property
+    def end(self) -> WalkEnd: ...
+
+    def __iter__(self) -> Iterator[np.ndarray]: ...
+
+
+class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
+    """The batches of a range as arrays, and the holes between them, in order.
+
+    Attributes:
+        end: the place and reason of the stop, known once all were taken. It is before the end of
+            the range if no batch was found after it.
+    """
+
+    def __init__(self, start: int, stop: int) -> None:
+        """Prepares the scan without reading.
+
+        Args:
+            start: the byte at which a batch begins, as far as is known.
+        """
+        self._start = start
+        self._stop = stop
+        self.end = WalkEnd(start, "end")
+
+    def __iter__(self) -> Iterator[np.ndarray | Hole]:
+        position: int | None = self._start
+        while position is not None and position < self._stop:
+            walk = self._walk(position)
+            position = None
+            hole_start = 0
+            reason = MISLED
+            for batches in walk:
+                row, position = self._find_misleading(batches)
+                yield batches[:row]
+                if position is not None:
+                    hole_start = int(batches["position"][row])
+                    break
+            else:
+                self.end = walk.end
+                hole_start = walk.end.position
+                reason = walk.end.reason
+                position = self._find_next(hole_start) if hole_start < self._stop else None
+            if position is not None:
+                yield Hole(hole_start, position, reason)
+                self.end = WalkEnd(position, "end")
+
+    @abstractmethod
+    def _walk(self, position: int) -> BatchWalk:
+        """Returns the batches from a byte on, up to the first damage."""
+
+    @abstractmethod
+    def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
+        """Looks for a batch whose length leads past the next one.
+
+        Returns:
+            How many batches are before it, and where to continue; if none is found, all and None.
+        """
+
+    @abstractmethod
+    def _find_next(self, position: int) -> int | None:
+        """Returns the next batch after a byte at which none begins, or None."""
+
+
+class HeaderScan(ResynchronisingScan):
+    """Reads only headers, and continues after damage where an index entry proves a batch.
+
+    The arrays are of format.batch.BATCH, with up to 16,384 rows each.
+    """
+
+    def __init__(
+        self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
+    ) -> None:
+        """Prepares the scan without reading.
+
+        Args:
+            chunk_bytes: the number of bytes read at once.
+        """
+        super().__init__(start, stop)
+        self._points = points
+        self._chunk_bytes = chunk_bytes
+        self._refuted_count = 0
+
+    def _walk(self, position: int) -> Walk:
+        return Walk(self._points.read, position, self._stop, self._chunk_bytes)
+
+    def _find_next(self, position: int) -> int | None:
+        return self._points.find_first(position + 1, self._stop)
+
+    def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
+        starts = batches["position"]
+        ends = batches["position"] + batches["size_bytes"]
+        entries = self._points.positions(int(starts[0]), int(ends[-1]))
+        next_entries = np.searchsorted(entries, starts, "right")
+        for row in np.flatnonzero(next_entries < np.searchsorted(entries, ends)).tolist():
+            if self._refuted_count >= MAX_REFUTED:
+                break
+            if self._points.is_intact(int(starts[row])):
+                self._refuted_count += 1
+            elif (
+                next_start := self._points.find_first(int(starts[row]) + 1, int(ends[row]))
+            ) is not None:
+                return row, next_start
+        return len(batches), None
+
+
+SEARCHED_BYTES = 16 << 20  # how far the next expected offset is searched for
+TRIES = 64  # per chunk: batches with a wrong checksum; per search: matches
+MAX_HOLES = 100  # after this many holes the scan ends at the next one
+# Limits the doubtful headers that are verified by reading the batch. Compaction leaves gaps between
+# offsets that look doubtful.
+MAX_DOUBTS = 1000
+
+
+class CheckedScan(ResynchronisingScan):
+    """Checks every checksum and decodes every record from byte 0 on, or less, as `level` says.
+
+    The arrays have the type format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
+    batch that has the next expected offset and a valid checksum. If it finds none, it continues at
+    a valid batch that an index entry points to.
+    """
+
+    def __init__(
+        self,
+        points: EntryPoints,
+        stop: int,
+        base_offset: int,
+        take_faults: Callable[[Sequence[BatchFault]], None],
+        *,
+        first_walk: BatchWalk | None = None,
+        level: CheckLevel = CheckLevel.RECORDS,
+    ) -> None:
+        """Prepares the scan without reading.
+
+        Args:
+            base_offset: the base offset of the segment.
+            take_faults: called with the faults in the records of each chunk.
+            first_walk: the batches from byte 0 on if they were checked before and have no fault.
+            level: how much of each batch is checked.
+        """
+        super().__init__(0, stop)
+        self._first_walk = first_walk
+        self._level = level
+        self._points = points
+        self._take_faults = take_faults
+        self._last_offset = base_offset - 1  # of the last batch with a valid checksum
+        self._hole_count = 0
+
+    def _walk(self, position: int) -> BatchWalk:
+        if position == 0 and self._first_walk is not None:
+            return self._first_walk
+        if self._level == CheckLevel.HEADERS:
+            return _HeaderWalk(self._points, position, self._stop)
+        return _CheckedWalk(
+            self._points.read,
+            position,
+            self._stop,
+            self._take_faults,
+            reads_records=self._level == CheckLevel.RECORDS,
+        )
+
+    def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
+        row = len(batches)
+        position = None
+        for number in np.flatnonzero(~batches["crc_valid"])[:TRIES].tolist():
+            if (position := self._find_hidden(batches[number])) is not None:
+                row = number
+                self._hole_count = self._hole_count + 1
+                break
+        offsets = batches["last_offset"][:row][batches["crc_valid"][:row]]
+        self._last_offset = int(offsets[-1]) if len(offsets) else self._last_offset
+        return row, position
+
+    def _find_hidden(self, batch: np.void) -> int | None:
+        """Returns the next batch if a batch with a wrong checksum has a length that skips it.
+
+        Returns None if the length is plausible or the next batch is not found.
+        """
+        position = int(batch["position"])
+        end = int(batch["position"] + batch["size_bytes"])
+        if batch["magic"] != MAGIC_2 or end >= self._stop:
+            return None
+        start = position + HEADER_BYTES
+        next_offset = int(batch["last_offset"]) + 1
+        following = batch_at(self._points.read, end, self._stop)
+        if following is None:
+            next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
+            return self._stop if next_position is None and self._fills(batch) else next_position
+        if following["base_offset"] == next_offset:
+            return None
+        return self._find_offset(next_offset, start, end)
+
+    def _find_next(self, position: int) -> int | None:
+        if self._hole_count >= MAX_HOLES:
+            return None
+        next_position = self._find_behind_header(position)
+        if next_position is None:
+            start = position + 1
+            next_position = self._find_offset(self._last_offset + 1, start, start + SEARCHED_BYTES)
+        if next_position is None:
+            next_position = self._points.find_first(position + 1, self._stop)
+        self._hole_count += next_position is not None
+        return next_position
+
+    def _find_behind_header(self, position: int) -> int | None:
+        """Returns the batch after a header in which only the length is wrong, or None."""
+        header = np.empty((1, HEADER_BYTES), np.uint8)
+        if self._points.read(position, header[0]) < HEADER_BYTES:
+            return None
+        batch = rows(np.array([position]), header)[0]
+        if batch["magic"] != MAGIC_2:
+            return None
+        if self._fills(batch):
+            return self._stop
+        start = position + HEADER_BYTES
+        return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
+
+    def _fills(self, batch: np.void) -> bool:
+        """Returns whether the checksum is valid if the batch extends to the end of the range."""
+        last_batch = batch.copy()
+        last_batch["size_bytes"] = self._stop - int(batch["position"])
+        return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
+            self._points.read, last_batch
+        )
+
+    def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
+        """Returns where the first valid batch with this base offset begins, in [start, stop)."""
+        if not 0 <= base_offset <= MAX_OFFSET:
+            return None
+        pattern = base_offset.to_bytes(8, "big")
+        data = bytearray(max(0, min(stop + len(pattern), self._stop) - start))
+        end = self._points.read(start, np.frombuffer(data, np.uint8))
+        index = data.find(pattern, 0, end)
+        tries = 0
+        while index >= 0 and tries < TRIES:
+            if self._points.is_intact(start + index):
+                return start + index
+            index = data.find(pattern, index + 1, end)
+            tries = tries + 1
+        return None
+
+
+class _CheckedWalk:
+    """The batches of a deep scan as arrays; the faults in records go to `take_faults`."""
+
+    def __init__(
+        self,
+        read: ReadInto,
+        start: int,
+        stop: int,
+        take_faults: Callable[[Sequence[BatchFault]], None],
+        *,
+        reads_records: bool,
+    ) -> None:
+        self._scan = DeepScan(read, start, stop, reads_records=reads_records)
+        self._take_faults = take_faults
+
+    @property
+    def end(self) -> WalkEnd:
+        return self._scan.end
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for chunk in self._scan:
+            self._take_faults(chunk.faults)
+            yield chunk.batches
+
+
+class _HeaderWalk:
+    """Reads headers only. Checksums are checked only where offsets or magic do not continue."""
+
+    def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
+        self._read = points.read
+        self._stop = stop
+        self._walk = Walk(points.read, start, stop, chunk_bytes(points, start))
+        self._doubts = MAX_DOUBTS
+
+    @property
+    def end(self) -> WalkEnd:
+        return self._walk.end
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        last_batch = np.empty(0, CHECKED_BATCH)
+        for part in self._walk:
+            batches = np.concatenate((last_batch, believed_batches(part)))
+            doubtful = np.flatnonzero(_leads_astray(batches[:-1], batches[1:]))
+            self._look_again(batches, np.union1d(doubtful, doubtful + 1)[: self._doubts])
+            self._doubts -= min(len(doubtful), self._doubts)
+            yield batches[:-1]
+            last_batch = batches[-1:]
+        if self._walk.end.position < self._stop:
+            self._look_again(last_batch, np.arange(len(last_batch)))
+        yield last_batch
+
+    def _look_again(self, batches: np.ndarray, places: np.ndarray) -> None:
+        for place in places.tolist():
+            batches["crc_valid"][place] = batch_records.has_valid_crc(self._read, batches[place])
+
+
+def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
+    """Returns for each batch whether the next one does not continue its offsets or its magic."""
+    is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
+        following["base_offset"] != UNKNOWN
+    )
+    return is_gap | (following["magic"] != batches["magic"])
+
+
+class SharedScan(BatchObserver[int]):
+    """Shows observers the batches that Segment.scan(look_inside=True) from byte 0 would show."""
+
+    def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
+        self._segment = segment
+        self._observers = observers
+        self._end_position = 0
+        self._has_parted = False
+        # Rows are collected because a deep scan gives as few as one batch at a time.
+        self._rows: list[np.ndarray] = []
+        self._row_count = 0
+
+    def observe(self, batches: np.ndarray) -> None:
+        """Takes the next batches of the deeper scan, from byte 0 on.
+
+        Args:
+            batches: rows of format.deep_scan.CHECKED_BATCH.
+        """
+        if self._has_parted or not len(batches):
+            return
+        if batches["position"][0] != self._end_position:
+            self._has_parted = True
+            return
+        self._end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
+        self._rows.append(batches)
+        self._row_count += len(batches)
+        if self._row_count >= MAX_ROWS:
+            self._show()
+
+    def result(self) -> int:
+        """Reads the batches that the deeper scan did not give; a sound log has none of them.
+
+        Returns:
+            The byte at which Segment.scan ends.
+
+        Raises:
+            CannotOpen: the file cannot be read.
+        """
+        self._show()
+        scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)
+        observe_scan(scan, *self._observers)
+        return scan.end.position
+
+    def _show(self) -> None:
+        if not self._rows:
+            return
+        rows = np.concatenate([plain_batches(batches) for batches in self._rows])
+        self._rows = []
+        self._row_count = 0
+        if (rows["magic"] < MAGIC_2).any():
+            with file.reader(self._segment.log.path) as read:
+                fill_wrapper_fields(rows, read)
+        observe_scan([rows], *self._observers)
