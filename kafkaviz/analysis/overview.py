@@ -333,7 +333,7 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
     """Returns the positions in the offset index and the number of time entries.
 
-    A copy of the segment does the reading, because a segment keeps in memory what it has read.
+    A copy of the segment does the reading, because a segment keeps its bytes in memory.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)

@@ -231,7 +231,7 @@ class Footprint:
 
     Attributes:
         preallocated_bytes: apparent length of the active segments' indexes.
-        leaves_maps: whether a roll leaves maps behind until Java's garbage collector frees them, as
+        leaves_maps: whether a roll leaves dead maps until Java's garbage collector frees them, as
             before KAFKA-19390.
     """
 

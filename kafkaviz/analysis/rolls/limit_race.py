@@ -59,7 +59,7 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
     It has no jitter, and belongs to a leader, whose appends are single batches.
 
     Args:
-        rows: at least one row of roll_history.APPEND; those after the roll belong to the next
+        rows: rows of roll_history.APPEND, not empty; rows after the roll belong to the next
             segment.
     """
     sizes = rows["size_bytes"]

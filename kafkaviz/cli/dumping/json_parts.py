@@ -1,4 +1,4 @@
-"""What all JSON lines of a dump share: objects, columns that may be null, and problems.
+"""The common parts of a dump's JSON lines: objects, columns that may be null, and problems.
 
 The problems of a small file and the unread ranges of a .log come from `kafkaviz check`, so that
 both report the same for the same bytes.
