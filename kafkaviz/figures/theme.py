@@ -31,6 +31,21 @@ def plain_template(mode: str) -> dict:
     return template(mode).to_plotly_json()
 
 
+def chart_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
+    """Returns the layout of a chart without a legend.
+
+    Args:
+        margin: left, right, top and bottom, in pixels.
+    """
+    left, right, top, bottom = margin
+    return {
+        "template": template(mode),
+        "height": height,
+        "margin": {"l": left, "r": right, "t": top, "b": bottom},
+        "showlegend": False,
+    }
+
+
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
     """Returns the annotation that names the x axis, below its right end.
 

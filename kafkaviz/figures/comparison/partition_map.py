@@ -226,11 +226,10 @@ def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
     fig = go.Figure([_trace(map_view, kind, colours) for kind in COLOURS])
     axis = theme.PLAIN_AXIS | {"ticks": "", "showticklabels": False, "showgrid": False}
     fig.update_layout(
-        template=theme.template(mode),
-        height=max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        theme.chart_layout(
+            mode, max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
+        ),
         barmode="overlay",
-        showlegend=False,
         xaxis=axis | {"range": [0, 1]},
         yaxis=axis | {"range": [max(rows, 1), 0]},
         annotations=[

@@ -284,11 +284,10 @@ def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
         ]
     )
     fig.update_layout(
-        template=theme.template(mode),
-        height=height_px + TITLE_PX + TOP_PX + BOTTOM_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        theme.chart_layout(
+            mode, height_px + TITLE_PX + TOP_PX + BOTTOM_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
+        ),
         barmode="overlay",
-        showlegend=False,
         xaxis=theme.PLAIN_AXIS
         | theme.outside_ticks(colours)
         | {

@@ -68,10 +68,7 @@ def figure(path: SearchPathView, mode: str) -> go.Figure:
     chart = go.Figure()
     height = HEAD_PX + FOOT_PX + PANEL_PX * count
     chart.update_layout(
-        template=theme.template(mode),
-        height=height,
-        margin={"l": 64, "r": 16, "t": HEAD_PX, "b": FOOT_PX},
-        showlegend=False,
+        theme.chart_layout(mode, height, (64, 16, HEAD_PX, FOOT_PX)),
         annotations=[theme.axis_name(say("search_path.axis_probe"), colours)],
     )
     for number, panel in enumerate(path.panels, start=1):

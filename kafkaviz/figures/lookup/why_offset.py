@@ -307,7 +307,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     """
     import plotly.graph_objects as go
 
-    from kafkaviz.figures.theme import colours, template
+    from kafkaviz.figures.theme import chart_layout, colours
 
     palette = colours(mode)
     marks: list[tuple[Any, str, str, str, str, int]] = [
@@ -359,10 +359,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     ]
     x_title = {"text": say("why_offset.offset"), "standoff": 4}
     chart.update_layout(
-        template=template(mode),
-        height=HEIGHT,
-        margin={"l": 8, "r": 8, "t": 26, "b": 34},
-        showlegend=False,
+        chart_layout(mode, HEIGHT, (8, 8, 26, 34)),
         shapes=[*_band_shapes(why_view, palette), target],
         annotations=[*_fate_annotations(why_view), target_annotation, *annotations],
         xaxis={

@@ -108,10 +108,7 @@ def figure(faults: FaultBarsView, mode: str) -> go.Figure:
         [_plain_bars(faults, indexes, colours), *_warm_bars(faults, indexes, colours)]
     )
     chart.update_layout(
-        template=theme.template(mode),
-        height=ROW_PX * len(indexes) + TOP + BOTTOM,
-        margin={"l": 66, "r": 16, "t": TOP, "b": BOTTOM},
-        showlegend=False,
+        theme.chart_layout(mode, ROW_PX * len(indexes) + TOP + BOTTOM, (66, 16, TOP, BOTTOM)),
         barmode="overlay",
         xaxis={
             "range": [0, most_faults * 1.12],

@@ -177,11 +177,10 @@ def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
         for index, layout in enumerate(layouts_view.layouts)
     ]
     chart.update_layout(
-        template=theme.template(mode),
-        height=ROW_PX * max(len(indexes), 1) + TOP + BOTTOM,
-        showlegend=False,
+        theme.chart_layout(
+            mode, ROW_PX * max(len(indexes), 1) + TOP + BOTTOM, (LEFT, 8, TOP, BOTTOM)
+        ),
         barmode="overlay",
-        margin={"l": LEFT, "r": 8, "t": TOP, "b": BOTTOM},
         annotations=headings,
         yaxis=axis | {"tickvals": indexes, "ticktext": layout_names},
         yaxis2=axis | {"anchor": "x2", "showticklabels": False},

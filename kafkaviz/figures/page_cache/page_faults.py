@@ -185,10 +185,7 @@ def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
     end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
     line = {"type": "line", **end_points, "line": {"color": colours["line_2"], "width": 1}}
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT,
-        margin={"l": 40, "r": 4, "t": 8, "b": 26},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT, (40, 4, 8, 26)),
         plot_bgcolor=colours["panel"],
         shapes=[line],
         xaxis=_x_axis(faults_view),

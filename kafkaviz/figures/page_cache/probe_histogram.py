@@ -134,7 +134,7 @@ def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
 def figure(histogram: HistogramView, mode: str) -> "go.Figure":
     import plotly.graph_objects as go
 
-    from kafkaviz.figures.theme import colours, template
+    from kafkaviz.figures.theme import chart_layout, colours
 
     palette = colours(mode)
     middles = [start + (histogram.width - 1) / 2 for start in histogram.starts]
@@ -157,10 +157,7 @@ def figure(histogram: HistogramView, mode: str) -> "go.Figure":
     chart = go.Figure(bars)
     most_share = max((*histogram.shares, *(histogram.outline or ())), default=1) or 1
     chart.update_layout(
-        template=template(mode),
-        height=HEIGHT,
-        margin={"l": 40, "r": 4, "t": 18, "b": 34},
-        showlegend=False,
+        chart_layout(mode, HEIGHT, (40, 4, 18, 34)),
         bargap=0,
         shapes=_outline_shapes(histogram, middles, palette["ink_3"]),
         xaxis=_x_axis(histogram, middles, labels),

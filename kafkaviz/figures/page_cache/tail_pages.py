@@ -135,10 +135,7 @@ def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
         for note in _lane_annotations(lane, top, colours)
     ]
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": 112, "r": 2, "t": 0, "b": 0},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (112, 2, 0, 0)),
         barmode="overlay",
         shapes=shapes,
         xaxis=LANE_AXIS | {"range": [0, pages_view.pages_drawn]},

@@ -188,10 +188,7 @@ def _chart(mode: str, shapes: list[dict], annotations: list[dict]) -> go.Figure:
     }
     chart = go.Figure(go.Scatter(x=[0], y=[0], mode="markers", marker={"opacity": 0}))
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (0, 0, 0, 0)),
         hovermode=False,
         xaxis=axis | {"range": [0, 1]},
         yaxis=axis | {"range": [1, 0]},

@@ -252,10 +252,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     chart = go.Figure([*_read_lines(curve, colours), *_roll_lines(curve, colours)])
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT,
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
         shapes=[*_full_area(curve, colours), *_mark_lines(curve, colours)],

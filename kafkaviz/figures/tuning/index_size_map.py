@@ -189,10 +189,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         ]
     )
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT,
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
         xaxis=theme.PLAIN_AXIS

@@ -234,10 +234,7 @@ def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
     x = _log(limit_map.intervals)
     y = _log(limit_map.index_sizes)
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT,
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         xaxis={
             "range": [float(x[0]), float(x[-1])],

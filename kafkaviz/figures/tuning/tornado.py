@@ -164,11 +164,10 @@ def figure(tornado: TornadoView, mode: str) -> go.Figure:
         )
     )
     chart.update_layout(
-        template=theme.template(mode),
-        height=ROW_PX * max(1, len(indexes)) + TOP + BOTTOM,
-        showlegend=False,
+        theme.chart_layout(
+            mode, ROW_PX * max(1, len(indexes)) + TOP + BOTTOM, (LEFT, RIGHT, TOP, BOTTOM)
+        ),
         hovermode="closest",
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
         xaxis={
             "range": [0, 1.06 * most_us],
             "showgrid": True,

@@ -520,10 +520,7 @@ def _apply_layout(
 ) -> go.Figure:
     colours = theme.colours(mode)
     chart.update_layout(
-        template=theme.template(mode),
-        height=axis_style["height"],
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False,
+        theme.chart_layout(mode, axis_style["height"], (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="x",
         hoverdistance=24,
         clickmode="event+select",

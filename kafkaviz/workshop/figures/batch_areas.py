@@ -166,10 +166,7 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
     axis = {"visible": False, "fixedrange": True}
     chart = go.Figure(_hover_trace(areas, lefts, sides))
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": 0, "r": 0, "t": TOP_PX, "b": LABEL_PX},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (0, 0, TOP_PX, LABEL_PX)),
         hovermode="closest",
         xaxis=axis | {"range": [0, lefts[-1] + sides[-1] + gap / 2]},
         yaxis=axis | {"range": [0, tallest]},
@@ -308,10 +305,7 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
     axis = {"visible": False, "fixedrange": True}
     chart = go.Figure(_field_trace(areas, zoom))
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEADER_HEIGHT_PX,
-        margin={"l": 1, "r": 1, "t": 0, "b": 0},
-        showlegend=False,
+        theme.chart_layout(mode, HEADER_HEIGHT_PX, (1, 1, 0, 0)),
         hovermode="closest",
         xaxis=axis | {"range": [0, size_bytes]},
         yaxis=axis | {"range": [HEADER_HEIGHT_PX, 0]},

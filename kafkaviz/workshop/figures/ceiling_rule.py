@@ -139,10 +139,7 @@ def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
         ]
     )
     return chart.update_layout(
-        template=theme.template(mode),
-        height=height_px,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        showlegend=False,
+        theme.chart_layout(mode, height_px, (0, 0, 0, 0)),
         hovermode=False,
         xaxis=axis | {"range": [NONE - 0.5 - TARGET_WIDTH, slots + 0.5 + WORDS_WIDTH]},
         yaxis=axis | {"range": [height_px, 0]},

@@ -123,10 +123,7 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     lanes = ((before, HEAD_PX, True), (after, HEAD_PX + LANE_STEP_PX, is_answered))
     chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": 2, "r": 2, "t": 0, "b": 0},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (2, 2, 0, 0)),
         hovermode="closest",
         shapes=[
             shape

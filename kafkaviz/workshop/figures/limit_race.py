@@ -290,10 +290,7 @@ def _frame(
     ticks = np.arange(0, race_view.end_ms, tick_ms)
     chart = go.Figure(list(traces))
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 3 * LABEL_PX + 6, "b": BOTTOM_PX},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, 3 * LABEL_PX + 6, BOTTOM_PX)),
         hovermode="closest",
         xaxis=plain
         | {

@@ -156,10 +156,7 @@ def figure(clock_view: RollClockView, mode: str) -> go.Figure:
     ticks = _ticks(clock_view)
     chart = go.Figure([_batch_trace(clock_view, colours), _moments_trace(clock_view, colours)])
     chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, 0, BOTTOM_PX)),
         hovermode="closest",
         xaxis=axis
         | {

@@ -207,10 +207,7 @@ def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
         )
     )
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": 0, "r": 8, "t": 8, "b": 62},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (0, 8, 8, 62)),
         xaxis={
             "tickvals": [HEAD, *range(len(keys))],
             "ticktext": [say("skip_list.head"), *keys],

@@ -193,10 +193,7 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
         ]
     )
     return chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
-        showlegend=False,
+        theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)),
         hovermode="closest",
         xaxis=plain
         | {
