@@ -1,6 +1,6 @@
-"""One step of a lesson: its text, its questions, its figures, and the navigation."""
+"""One step of a lesson: its text, its questions, its figures, the navigation and downloads."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -10,10 +10,11 @@ import streamlit as st
 from kafkaviz import messages
 from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES
+from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count
-from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop import lesson_state, takeaway
 from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import current_step, render
@@ -23,7 +24,7 @@ from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import glossary
 from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, NoValue
 from kafkaviz.workshop.page import questions
-from kafkaviz.workshop.takeaway.downloads import render_downloads
+from kafkaviz.workshop.takeaway import HandoutEdition, notebook
 
 WIDTHS = (0.38, 0.62)  # widths of the text and the figure
 
@@ -292,3 +293,64 @@ def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) 
                     query_params=query | current_step(_figure_key(position, number)),
                 )
             return
+
+
+HTML = "text/html"
+NOTEBOOK = "application/x-ipynb+json"
+
+
+def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
+    """Draws a button that opens the list of downloads.
+
+    Args:
+        number: the index of the open lesson, from 0.
+    """
+    with (
+        st.popover(
+            say("takeaway.button"), key="kv_takeaway", icon=":material/download:", type="tertiary"
+        ),
+        st.container(key="kv_takeaway_list", gap=4),
+    ):
+        st.html(f'<p class="kv-sm kv-fnt">{escape(say("takeaway.about"))}</p>')
+        _heading("lesson")
+        lesson = lessons[number]
+        _button(
+            "lesson_file",
+            takeaway.lesson_maker(lessons, number),
+            takeaway.lesson_file_name(lesson),
+            HTML,
+        )
+        _handouts(lessons)
+        _heading("notebook")
+        _button("notebook_file", notebook.notebook, notebook.FILE_NAME, NOTEBOOK)
+
+
+def _handouts(lessons: Sequence[Lesson]) -> None:
+    """Draws one button per edition of the hand-outs."""
+    _heading("handouts")
+    with st.container(horizontal=True, gap=4):
+        for edition in HandoutEdition:
+            _button(
+                f"html_{edition.name.lower()}",
+                takeaway.handouts_maker(lessons, edition),
+                takeaway.handouts_file_name(edition),
+                HTML,
+            )
+
+
+def _heading(name: str) -> None:
+    title = escape(say(f"takeaway.{name}"))
+    about = escape(say(f"takeaway.{name}_about"))
+    st.html(f'<div class="kv-take"><b>{title}</b><span>{about}</span></div>')
+
+
+def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> None:
+    st.download_button(
+        say(f"takeaway.{name}"),
+        session_language.keep_language(make),
+        file_name,
+        kind,
+        key=f"kv_take_{name}",
+        on_click="ignore",
+        icon=":material/download:",
+    )

@@ -4,7 +4,6 @@
     lesson_page.py   a lesson with its figures and questions
     handouts.py   the hand-outs of all lessons, for printing
     notebook.py   three lessons as a Jupyter notebook
-    downloads.py   the list of files on the Workshop page
 
 `python -m kafkaviz.workshop.takeaway FOLDER` writes all of them.
 """
