@@ -18,7 +18,7 @@ from kafkaviz.workshop.lessons.exercise import CeilingRule
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
 ANSWER_PX = 340  # width of a text field for a number
-PIECE_PX = 120  # width of a field for an answer of a rule
+PIECE_PX = 100  # width of a field for an answer of a rule
 
 
 def render_questions(position: LessonPosition) -> None:
