@@ -281,7 +281,7 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
 
 def test_a_topic_of_several_partitions():
     at = page(tp="orders-0", tune="all of orders")
-    assert "cost on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
+    assert "interval on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
     options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
@@ -502,7 +502,7 @@ def test_another_log_comes_with_its_own_interval():
     at.run()
     text = page_html(assert_no_exception(at))
     assert (
-        "cost on weblogs-0" in text
+        "interval on weblogs-0" in text
         and slider(at, "index.interval.bytes").value != "1024"
         and "within the 100 µs you allow" in text
     )

@@ -80,7 +80,7 @@ def test_another_place_is_another_start():
 def test_another_fault():
     at = open_page("workshop", **QUERY, answers="batches~0~156ad")
     fault = next(one for one in at.segmented_control if one.key == "kv_break_fault_batches")
-    assert fault.options == ["A bit", "A flipped bit, killed", "A cut"]
+    assert fault.options == ["A flipped bit", "A flipped bit, killed", "A cut"]
     assert_no_exception(fault.set_value(1).run())
     assert "killed, recovery point 2\u202f400" in page_html(at)
     predict(at, 3, 1)
