@@ -107,7 +107,7 @@ def test_an_option_counts_more_than_the_shell():
 
 def test_an_output_that_has_no_chinese_letters_gets_english():
     ascii_shell = {"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": "ascii"}
-    assert run_in_shell("nope", **ascii_shell).stderr.startswith(b"kafkaviz: there is no command")
+    assert run_in_shell("nope", **ascii_shell).stderr.startswith(b"kafkaviz: unknown command")
     result = run_in_shell("--language", "zh", "nope", **ascii_shell)
     assert result.returncode == 2 and rb"\u6ca1\u6709\u547d\u4ee4 nope" in result.stderr
 
