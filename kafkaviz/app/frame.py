@@ -342,10 +342,10 @@ def _menu(
     help_text: str,
     search: str = "",
 ) -> str | None:
-    """Draws a menu of items by their names, and returns the name chosen in this run.
+    """Draws a menu with the names of the items, and returns the name chosen in this run.
 
-    For more than MAX_MENU_ENTRIES items a button opens Go to instead, with `search` typed into it,
-    so that no names are built for 100 000 segments.
+    If there are more than MAX_MENU_ENTRIES items, draws a button instead. It opens the dialog Go to
+    with `search` filled in, so that no names are built for 100 000 segments.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:

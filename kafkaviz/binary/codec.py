@@ -306,7 +306,10 @@ def _room(data: bytes | memoryview) -> int:
 
 
 def _to_snappy(data: bytes) -> bytes:
-    """Returns a xerial header, then blocks of at most 32 KiB, each after its size."""
+    """Returns a xerial header, then the compressed blocks, each preceded by its compressed size.
+
+    A block holds at most 32 KiB of the data.
+    """
     blocks = [
         bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)

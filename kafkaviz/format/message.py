@@ -94,10 +94,10 @@ def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> 
 
 
 class Reader:
-    """Reads the bytes of one message; its version and form hold for the whole message.
+    """Reads the bytes of one message, all of it in one version and one encoding (flexible or not).
 
     Attributes:
-        newest: the newest version that nested structures know; None if they accept any.
+        newest: the newest version that nested structures accept; None if they accept any.
     """
 
     __slots__ = ("at", "data", "flexible", "newest", "values", "version")

@@ -424,9 +424,10 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Fills a table with the next records; also called by compiled functions.
+    """Reads records into a table until it is full or a record is wrong.
 
-    A table as long as the bytes allow (`_max_rows`) is never too short.
+    With `_max_rows` rows the table has room for every record that the bytes can hold. Compiled
+    functions call it too.
 
     Returns:
         The same as `take_record`.

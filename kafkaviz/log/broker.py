@@ -181,7 +181,7 @@ class Broker:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every log directory was stopped cleanly."""
+        """Whether the broker was stopped cleanly, according to every log directory."""
         return all(directory.is_clean for directory in self.log_directories)
 
     @cached_property
@@ -536,11 +536,12 @@ def is_empty(path: Path) -> bool:
 
 
 def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
-    """Refuses directories of two brokers.
+    """Refuses directories that belong to two brokers.
 
-    A directory identifies a broker if it has a metadata log or is from before 3.7, when a KRaft
-    node had a single log directory (KIP-858) or ZooKeeper was used. Other directories with
-    different ids may be of one broker that does not start, which is a finding.
+    Only directories that surely identify their broker are compared: those with a metadata log, and
+    those from before 3.7, when a KRaft node had a single log directory (KIP-858) or ZooKeeper was
+    used. Other directories with different ids may still belong to one broker, which then cannot
+    start; a finding reports that.
     """
     complete = [
         directory

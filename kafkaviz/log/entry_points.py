@@ -249,7 +249,11 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """Returns a position before which all offsets are smaller, or 0 if no entry proves one."""
+        """Returns the position of a batch that begins at or below the offset.
+
+        All batches before it have smaller offsets. The result is 0 if no tried index entry leads to
+        such a batch.
+        """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
             batch = self._intact_batch(entry)

@@ -64,7 +64,10 @@ class PartitionFacts:
 
     @property
     def may_be_deep(self) -> bool:
-        """Whether a time entry may name the very record that has the timestamp."""
+        """Whether a time entry may hold the offset of the record with the timestamp.
+
+        Otherwise it holds the last offset of that record's batch.
+        """
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property

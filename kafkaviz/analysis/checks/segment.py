@@ -40,7 +40,8 @@ def check(
     """Returns the findings about a segment, including files that cannot be read.
 
     Args:
-        observer: sees the batches too while they are read, as format.deep_scan.CHECKED_BATCH.
+        observer: is also given the batches as they are read, as rows of
+            format.deep_scan.CHECKED_BATCH.
         first_walk: the same as in log.scans.CheckedScan.
     """
     segment = replace(segment)  # a copy, so that the indexes it reads do not stay in memory

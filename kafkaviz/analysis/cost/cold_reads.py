@@ -203,7 +203,10 @@ def _reads(
     header_bytes: int,
     most_pages: int,
 ) -> np.ndarray:
-    """Returns the device reads for the rows from first to stop, whose starts are given."""
+    """Returns the number of device reads of a lookup for each row from `first` to `stop` - 1.
+
+    `starts` gives, for each row, the row at which its scan starts.
+    """
     reads = np.empty(stop - first, np.int64)
     scan = scans[0]
     for row in range(first, stop):

@@ -193,9 +193,10 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns the costs with this machine's reads, scaled for the share that Java adds.
+    """Returns the costs, computed from the read times measured on this machine.
 
-    A header takes one or two reads, depending on the release.
+    They are multiplied by a factor for the time that Java adds. Reading a header takes one or two
+    reads, depending on the release.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)

@@ -111,7 +111,7 @@ class Health:
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """The predicted start as numbers, or None if it is unknown."""
+        """Counts of what the predicted start will do, or None if the start cannot be predicted."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
@@ -257,7 +257,7 @@ def partition_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """Returns the retention of a partition's local segments, at the newest time of a file.
+    """Returns what retention would do to a partition's local segments at check_plan.now_ms.
 
     The result is empty if no limit applies to the partition.
     """

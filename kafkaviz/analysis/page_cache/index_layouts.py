@@ -122,7 +122,7 @@ def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Bisects the first keys of all pages in the heap, then one page."""
+    """Bisects the first keys of all pages, which are kept on the heap, and then one page."""
     return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_PER_PAGE]), True)
 
 

@@ -242,7 +242,8 @@ def configured_metadata_directory(
     """Returns the log directory that a server.properties selects for the metadata log.
 
     Returns:
-        None if it names none, or none of the opened ones.
+        None if it names no directory, or if not exactly one opened directory has that path or,
+        failing that, that last name.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -407,9 +408,9 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the failure of a release older than the cluster's metadata.version.
+    """Returns the step at which the start fails: metadata.version is too new for the release.
 
-    FeatureControlManager and MetadataLoader of 4.3.1 refuse the level of 4.4.0.
+    For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the level of 4.4.0.
     """
     record = f"FeatureLevelRecord(name='{METADATA_VERSION}', featureLevel={level})"
     words = (

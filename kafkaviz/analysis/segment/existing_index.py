@@ -363,10 +363,10 @@ def measure_gaps(
     """Measures the gaps between the entries of a stretch of batches.
 
     Args:
-        entries: all positions in the index; each is a batch's position.
+        entries: the positions in all entries of the index; a batch begins at each.
 
     Returns:
-        The gaps, and the slots before the late ones.
+        The gaps, and for each late gap (see EntryGaps.late) the slot of the entry before it, or -1.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (

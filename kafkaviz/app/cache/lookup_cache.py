@@ -61,10 +61,10 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """Returns how a release searches.
+    """Returns the search profile of a release, with another warm section if one is chosen.
 
     Args:
-        warm_entries: the size of the warm section in entries of the index searched first.
+        warm_entries: how many entries the warm section has, in the index that is searched first.
             KAFKAS_WARM keeps Kafka's 8 KiB.
     """
     search_profile = versions.search_profile(version)

@@ -56,7 +56,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns the paths; with a store, the one path that also shows the store's remote segments.
+    """Returns the paths as given, or with a store the path of a view that has its segments too.
 
     Raises:
         CannotOpen: there is a store and more than one path.

@@ -77,7 +77,7 @@ class RecordsFile:
         return min(self.size_bytes, position + length_bytes)
 
     def batches(self, start: int, stop: int) -> "Batches":
-        """Returns the batches of a slice; iterate over it to get arrays."""
+        """Returns the batches of a slice, to be iterated over in arrays."""
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:

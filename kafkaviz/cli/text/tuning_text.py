@@ -215,7 +215,11 @@ def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields today's interval, the considered one, and round intervals around them."""
+    """Yields the lines of the table of costs.
+
+    The rows are today's interval, the considered one, and 1 KiB, 4 KiB, 16 KiB and so on up to 1
+    MiB.
+    """
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),

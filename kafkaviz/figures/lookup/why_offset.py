@@ -158,7 +158,12 @@ class _Point(NamedTuple):
 
 
 def _sample(batches: BatchTable, most: int) -> list[_Point]:
-    """Returns all batches, or the first, oldest and newest of each of most // 3 equal stretches."""
+    """Returns the batches to draw.
+
+    These are all batches if there are no more than `most`. Otherwise the segment is split into
+    `most // 3` stretches of about equal length, and each gives its first, its oldest and its newest
+    batch.
+    """
     size, larger = divmod(len(batches), most // 3)
     sizes = [size + 1] * larger + [size] * (most // 3 - larger)
     ends = np.cumsum(sizes) if len(batches) > most else np.arange(1, len(batches) + 1)

@@ -92,7 +92,7 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
 
 
 def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
-    """Returns a title such as "Up to 290 kB/s time decides, above it size"."""
+    """Returns a title such as "Up to 290 kB/s, time decides; above it, size"."""
     names = [roll_text.cause_name(speed_range.cause) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
         return say("rolls.decides", cause=names[0].capitalize())

@@ -395,7 +395,10 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """Returns a time since the first batch: 1 min 15 s; with fractions of a second, 35.2 s."""
+    """Returns the label of a time since the first batch, such as "1 min 15 s".
+
+    A time with a fraction of a second is given in seconds only, such as "75.2 s".
+    """
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (

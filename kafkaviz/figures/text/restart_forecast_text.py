@@ -18,7 +18,8 @@ from kafkaviz.versions import Release
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     """Returns the changes, each in words that follow "will".
 
-    They are empty if the start changes only what every start may change.
+    Among them are replicas created, logs cut, files and directories deleted, and indexes rebuilt,
+    but not routine changes such as deleted leftovers.
     """
     cut_values = {
         "bytes": units.format_count(forecast.cut_bytes),

@@ -105,5 +105,5 @@ def describe_error(error: Exception) -> str:
 
 
 def describe_error_sentence(error: Exception) -> str:
-    """Returns the same line with a full stop."""
+    """Returns the line of `describe_error`, with a full stop at its end."""
     return end_sentence(describe_error(error))

@@ -186,7 +186,10 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
 
 
 def count_text(value: float) -> str:
-    """Returns two digits below a hundred, grouped digits above, and – for infinity."""
+    """Formats a number: two significant digits below a hundred, grouped digits above.
+
+    A number that is not finite is "–".
+    """
     if not np.isfinite(value):
         return MISSING
     return f"{value:.2g}" if value < 99.5 else format_count(round(value))

@@ -353,9 +353,10 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
 
 
 def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
-    """Returns the mark whose name is below it, None if the marks are apart.
+    """Returns the mark whose name must be drawn below it, because both names above would overlap.
 
-    It is the lower one; today's if both are equally high.
+    This is the lower mark, or today's if both are at the same height. None if there is only one
+    mark, or if the marks are far enough apart.
     """
     today = size_map.today
     considered = size_map.considered

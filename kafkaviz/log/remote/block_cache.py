@@ -131,9 +131,10 @@ def remove_file(path: Path) -> None:
 
 
 class CachedFile(io.FileIO):
-    """The blocks of a mirror's file, to be read by descriptor. Fetch a range before reading it.
+    """The block file of a mirror's file, to be read by its descriptor.
 
-    The open file is larger than `size_bytes`; the rest holds the flags.
+    Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come a
+    flag per block, which says whether it is present, the version and the description.
     """
 
     def __init__(self, path: Path) -> None:

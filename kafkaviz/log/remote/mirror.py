@@ -4,9 +4,10 @@ Opening s3://bucket/brokers/17 lists it once and creates the same folders and fi
 of logs use this mirror, and the bytes are fetched block by block (block_cache.py). The directory
 around a partition or a broker is listed too, because it has checkpoints and server.properties.
 
-A listing expires after some seconds and is repeated when the directory is opened again. A changed
-file loses its blocks, and a missing one is removed. Another process, such as a Spark worker, uses a
-mirror that was listed in the last minutes; without one, it requests only the file it reads.
+A listing expires after ten seconds, or later if it took long, and is repeated when the directory
+is opened again. A changed file loses its blocks, and a missing one is removed. Another process,
+such as a Spark worker, uses a mirror that was listed within the last ten minutes; without one, it
+requests only the file that it reads.
 """
 
 import hashlib

@@ -460,8 +460,9 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 def _place(target: Path, part: FilePart) -> None:
     """Creates a file of a remote segment in the view.
 
-    A complete file of the store is linked. A compressed or large part, or a part of a file in a
-    remote store, becomes a file whose bytes are fetched when they are read. A small part is copied.
+    A complete file of the store is linked, and a small part of one is copied. If the part is
+    compressed, longer than PIECE_BYTES or in a remote store, its bytes are fetched when they are
+    read.
     """
     if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
         _link(target, part.info.path)

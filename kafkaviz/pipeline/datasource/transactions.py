@@ -179,11 +179,11 @@ class ObservedTransactions:
         """Returns the transactions according to the markers.
 
         Args:
-            claimed: the transactions by .txnindex files and producer snapshots.
-            batches: some of the batches that were taken.
+            claimed: the transactions according to the .txnindex files and producer snapshots.
+            batches: those batches passed to `take` for which `claimed` is verified.
 
         Returns:
-            `claimed` itself if nothing contradicts it.
+            `claimed` itself if the markers do not contradict it.
         """
         observed = PartitionTransactions(
             np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())

@@ -119,7 +119,7 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns the facts for the checks of a segment, or None if it is not read for them."""
+        """Returns the facts for a segment's checks, or None if the checks do not read it."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:

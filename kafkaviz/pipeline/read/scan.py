@@ -275,7 +275,7 @@ def _slots(
     files: Mapping[str, RowFile],
     problems: list[Problem],
 ) -> SlotCounts:
-    """Counts the slots of both indexes, and adds the rows of the written ones."""
+    """Counts the slots of both indexes, and adds their entries to the row files that exist."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:

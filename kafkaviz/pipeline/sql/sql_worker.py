@@ -130,9 +130,9 @@ class CatalogDatabase:
 
 
 def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """Creates a view per table.
+    """Creates a view for each table, or an empty table if it has no files.
 
-    Afterwards, only these files can be read, and no setting can be changed.
+    Afterwards, the database can read no other files, and no setting can be changed.
     """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}

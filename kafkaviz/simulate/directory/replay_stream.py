@@ -78,7 +78,7 @@ class UnreadTail:
 
 
 def find_unread(log: StoredLog) -> list[UnreadTail]:
-    """Returns the ends of .log files that `chunks` leaves out.
+    """Returns the unreadable end of each .log file that has one. `chunks` leaves these bytes out.
 
     It reads all headers again.
     """

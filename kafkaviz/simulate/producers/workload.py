@@ -410,7 +410,10 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns the settings by topic name, checked against the release, without the overrides."""
+    """Returns the settings of a table, checked against the release, by their topic-level names.
+
+    Settings that an override replaces are skipped and not checked.
+    """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     try:

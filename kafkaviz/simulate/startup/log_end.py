@@ -32,8 +32,8 @@ def find_end_offset(
 ) -> int:
     """Returns the offset after the last one of a .log (LogSegment.readNextOffset, 4.3.1).
 
-    If the batch of the last entry no longer exists, this is the base offset, even if batches are
-    left before it.
+    The .log is read from the last index entry on. If no batch there reaches the entry's offset, the
+    result is the base offset, even if the .log has earlier batches.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):

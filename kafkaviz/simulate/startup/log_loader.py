@@ -80,7 +80,7 @@ class LogLoader:
         """Stores the arguments.
 
         Args:
-            why: a cause that replaces "unflushed" in every step of the recovery.
+            why: the cause to report when unflushed segments are recovered; "unflushed" by default.
         """
         self._log = log
         self._clean = clean

@@ -64,9 +64,9 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns name and offset of each file with a suffix.
+        """Returns the name and the offset of each file with a suffix.
 
-        Ends the load at a name that does not begin with an offset.
+        If a name does not begin with an offset, the load fails there, as in Kafka.
         """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")

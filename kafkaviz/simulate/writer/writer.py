@@ -504,7 +504,7 @@ class UnifiedLog:
         self._take_snapshot(end)
 
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
-        """Returns the producers' state below an offset.
+        """Returns the producers' state after all batches below an offset.
 
         Args:
             recovered_bases: base offsets of segments that a recovery read completely, including any

@@ -202,7 +202,7 @@ def render_strip(step: ClassStep) -> None:
 def _link(code: str, attendance: Attendance | None) -> None:
     """Stores the token in the browser, or restores it after a reload.
 
-    A learner's browser also reports when the class moves on.
+    A learner's browser also waits for the class to move on, and then has the page updated.
     """
     data = {
         "code": code,

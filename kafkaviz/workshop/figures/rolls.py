@@ -1,4 +1,8 @@
-"""A roll by time of a real segment on the time axis of its records, and a log that grows."""
+"""Two figures about rolls: by time, and of a growing log.
+
+The first shows the time-based roll of a real segment on the time axis of its records, the second a
+log that grows step by step.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

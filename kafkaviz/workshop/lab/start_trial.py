@@ -113,7 +113,7 @@ class StartTrial:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps of the start, without those that any start may take."""
+        """The unusual steps: a healthy start does not take them, and they change a file."""
         return tuple(
             step for step in self.restart.steps if not step.is_expected and step.action != "keep"
         )
@@ -198,7 +198,7 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """Returns what a consumer gets that reads the whole log, or a client that asks for a timestamp.
+    """Returns what a consumer of the whole log gets, or a client that asks for a timestamp.
 
     The consumer fetches one batch at a time (max.partition.fetch.bytes=1), so each batch is looked
     up. Checksums are verified, as by default.

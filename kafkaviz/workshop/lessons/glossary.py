@@ -39,7 +39,7 @@ class GlossaryTerm:
 
     @property
     def short_name(self) -> str:
-        """The word without the English word in brackets."""
+        """The word in the reader's language, without the English word in brackets after it."""
         return self.name.partition("（")[0]
 
     @property

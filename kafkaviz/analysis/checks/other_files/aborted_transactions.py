@@ -90,7 +90,7 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
-    """Returns which entries have a version other than the only one that Kafka writes and reads."""
+    """Returns whether each entry has a version that Kafka refuses. Kafka knows only one version."""
     return entries["version"] != txn_index.VERSION
 
 

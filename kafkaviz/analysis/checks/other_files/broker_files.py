@@ -137,7 +137,7 @@ def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Findin
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
     """Yields a finding if meta.properties is missing or wrong.
 
-    Without broker.id a broker of ZooKeeper's times takes it from its settings.
+    If broker.id is missing, a broker that uses ZooKeeper takes the id from its settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

@@ -1,4 +1,7 @@
-"""The figures of a log, and a simulated log's notes, comparison with another run, and download."""
+"""Draws the figures of a log.
+
+For a simulated log it also draws notes, a comparison with another run, and a download button.
+"""
 
 import io
 from typing import cast

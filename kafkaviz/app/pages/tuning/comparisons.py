@@ -413,7 +413,11 @@ def _batches(sizes: np.ndarray) -> np.ndarray:
 
 
 def render_remote_reads(context: TuningContext) -> None:
-    """Draws the bytes that a remote read carries only to skip them, for both intervals."""
+    """Draws what remote storage costs at both intervals.
+
+    This is how many bytes a remote read transfers and skips, and how many segments' indexes the
+    cache holds.
+    """
     elements.heading(
         say("tuning.tiered"), "" if context.case.today.is_tiered else say("tuning.tiered_if")
     )
