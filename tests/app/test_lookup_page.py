@@ -61,7 +61,7 @@ def test_a_real_segment(clean):
     at = page(clean, tp="dense-index-0", by="offset", target="2247")
     text = page_html(at)
     assert (
-        "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to "
+        "1\u202f126 entries in the offset index. Judging by the entries of this index, index.interval.bytes was 0 to "
         in text
     )
     assert (

@@ -72,16 +72,13 @@ def test_many_alike_are_one_row():
             )
         )
     )
-    assert within.title == "Steps of every start: 4 steps, similar ones together, in 1 row"
+    assert within.title == "Steps of every start: 4 steps, grouped into 1 row"
     rows = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
         )
     )
-    assert (
-        rows.title == "Steps of the start: 10 steps, similar ones together, in 2 rows"
-        and len(rows.rows) == 2
-    )
+    assert rows.title == "Steps of the start: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
     assert (
         within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B")
         and within.shown == tables.FIRST_ROWS
