@@ -17,6 +17,7 @@ DOTTED_NAME = re.compile(
 )
 FOREIGN = (
     "java.nio",
+    "java.util",
     "log.dirs",
     "remote.log",
     "spark.read",

@@ -1,7 +1,7 @@
 """The class in the Workshop: joining, the strip above a step, and the bars of the answers.
 
 A teacher's strip and bars poll the room every second. A learner's page is notified when the class
-moves to another step (see class_feed.py), and then reruns only the parts that show it.
+moves to another step (see class_seat.ClassFeed), and then reruns only the parts that show it.
 """
 
 import threading
