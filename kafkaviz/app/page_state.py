@@ -25,9 +25,6 @@ SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # file in its folder
 FILE = "file"
 BYTE = "byte"  # Segment: the selected byte of that file; the bytes view writes it in the browser
-# Segment: the range of .log bytes shown by the ruler, such as 468797-492397; the ruler reads and
-# writes it in the browser
-WINDOW = "window"
 # Lookup: offset or timestamp; the target; the source; the release
 BY = "by"
 TARGET = "target"

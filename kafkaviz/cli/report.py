@@ -26,9 +26,9 @@ the last records of each topic.
 
 --json prints one object after the file is written: file; bytes; sha256, of the report; directory;
 kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
-partial, offline_directories}, or null if it cannot be predicted; recommendation,
-{verdict: keep|change, setting, value}, or null without batches; inputs, with --sha256 a
-list of {file, bytes, sha256}, else null.
+partial, metadata_log_missing, offline_directories}, or null if it cannot be predicted;
+recommendation, {verdict: keep|change, setting, value}, or null without batches; inputs, with
+--sha256 a list of {file, bytes, sha256}, else null.
 
 Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html
 Example: kafkaviz report /var/lib/kafka/data -o broker.html"""

@@ -11,7 +11,6 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_32, load_64, to_int, trailing_zeros
 
-SLACK_BYTES = 16  # take_sizes may read this many bytes after the records
 SIZE_BITS = 32  # bits of a size, and of the sum of the sizes in a batch
 NOTHING = np.uint64(0)
 _LAST_BYTES = np.uint64(0x8080808080808080)  # the last byte of a varint has this bit clear
@@ -23,7 +22,7 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
     """Reads the record at a position; also called by compiled functions.
 
     Args:
-        data: the bytes, with at least SLACK_BYTES after `end`.
+        data: the bytes, with at least 16 more after `end`.
         end: the position after the last record of the batch.
 
     Returns:

@@ -31,7 +31,6 @@ LONG_CHUNK_BYTES = 1 << 20
 BATCH = "batch"
 TORN = tail.TORN
 GARBAGE = tail.GARBAGE
-ZEROS = tail.ZEROS
 TEXT_BYTES = 1 << 20  # text files are read whole; a larger one is not Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata consists of batches too
 TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)

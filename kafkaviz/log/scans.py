@@ -1,6 +1,6 @@
-"""Scans of a .log that continue after damage. This page also lists all code that scans a .log.
+"""Scans of a .log that continue after damage, and a list of the classes that scan a .log.
 
-Each scanner exists for one reason that the ones above it do not cover:
+Each class exists for one reason that the ones above it do not cover:
 
 - format.walk.Walk reads headers up to the first impossible length, as a broker's reader does. All
   others use it or do the same.
@@ -18,6 +18,8 @@ Each scanner exists for one reason that the ones above it do not cover:
   which batches can be trusted.
 - analysis.comparison.batch_stream.BatchStream takes the batches of several segments from the front.
 - search.scan.LogReader reads as Kafka does for one lookup, and keeps every read.
+- pipeline.read.tasks.DecodedWalk reads the batches of a compressed segment that several tasks of an
+  ingest have decoded.
 
 HeaderScan and CheckedScan continue like this:
 
@@ -382,7 +384,7 @@ def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
 
 
 class SharedScan(BatchObserver[int]):
-    """Shows observers the batches that Segment.scan(look_inside=True) from byte 0 would show."""
+    """Shows observers the batches of Segment.scan(fill_wrapper_fields=True) from byte 0."""
 
     def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
         self._segment = segment

@@ -22,7 +22,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.units import file_stem
 
 # Decompressing more than this takes seconds; the pipeline does it instead.
-LOOK_INSIDE_LIMIT_BYTES = 64 << 20
+FILLED_LIMIT_BYTES = 64 << 20
 OFFSET_ENTRY: np.dtype = np.dtype(
     [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")]
 )
@@ -131,9 +131,9 @@ class Segment:
         Args:
             start: the position of the first batch.
             stop: the position where the scan ends; by default the end of the .log.
-            look_inside: whether to decompress each wrapper of magic 0 and 1 to find the fields that
-                its header lacks: the first offset and time, and the number of messages. If a
-                wrapper cannot be read, these fields stay UNKNOWN.
+            fill_wrapper_fields: whether to decompress each wrapper of magic 0 and 1 to find the
+                fields that its header lacks: the first offset and time, and the number of messages.
+                If a wrapper cannot be read, these fields stay UNKNOWN.
 
         Raises:
             CannotOpen: the segment has no .log.
@@ -152,12 +152,12 @@ class Segment:
 
         Wrappers of magic 0 and 1 are decompressed only in logs up to 64 MiB.
         """
-        return self.scan(fill_wrapper_fields=self.is_looked_into)
+        return self.scan(fill_wrapper_fields=self.fills_wrapper_fields)
 
     @property
-    def is_looked_into(self) -> bool:
+    def fills_wrapper_fields(self) -> bool:
         """Whether full_scan decompresses wrappers of magic 0 and 1."""
-        return self.with_log().log.size_bytes <= LOOK_INSIDE_LIMIT_BYTES
+        return self.with_log().log.size_bytes <= FILLED_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
         """Returns every batch of the .log at once; none for a segment without a .log."""
@@ -341,14 +341,14 @@ class BatchScan:
         self._start = start
         self._stop = stop
         self._chunk_bytes = chunk_bytes
-        self._look_inside = fill_wrapper_fields
+        self._fill_wrapper_fields = fill_wrapper_fields
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
         with file.reader(self._log.path) as read:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
             for batches in walk:
-                if self._look_inside:
+                if self._fill_wrapper_fields:
                     fill_wrapper_fields(batches, read)
                 yield batches
             self.end = walk.end

@@ -76,7 +76,7 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
         ("Warm section first", 19.6, 10.5, (12, 3), 0),
         ("Eytzinger layout", 17.7, 9.7, (17, 9), 0),
         # 18 of 18 halvings, when not cut short at the index's first page
-        ("B+-tree, 512 a node", 17.7, 2, (18, 2), 391 * 8),
+        ("B+-tree, 512 per node", 17.7, 2, (18, 2), 391 * 8),
         ("First key of each page", 17.7, 1, (18, 1), 391 * 8),
     ],
 )

@@ -43,7 +43,7 @@ def test_it_says_what_it_measured(tmp_path, capsys):
     out = capsys.readouterr().out
     assert (
         "17 bytes from the page cache" in out
-        and f"kept in {tmp_path / 'cache' / 'calibration.json'}" in out
+        and f"saved in {tmp_path / 'cache' / 'calibration.json'}" in out
     )
 
 

@@ -58,6 +58,7 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
         "clean": True,
         "starts": True,
         "partial": False,
+        "metadata_log_missing": False,
         "offline_directories": [],
     }
     assert report["restart"] == expected_restart and report["counts"]["error"] > 0
@@ -146,4 +147,4 @@ def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, cap
 def test_what_is_no_broker_is_reported(tmp_path, capsys):
     """Status 2, and no file."""
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
-    assert "no meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert "neither a meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -15,7 +15,7 @@ SHORT_STEPS = [step for step in STEPS if step.is_short]
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("README.md", "Nine lessons on real bytes, in {minutes:g} or {short:g} minutes:"),
+        ("README.md", "Nine lessons on real bytes take {minutes:g} or {short:g} minutes."),
         ("docs/README.md", "a workshop of {short:g} or {minutes:g} minutes, without"),
         (
             "docs/tour.md",

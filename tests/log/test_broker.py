@@ -246,7 +246,7 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
     """Any folder may hold one that is called gcc-12: without a segment in it, it is not Kafka's."""
     (tmp_path / "gcc-12").mkdir()
-    with pytest.raises(CannotOpen, match=r"no meta\.properties"):
+    with pytest.raises(CannotOpen, match=r"neither a meta\.properties"):
         open_broker(tmp_path)
 
 

@@ -181,7 +181,7 @@ def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
     """Unless it is asked to, and so does the walk of a large log."""
     segment = wrapped(tmp_path)
     assert [batches["record_count"].tolist() for batches in segment.scan()] == [[-1, -1, -1]]
-    monkeypatch.setattr(segment_module, "LOOK_INSIDE_LIMIT_BYTES", segment.log.size_bytes - 1)
+    monkeypatch.setattr(segment_module, "FILLED_LIMIT_BYTES", segment.log.size_bytes - 1)
     assert segment.batches()["record_count"].tolist() == [-1, -1, -1]
 
 

@@ -657,7 +657,7 @@ def test_many_small_segments_share_tasks(tmp_path):
         ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
         ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
         ({"topic": "orders"}, "unknown option topic; the options are columns, topics"),
-        ({"offsets": "5-3"}, "option offsets names nothing"),
+        ({"offsets": "5-3"}, "option offsets selects nothing"),
         ({"offsets": "-"}, "option offsets takes 5000-5999"),
         ({"offsets": "1-2-3"}, "option offsets takes"),
         ({"offsets": "9" * 50}, "64 bits"),

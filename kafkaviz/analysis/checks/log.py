@@ -34,8 +34,6 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
 
 MAGICS = (0, 1, 2)
-LENGTH_AT = field_start(HEADER, "batch_length_bytes")
-MAGIC_AT = field_start(HEADER, "magic")
 CRC_AT = field_start(HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch

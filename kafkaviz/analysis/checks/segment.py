@@ -40,7 +40,7 @@ def check(
     """Returns the findings about a segment, including files that cannot be read.
 
     Args:
-        observer: is also given the batches as they are read, as rows of
+        observer: is also given each batch that is read, as a row of
             format.deep_scan.CHECKED_BATCH.
         first_walk: the same as in log.scans.CheckedScan.
     """

@@ -111,7 +111,7 @@ class Health:
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """Counts of what the predicted start will do, or None if the start cannot be predicted."""
+        """Counts of the changes that the start will make, or None if it cannot be predicted."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))

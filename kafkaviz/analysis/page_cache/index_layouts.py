@@ -400,7 +400,7 @@ LAYOUTS = (
         "Warm section first",
         warm,
         _no_extra_bytes,
-        "Kafka from 2.1 on: cheap at the end, a probe more elsewhere",
+        "Kafka from 2.1 on: cheap at the end, one more probe elsewhere",
     ),
     Layout(
         "Interpolation", interpolation, _no_extra_bytes, "few probes on even keys, many on others"
@@ -418,10 +418,10 @@ LAYOUTS = (
         "made for the processor's cache; cannot be appended to",
     ),
     Layout(
-        "B+-tree, 512 a node",
+        "B+-tree, 512 per node",
         b_tree,
         _first_key_bytes,
-        "a page a level; its upper nodes are one file more",
+        "one page per level; its upper nodes need another file",
     ),
     Layout(
         "First key of each page",

@@ -8,7 +8,7 @@ and a lookup to decide which files it may read.
 from collections.abc import Sequence
 
 from kafkaviz import versions
-from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.errors import KafkavizError
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
@@ -64,5 +64,5 @@ def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> b
     """
     try:
         return distrust_reason(segment, behaviour) is not None
-    except (CorruptBytes, KafkavizError):
+    except KafkavizError:
         return False

@@ -106,7 +106,7 @@ def _read_block(segment: LogSegment, borders: np.ndarray, count: int, block: int
         start,
         stop,
         min(WINDOW_CHUNK_BYTES, stop - start),
-        fill_wrapper_fields=segment.is_looked_into,
+        fill_wrapper_fields=segment.fills_wrapper_fields,
     )
     parts = list(scan)
     rows = min(BLOCK_ROWS, count - block * BLOCK_ROWS)

@@ -27,7 +27,7 @@ def language() -> str:
 
     Outside the run of a page it is the language that `keep_language` set, or English.
     """
-    context = get_script_run_ctx()
+    context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()
     known_context, code = _thread_language.get()

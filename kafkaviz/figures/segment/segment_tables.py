@@ -19,7 +19,6 @@ from kafkaviz.format.batch import codec
 from kafkaviz.messages import say
 
 ROWS_PER_TABLE = 11
-TABLES = ("batches", "index", "timeindex")
 FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
 
 

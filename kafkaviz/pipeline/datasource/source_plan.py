@@ -79,8 +79,8 @@ class RowBounds:
 def option_filters(name: str, options: SourceOptions) -> PushedFilters:
     """Returns the limits that the options set for a format.
 
-    A batch is in a range of offsets if it has one of them. A segment is in it if its name allows
-    that.
+    A batch is in a range of offsets if it has one of them. A segment may have such a batch if its
+    base offset and that of the next segment allow it.
     """
     offsets = options.offsets
     times_ms = options.timestamps

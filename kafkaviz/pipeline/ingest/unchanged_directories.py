@@ -75,7 +75,8 @@ class UnchangedDirectories:
         """Returns where the rows of each segment are, or None if the directory must be examined.
 
         Args:
-            load: the load of the directory, or None without checks or if a start would not load it.
+            load: the predicted start-up of the log. None without checks, or if a start would not
+                load it.
         """
         directory = entries.stored.directory
         if (

@@ -24,7 +24,6 @@ CONSTANT = "constant"
 UNIFORM = "uniform"
 EXPONENTIAL = "exponential"
 LOGNORMAL = "lognormal"
-SHAPES = (CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL)
 CELLS = 1024  # cells of a table, all equally likely
 FRACTION_BITS = 8  # a table stores 256ths: 3.5 is 896
 MAX_NUMBER = 2**31 - 1
@@ -49,7 +48,7 @@ class Spread:
     limited to least and most.
 
     Attributes:
-        shape: one of SHAPES.
+        shape: CONSTANT, UNIFORM, EXPONENTIAL or LOGNORMAL.
         sigma: standard deviation of the logarithm, for "lognormal".
     """
 
