@@ -321,7 +321,7 @@ def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
     """Returns the text if it is one of these words.
 
     Raises:
-        BadOption: it is another one.
+        BadOption: the text is another word.
     """
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, value=text))

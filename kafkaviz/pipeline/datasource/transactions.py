@@ -180,7 +180,7 @@ class ObservedTransactions:
 
         Args:
             claimed: the transactions according to the .txnindex files and producer snapshots.
-            batches: those batches passed to `take` for which `claimed` is verified.
+            batches: the batches passed to `take` for which `claimed` is verified.
 
         Returns:
             `claimed` itself if the markers do not contradict it.
