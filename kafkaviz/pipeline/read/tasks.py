@@ -59,7 +59,7 @@ class DecodedSplit:
 
     Attributes:
         file: the name of the file with its batches, or None if the split has a fault.
-        end: the position at which reading its batches ended, and why; None if the split has a fault.
+        end: the position at which its batches ended, and why; None if the split has a fault.
     """
 
     number: int
