@@ -41,14 +41,19 @@ def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
 
 
 def restore(disk: Path, health: Health, backup: Path) -> list[StartupStep | Finding]:
-    """Takes from a backup what findings and failures advise to; returns those that did."""
+    """Takes from a backup what findings and failures advise to; returns those that did.
+
+    The other failures are mended without a backup, so that the broker can start.
+    """
     followed = []
     for item in (*health.findings, *(health.restart.failures if health.restart else ())):
         advised = item.next_step if isinstance(item, Finding) else item.way_out
-        action = BACKUP_ACTIONS.get(advised.key.partition(".")[2]) if advised else None
-        if action and item.file:
-            action(disk, item, backup)
+        key = advised.key.partition(".")[2] if advised else ""
+        if key in BACKUP_ACTIONS and item.file:
+            BACKUP_ACTIONS[key](disk, item, backup)
             followed.append(item)
+        elif key in ACTIONS and not isinstance(item, Finding):
+            ACTIONS[key](disk, item)
     return followed
 
 
