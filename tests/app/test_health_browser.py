@@ -157,7 +157,7 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     """Without the backticks around it."""
     findings.locator(".item", has_text="bookings-0 858.index").click()
     assert (
-        findings.locator(".det code").inner_text() == "kafkaviz rebuild"
+        findings.locator(".det code").inner_text() == "kafkaviz rebuild --out"
         and "`" not in findings.locator(".det").inner_text()
     )
 

@@ -245,7 +245,7 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
     page.locator(".last").click()
     offset = re.search(r"is offset ([\d\u202f]+): that is the answer", sentence(page)).group(1)
     assert page.locator(".rec .hit b").inner_text().startswith(offset)
-    fates = page.locator(".kv-tbl").filter(has_text="Fate").locator("td:last-child")
+    fates = page.locator(".kv-tbl").filter(has_text="Searched or skipped").locator("td:last-child")
     sync_api.expect(fates).to_have_text(["searched", "not searched", "not searched"])
     page.get_by_role("link", name=f"Offset {offset} in segment").click()
     page.get_by_role("heading", level=1).filter(has_text="orders-0").or_(

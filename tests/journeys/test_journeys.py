@@ -76,7 +76,7 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.shows(".say", "that is the answer")
     walk.shows(".rec .hit")
     walk.step("The record: the first one that is not older")
-    walk.shows(".kv-tbl", "Fate")
+    walk.shows(".kv-tbl", "Searched or skipped")
     walk.step("Why no other segment, entry or record")
     link = walk.page.get_by_role("link", name="in segment").first
     link.click()
