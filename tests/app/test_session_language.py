@@ -34,7 +34,7 @@ def test_the_session_leads(of_session, of_address, expected, count, monkeypatch)
     state = {page_state.SESSION_LANGUAGE: of_session}
     streamlit = SimpleNamespace(session_state=state, query_params=address)
     monkeypatch.setattr(session_language, "st", streamlit)
-    monkeypatch.setattr(session_language, "get_script_run_ctx", object)
+    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda **_: object())
     assert (session_language.language(), address.count) == (expected, count)
 
 
@@ -43,7 +43,7 @@ def test_a_thread_asks_its_session_once_and_follows_a_switch(monkeypatch):
     context, state = object(), _Address({page_state.SESSION_LANGUAGE: "zh"})
     streamlit = SimpleNamespace(session_state=state, query_params={})
     monkeypatch.setattr(session_language, "st", streamlit)
-    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda **_: context)
     assert [session_language.language() for _ in range(3)] == ["zh"] * 3
     assert state.count == 1
     session_language.set_language("en")
@@ -56,7 +56,7 @@ def test_another_session_is_asked_anew(monkeypatch):
     streamlit = SimpleNamespace(session_state=state, query_params={})
     monkeypatch.setattr(session_language, "st", streamlit)
     contexts = iter((object(), object()))
-    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda: next(contexts))
+    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda **_: next(contexts))
     assert session_language.language() == "zh"
     state[page_state.SESSION_LANGUAGE] = "en"
     assert session_language.language() == "en"

@@ -78,7 +78,7 @@ def render_switch() -> None:
 def set_language(code: str) -> None:
     """Sets the session's language and the address parameter, which is left out for English."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
-    _thread_language.set((get_script_run_ctx(), code))
+    _thread_language.set((get_script_run_ctx(suppress_warning=True), code))
     if code == messages.ENGLISH:
         st.query_params.pop(page_state.LANGUAGE, None)
     elif st.query_params.get(page_state.LANGUAGE) != code:
