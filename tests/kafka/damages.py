@@ -6,9 +6,15 @@ a damage, a byte or a partition, depends on `random` alone.
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 
 METADATA = "__cluster_metadata-0"
 Damage = Callable[[list[Path], random.Random], None]
@@ -149,6 +155,13 @@ def snapshot_older_empty(disks: list[Path], pick: random.Random) -> None:
 def snapshot_beyond_log_end(disks: list[Path], pick: random.Random) -> None:
     path = _newest_snapshot(disks)
     path.rename(path.with_name(f"{900 + pick.randrange(9):020}-0000000001.checkpoint"))
+
+
+@damage
+def snapshot_beyond_log_end_torn(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    path.rename(path.with_name(f"{900 + pick.randrange(9):020}-0000000001.checkpoint"))
+    snapshot_torn_in_header(disks, pick)
 
 
 @damage
@@ -435,6 +448,29 @@ def log_cut(disks: list[Path], pick: random.Random) -> None:
 def log_flipped(disks: list[Path], pick: random.Random) -> None:
     path = _log_of(disks, pick)
     _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def log_flipped_above_recovery_point(disks: list[Path], pick: random.Random) -> None:
+    """The last byte of an active .log, which no start after a clean stop reads."""
+    path = pick.choice([max(partition.glob("*.log")) for partition in _partitions(disks[0])])
+    topic, _, number = path.parent.name.rpartition("-")
+    checkpoint = disks[0] / "recovery-point-offset-checkpoint"
+    pattern = re.compile(rf"^{re.escape(topic)} {number} \d+$", re.MULTILINE)
+    checkpoint.write_text(pattern.sub(f"{topic} {number} 0", checkpoint.read_text()))
+    _flip(path, path.stat().st_size - 1)
+
+
+@damage
+def batch_timestamp_changed(disks: list[Path], pick: random.Random) -> None:
+    """The largest timestamp of a .log's first batch, with a new checksum."""
+    path = _log_of(disks, pick)
+    data = bytearray(path.read_bytes())
+    header = np.frombuffer(data, HEADER, 1)
+    header["max_timestamp_ms"] += 1
+    size_bytes = LENGTH_END + int(header["batch_length_bytes"][0])
+    header["crc"] = crc32c(bytes(data[CRC_START:size_bytes]))
+    _write(path, bytes(data))
 
 
 def _closed_log(disks: list[Path], pick: random.Random) -> Path:

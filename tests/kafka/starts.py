@@ -5,6 +5,7 @@ does not, which directories go offline, what is cut, deleted, rebuilt and taken 
 """
 
 import json
+import os
 import random
 import re
 import shutil
@@ -20,9 +21,12 @@ from types import MappingProxyType
 import numpy as np
 
 from kafkaviz.analysis.health.broker_health import Finding, check
+from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import names
+from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
 from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA
 from tests.kafka.harness import FOLDER, fetch_class_path, scratch
@@ -441,8 +445,40 @@ def _without_controller(release: str) -> list[str]:
         return [f"{release}, without a controller: {text}" for text in differences]
 
 
+def _beyond_two_gib(release: str) -> list[str]:
+    """A .log whose only batch ends beyond 2³¹ − 1 bytes, with a torn batch after it."""
+    archive = BASES / "one-clean.tar.xz"
+    with Starts(release) as starts, scratch() as folder:
+        disks = unpack(archive, Path(folder))
+        _make_too_long(min((disks[0] / "orders-0").glob("*.log")))
+        expected = forecast(disks, release)
+        answer = starts.start(disks)
+        faults = compare(expected, Outcome(starts=answer["started"], words=(answer["log"],)))
+    with Starts(release) as starts, scratch() as folder, scratch() as undamaged:
+        disks = unpack(archive, Path(folder))
+        _make_too_long(min((disks[0] / "orders-0").glob("*.log")))
+        backup = unpack(archive, Path(undamaged))
+        return [*faults, *_try_backup(starts, disks, backup)]
+
+
+def _make_too_long(log: Path) -> None:
+    """Replaces a .log by one batch of zeros and the first bytes of another; sparse."""
+    header = np.frombuffer(log.read_bytes(), HEADER, 1).copy()
+    header["batch_length_bytes"] = MAX_LOG_BYTES
+    data_bytes = MAX_LOG_BYTES + LENGTH_END - HEADER.itemsize
+    crc = crc32c(header.tobytes()[CRC_START:])
+    zeros = bytes(1 << 20)
+    for start in range(0, data_bytes, len(zeros)):
+        crc = crc32c(zeros[: data_bytes - start], crc)
+    header["crc"] = crc
+    log.write_bytes(header.tobytes())
+    os.truncate(log, HEADER.itemsize + data_bytes)
+    with log.open("ab") as file:
+        file.write(header.tobytes())
+
+
 def _run(chosen: list[Case], release: str) -> list[str]:
-    faults = _without_controller(release)
+    faults = [*_without_controller(release), *_beyond_two_gib(release)]
     for first in range(0, len(chosen), STARTS_OF_PROCESS):
         with Starts(release) as starts:
             for case in chosen[first : first + STARTS_OF_PROCESS]:
