@@ -115,11 +115,7 @@ def test_a_family_is_found_by_its_name():
             if isinstance(node, ast.Constant)
         }
         for code in CODES.keys() & {word for word in quoted if isinstance(word, str)}:
-            rooms.setdefault(code, set()).add(
-                {"log_gaps": "log", "offset_index_spacing": "offset_index"}.get(room, room).replace(
-                    "_", "-"
-                )
-            )
+            rooms.setdefault(code, set()).add({"log_gaps": "log"}.get(room, room).replace("_", "-"))
     # causes of a start have names of codes
     told_by = {code: room - {"state"} or room for code, room in rooms.items()}
     assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.checks.log import MAX_STEPS, ProducerOrder
 from kafkaviz.analysis.checks.log_scan import VALIDATED_BATCH
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.checks.producer_order import MAX_STEPS, ProducerOrder
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker
 from tests.analysis.lab import Lab

@@ -15,7 +15,6 @@ from pathlib import Path, PurePath
 from kafkaviz.analysis.checks import (
     log_directories,
     log_gaps,
-    lost_records,
     segment,
     settings,
     state,
@@ -319,7 +318,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
             ):
                 yield replace(finding, log_directory=path)
         yield from log_directories.check_plan(check_plan)
-        yield from lost_records.check_directories(check_plan)
+        yield from log_directories.check_missing_partitions(check_plan)
         yield from settings.check_broker(check_plan.broker, release)
 
 

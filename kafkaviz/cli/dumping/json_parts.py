@@ -15,7 +15,7 @@ import numpy as np
 from kafkaviz.analysis.checks import segment as segment_checks
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
-from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
+from kafkaviz.analysis.checks.other_files import aborted_transactions, partition_files
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings.finding import Finding
@@ -141,7 +141,7 @@ class FileChecker:
         """Yields a line for each fault that keeps a .snapshot from being read."""
         file_path = Path(java.absolute(path))
         return _lines(
-            producer_snapshots.check_file(file.info(file_path), self._context(file_path.parent)[1])
+            partition_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:

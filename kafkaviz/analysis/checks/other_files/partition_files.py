@@ -1,24 +1,33 @@
 """All checks of the files in a topic-partition directory, other than .log and its indexes."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from kafkaviz.analysis.checks.facts import PartitionFacts
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import MAX_RUNS, PartitionFacts
 from kafkaviz.analysis.checks.other_files import (
     aborted_transactions,
-    leader_epochs,
-    producer_snapshots,
     unknown_files,
     unreadable_files,
 )
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.format import checkpoint
-from kafkaviz.format.names import PARTITION_METADATA
+from kafkaviz.format import checkpoint, producer_snapshot
+from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import metadata_files
+
+CRC_AT = field_start(producer_snapshot.HEADER, "crc")
+CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
+SNAPSHOT_BYTES = 64 << 20  # larger snapshots are not read
 
 
 def check_partition(
@@ -30,8 +39,8 @@ def check_partition(
         summaries: the summaries of the live segments, in order.
     """
     yield from aborted_transactions.check_partition(summaries, facts)
-    yield from producer_snapshots.check_partition(partition, summaries, facts)
-    yield from leader_epochs.check_partition(partition, summaries, facts)
+    yield from _check_snapshots(partition, summaries, facts)
+    yield from _check_leader_epochs(partition, summaries, facts)
     yield from _check_metadata(partition, facts)
     yield from unknown_files.check_partition(partition, facts)
     yield from unknown_files.check_folders(partition, facts)
@@ -65,3 +74,217 @@ def _consequence(data: bytes) -> Message | None:
     if start_fault is None or start_fault.class_name == metadata_files.STORAGE:
         return None
     return message("consequence.ends_start")
+
+
+def _check_leader_epochs(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    if not any(file_info.name == LEADER_EPOCHS for file_info in partition.other_files):
+        return
+    try:
+        data = file.read(partition.path / LEADER_EPOCHS, limit_bytes=file.TEXT_BYTES)
+        epochs = checkpoint.parse_leader_epochs(data)
+    except CorruptBytes as fault:
+        is_uncaught = isinstance(fault, checkpoint.UncaughtRefusal)
+        yield facts.make_finding(
+            "leader-epoch-bad",
+            LEADER_EPOCHS,
+            message("finding.at_byte", byte=fault.position, problem=fault.what),
+            Evidence(fault.what),
+            (fault.position, None),
+            consequence=message("consequence.ends_start") if is_uncaught else None,
+        )
+        return
+    except KafkavizError as fault:
+        yield unreadable_files.file_finding(LEADER_EPOCHS, fault, facts)
+        return
+    for (epoch, start), (next_epoch, next_start) in pairwise(epochs):
+        if next_epoch <= epoch or next_start <= start:
+            text = message(
+                "finding.epoch_follows",
+                later=next_epoch,
+                start=next_start,
+                epoch=epoch,
+                before=start,
+            )
+            yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
+            return
+    yield from _compare_with_log(epochs, summaries, facts)
+
+
+def _compare_with_log(
+    epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Yields a finding about the first batch whose epoch begins after it, or is not in the file.
+
+    After a kill nothing is compared, because the next start corrects the file.
+    """
+    if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
+        return
+    starts = dict(epochs)
+    # retention may leave only an empty segment, at whose base offset the epoch begins
+    end = max((_end_offset(summary) for summary in summaries), default=0)
+    for summary in summaries:
+        for epoch, offset, position in summary.epochs:
+            is_known = (
+                epoch < 0 or offset < epochs[0][1] or (epoch in starts and starts[epoch] <= offset)
+            )
+            if not is_known:
+                claim = (
+                    message("finding.says_epoch_begins", epoch=epoch, offset=starts[epoch])
+                    if epoch in starts
+                    else message("finding.has_no_epoch", epoch=epoch)
+                )
+                text = message(
+                    "finding.epoch_of_batch",
+                    file=LEADER_EPOCHS,
+                    claim=claim,
+                    offset=offset,
+                    byte=position,
+                    log=f"{summary.segment.name}.log",
+                )
+                evidence = Evidence(
+                    claim, message("evidence.epoch_from", epoch=epoch, offset=offset)
+                )
+                yield _epoch_finding(text, evidence, facts)
+                return
+    if epochs[-1][1] > end:
+        text = message(
+            "finding.epoch_beyond_end", epoch=epochs[-1][0], offset=epochs[-1][1], end=end
+        )
+        yield _epoch_finding(
+            text, Evidence(text, message("evidence.offset_up_to", offset=end)), facts
+        )
+
+
+def _end_offset(summary: CheckSummary) -> int:
+    if summary.last_offset is None:
+        return summary.segment.base_offset
+    return summary.last_offset + 1
+
+
+def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
+    """Returns a finding about a file that Kafka reads although it is wrong."""
+    consequence = message("consequence.epochs_taken")
+    return facts.make_finding(
+        "leader-epoch-bad", LEADER_EPOCHS, text, evidence, consequence=consequence
+    )
+
+
+def _check_snapshots(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Yields findings about snapshots that are unreadable, stray or missing.
+
+    A start keeps those at the base offsets of segments, and the newest one above
+    (removeStraySnapshots, 4.3.1). Each stop leaves one at the log's end, which the stop after the
+    next one removes. Healthy logs have such snapshots, so one at the start of a batch is not stray.
+    """
+    base_offsets = [summary.segment.base_offset for summary in summaries]
+    snapshots = partition.snapshots
+    stray_offsets = [offset for offset in snapshots if offset not in base_offsets]
+    kept_offset = (
+        max(stray_offsets, default=-1)
+        if max(stray_offsets, default=-1) > max(base_offsets, default=-1)
+        else None
+    )
+    for snapshot in snapshots.values():
+        yield from check_snapshot(snapshot, facts)
+    removed_snapshots = [
+        snapshots[offset]
+        for offset in stray_offsets
+        if offset != kept_offset and not _is_batch_start(summaries, offset)
+    ]
+    if removed_snapshots:
+        name = removed_snapshots[0].name
+        more = len(removed_snapshots) - 1
+        text = (
+            message("finding.stray_snapshots", file=name, n=more)
+            if more
+            else message("finding.stray_snapshot", file=name)
+        )
+        evidence = Evidence(
+            message(
+                "evidence.names",
+                names=tuple(snapshot.name for snapshot in removed_snapshots[:MAX_RUNS]),
+            ),
+            message("evidence.kept_snapshots"),
+        )
+        yield facts.make_finding(
+            "snapshot-stray",
+            removed_snapshots[0].name,
+            text,
+            evidence,
+            (0, removed_snapshots[0].size_bytes),
+        )
+    producer_batches = sum(summary.producer_batches for summary in summaries)
+    if producer_batches and not snapshots and facts.clean:
+        text = message("finding.no_snapshot", n=producer_batches)
+        yield facts.make_finding(
+            "snapshot-missing",
+            None,
+            text,
+            Evidence(
+                message("evidence.without_file", file=".snapshot"),
+                message("evidence.snapshot_at_end"),
+            ),
+        )
+
+
+def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
+    """Returns whether a batch begins at an offset, or may have begun there before compaction.
+
+    The log's end counts too.
+    """
+    summary = next(
+        (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
+        None,
+    )
+    if summary is None or summary.is_unsound or summary.last_offset is None:
+        return summary is not None
+    entries = (
+        summary.segment.offset_index
+        if "index" not in summary.unreadable_indexes
+        else np.empty(0, OFFSET_ENTRY)
+    )
+    slot = int(np.searchsorted(entries["offset"], offset)) - 1
+    # a damaged entry may point before the file
+    start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0
+    batch_offset = summary.last_offset + 1
+    for batches in summary.segment.scan(start):
+        later_offsets = batches["base_offset"][batches["base_offset"] >= offset]
+        if len(later_offsets):
+            batch_offset = int(later_offsets[0])
+            break
+    return batch_offset == offset or bool(summary.gap_count or summary.dropped_offsets)
+
+
+def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
+    try:
+        data = file.read(snapshot.path, limit_bytes=SNAPSHOT_BYTES)
+        producer_snapshot.parse(data)
+    except CorruptBytes as fault:
+        position = fault.position
+        evidence = Evidence(fault.what, message("evidence.readable_snapshot"))
+        stored_crc = data[CRC_AT : producer_snapshot.CRC_START]
+        computed_crc = crc32c(data[producer_snapshot.CRC_START :])
+        # a wrong checksum is the cause of any other fault
+        if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
+            number = int.from_bytes(stored_crc, "big")
+            evidence = Evidence(
+                message("evidence.stored_checksum", crc=number),
+                message("evidence.computed_checksum", crc=computed_crc),
+                stored_crc.hex(),
+                f"{computed_crc:08x}",
+            )
+            position = CRC_AT
+        text = message("finding.not_what_was_written", file=snapshot.name, problem=fault.what)
+        yield facts.make_finding(
+            "snapshot-bad-crc",
+            snapshot.name,
+            text,
+            evidence,
+            (position, min(CRC_BYTES, max(len(data) - position, 0))),
+        )
+    except KafkavizError as fault:
+        yield unreadable_files.file_finding(snapshot.name, fault, facts)
