@@ -22,14 +22,12 @@ XERIAL = bytes.fromhex("82534e41505059000000000100000001")
 
 
 def refused(name: str, data: bytes, **options) -> CorruptBytes:
-    """The fault that decompressing raises."""
     with pytest.raises(CorruptBytes) as fault:
         codec.decompress(name, data, **options)
     return fault.value
 
 
 def test_codec_ids():
-    """The ids of batch attributes; the rest with Kafka's words."""
     assert [codec.name(codec_id) for codec_id in range(5)] == [
         "none",
         "gzip",
@@ -46,7 +44,6 @@ def test_codec_ids():
 @settings(max_examples=30)
 @given(data=DATA)
 def test_data_comes_back(name, data):
-    """From any buffer, the same bytes every time."""
     compressed = codec.compress(name, memoryview(data))
     assert codec.compress(name, data) == compressed
     assert (
@@ -56,7 +53,6 @@ def test_data_comes_back(name, data):
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_the_limit_is_the_largest_size_that_passes(name):
-    """One byte more is refused, without the rest being decompressed."""
     compressed = codec.compress(name, TEXT)
     assert codec.decompress(name, compressed, limit_bytes=len(TEXT)) == TEXT
     assert f"expands past {len(TEXT) - 1} bytes" in str(
@@ -66,7 +62,6 @@ def test_the_limit_is_the_largest_size_that_passes(name):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
-    """A small batch that would fill the memory is given up at the limit."""
     if name == "snappy":
         block = pa.compress(bytes(2**24), "snappy", asbytes=True)
         bomb = XERIAL + (struct.pack(">i", len(block)) + block) * 64
@@ -85,8 +80,8 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_cut_data_is_refused(name):
-    """Cut anywhere, but between the blocks of snappy and before the first byte of zstd, which
-    nothing tells from an end.
+    """Cut anywhere, except between the blocks of snappy and before the first byte of zstd, where
+    nothing distinguishes a cut from an end.
     """
     compressed = codec.compress(name, TEXT[:40_000])
     block_ends = (
@@ -109,7 +104,6 @@ def test_cut_data_is_refused(name):
     places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=3)
 )
 def test_damaged_data_gives_bytes_or_corrupt_bytes(name, places):
-    """Never another error, and never more than the limit."""
     compressed = bytearray(codec.compress(name, TEXT[:3000]))
     for place, byte in places:
         compressed[place % len(compressed)] = byte
@@ -139,7 +133,7 @@ def arrow_decompress(name: str, data: bytes) -> bytes | None:
     cut=st.integers(0, 3),
 )
 def test_damage_is_refused_where_arrow_refuses_it(name, size, place, bits, cut):
-    """Arrow calls the libraries of C; a flipped byte may be a wrong byte of the data for both."""
+    """Arrow calls the libraries of C. Both may read a flipped byte as a wrong byte of the data."""
     if name == "snappy":
         compressed = bytearray(pa.compress(TEXT[:size], "snappy", asbytes=True))
     else:
@@ -166,7 +160,7 @@ def test_a_zstd_frame_that_says_it_is_empty_is_read_to_its_end(cut):
 @pytest.mark.parametrize("name", COMPRESSED)
 @given(data=st.binary(max_size=60))
 def test_any_bytes_give_bytes_or_corrupt_bytes(name, data):
-    """With and without the first bytes of a real frame before them."""
+    """With and without the first bytes of a real frame in front."""
     for start in (b"", codec.compress(name, b"abc")[:20]):
         try:
             codec.decompress(name, start + data, limit_bytes=10_000)
@@ -175,7 +169,6 @@ def test_any_bytes_give_bytes_or_corrupt_bytes(name, data):
 
 
 def test_gzip_members_follow_each_other_and_the_rest_is_left_unread():
-    """As Java's GZIPInputStream."""
     assert (
         codec.decompress("gzip", gzip.compress(b"ab") + gzip.compress(b"cd") + b"garbage")
         == b"abcd"
@@ -234,8 +227,8 @@ def test_broken_snappy_says_where(data, position):
 
 
 def test_lz4_is_written_as_kafka_writes_it():
-    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, stored where they would not shrink, an end
-    mark.
+    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, stored uncompressed where they would not
+    shrink, then an end mark.
     """
     assert (
         codec.compress("lz4", b"abc").hex()
@@ -256,7 +249,6 @@ STORED = b"\x03\x00\x00\x80abc" + bytes(4)  # one block and the end mark
 def lz4_frame(
     flags: int, sizes: int, extra: bytes = b"", blocks: bytes = STORED, check: int | None = None
 ) -> bytes:
-    """A frame with any header; its checksum is right unless given."""
     descriptor = bytes([flags, sizes]) + extra
     return (
         bytes.fromhex("04224d18")
@@ -314,13 +306,13 @@ def test_lz4_frames_that_kafka_reads(frame):
     ],
 )
 def test_broken_lz4_says_where(frame, position, what):
-    """With the words of Kafka's Lz4BlockInputStream, but for a wrong checksum of a block."""
+    """The words are those of Kafka's Lz4BlockInputStream, except for a wrong checksum of a block."""
     fault = refused("lz4", frame)
     assert (fault.position, str(fault.what)) == (position, f"lz4: {what}")
 
 
 def test_the_header_checksum_of_magic_0_is_not_looked_at():
-    """1a is what writers of magic 0 put behind FLG 60 BD 40."""
+    """Writers of magic 0 put 1a after FLG 60 BD 40."""
     assert (
         codec.decompress("lz4", lz4_frame(0x60, 0x40, check=0x1A), lz4_header_checked=False)
         == b"abc"
@@ -330,8 +322,8 @@ def test_the_header_checksum_of_magic_0_is_not_looked_at():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_refused_data_leaves_no_room_taken(name):
-    """Not even for the piece it failed at, which may be a mebibyte: a log can hold a damaged batch
-    a million times.
+    """A log can hold a damaged batch a million times, so not even the failed piece, up to a
+    mebibyte, may stay allocated.
     """
     cut = codec.compress(name, TEXT)[:-30]
     refused(name, cut)

@@ -1,5 +1,5 @@
-"""The checksum, against its published check value, a bit-by-bit twin and, stretch for stretch, the
-crc32c library.
+"""The checksum, compared with its published check value, a bit-by-bit version and the crc32c
+library.
 """
 
 import os
@@ -39,20 +39,19 @@ def bit_by_bit(data: bytes) -> int:
 
 
 def test_the_check_value():
-    """What every CRC-32C gives for the nine digits."""
+    """Every CRC-32C of the nine digits is this value."""
     assert crc32c(b"123456789") == 0xE3069283 == checksum_ranges(b"123456789", [0], [9])[0]
 
 
 @given(st.binary(max_size=64))
 def test_any_bytes_in_any_buffer(data):
-    """Bytes and views of them."""
     assert crc32c(data) == crc32c(memoryview(b"x" + data)[1:]) == bit_by_bit(data)
 
 
 @settings(deadline=None)  # the first one compiles
 @given(st.binary(max_size=3000), st.data())
 def test_any_stretches_of_any_bytes(data, drawn):
-    """Every stretch has the sum that the library gives for it, wherever it starts."""
+    """Every stretch has the library's checksum, wherever it starts."""
     places = drawn.draw(
         st.lists(
             st.tuples(st.integers(0, len(data)), st.integers(0, len(data))).map(sorted), max_size=5
@@ -66,8 +65,8 @@ def test_any_stretches_of_any_bytes(data, drawn):
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_each_length_of_blocks_words_and_bytes(length):
-    """Around the sizes where long blocks, short blocks, words and bytes take turns; by tables
-    too.
+    """Sizes around the borders between long blocks, short blocks, words and bytes; also with
+    tables.
     """
     for start in range(9):
         expected = crc32c(NOISE[start : start + length])
@@ -76,7 +75,7 @@ def test_each_length_of_blocks_words_and_bytes(length):
 
 
 def by_tables(data: bytes, start: int, end: int) -> int:
-    """The sum as a processor without the instruction finds it."""
+    """Returns the checksum as a processor without the instruction computes it."""
     return (
         int(module._sum_by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end))
         ^ 0xFFFFFFFF
@@ -86,19 +85,19 @@ def by_tables(data: bytes, start: int, end: int) -> int:
 @settings(max_examples=30, deadline=None)  # the first one compiles
 @given(st.integers(0, 9000), st.integers(0, 9000))
 def test_a_sum_goes_on_where_another_ended(cut, length):
-    """stretch takes the sum of the bytes before: a batch may be read in pieces."""
+    """stretch takes the sum of the bytes before, so a batch may be read in pieces."""
     data = np.frombuffer(NOISE, np.uint8)
     assert in_two(data, min(cut, length), length) == crc32c(NOISE[:length])
 
 
 @njit
 def in_two(data, cut, length):
-    """A sum found in two steps, asked for from compiled code."""
+    """Returns a sum computed in two steps from compiled code."""
     return checksum_range(data, cut, length, checksum_range(data, 0, cut, 0))
 
 
 def test_arrays_that_may_be_written_are_left_as_they_are():
-    """A buffer that a reader fills again and again can be summed, and filled again."""
+    """A reader may sum a buffer and fill it again."""
     buffer = np.zeros(100, np.uint8)
     before = checksum_ranges(buffer, [0], [100])[0]
     buffer[:] = 1
@@ -110,28 +109,23 @@ def test_arrays_that_may_be_written_are_left_as_they_are():
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 4), (3, 2), (0, 11), (11, 11), (2**62, 2**62 + 1)])
 def test_no_byte_outside_is_read(start, end):
-    """A stretch that leaves the data is refused before a byte of it is read."""
     with pytest.raises(IndexError):
         checksum_ranges(b"0123456789", [0, start], [10, end])
 
 
 def test_each_start_needs_an_end():
-    """Two lists of other lengths are a mistake of the caller."""
     with pytest.raises(ValueError, match="as many"):
         checksum_ranges(b"0123456789", [0, 1], [10])
 
 
 @pytest.mark.slow
 def test_compiled_files_move_between_processors(tmp_path):
-    """One folder of compiled functions serves a processor with the instruction and one without:
-    each finds its own.
-    """
+    """One folder of compiled functions serves a processor with the instruction and one without."""
     answers = [run(tmp_path, {}), run(tmp_path, {"NUMBA_CPU_NAME": "generic"}), run(tmp_path, {})]
     assert answers[1] == "False" and answers[0] == answers[2]
 
 
 def run(folder: Path, processor: dict[str, str]) -> str:
-    """Returns the output of a separate Python with its compiled functions in a folder."""
     environment = {**os.environ, **processor, "NUMBA_CACHE_DIR": str(folder)}
     command = [sys.executable, "-c", EVERYWHERE]
     done = subprocess.run(

@@ -1,6 +1,4 @@
-"""The compiled decompressors, compared with the libraries behind codec.decompress: both accept the
-same bytes.
-"""
+"""The compiled decompressors accept the same bytes as the libraries that codec.decompress uses."""
 
 import os
 import subprocess
@@ -34,8 +32,8 @@ TEXT = b"".join(b'{"order":%d,"status":"shipped"}' % number for number in range(
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_what_writers_write_is_taken(name):
-    """Of every writer and setting; only snappy streams behind each other, and pyarrow's lz4 blocks,
-    which need those before them and Kafka refuses, are left to the library.
+    """The library still decodes concatenated snappy streams, and pyarrow's linked lz4 blocks, which
+    Kafka refuses.
     """
     refused = {
         number
@@ -49,7 +47,7 @@ def test_what_writers_write_is_taken(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPILED)
 def test_damaged_data_is_refused_or_read_as_the_library_reads_it(name):
-    """Cut and flipped at every byte, of small data; at some, of large."""
+    """Small data is cut and flipped at every byte, large data at some."""
     for content in contents():
         for data in compressed(name, content):
             for broken in damaged(data, step=max(1, len(data) // 80)):
@@ -60,7 +58,7 @@ def test_damaged_data_is_refused_or_read_as_the_library_reads_it(name):
 @settings(deadline=None, max_examples=60)
 @given(data=st.binary(max_size=300).map(lambda some: some * 3), drawn=st.data())
 def test_any_data_comes_back_and_any_damage_agrees(name, data, drawn):
-    """Round trips of anything, and three bytes overwritten."""
+    """Round trips of random data, and three overwritten bytes."""
     writing = drawn.draw(st.sampled_from(list(compressed(name, data))))
     check(name, writing)
     broken = bytearray(writing)
@@ -73,7 +71,7 @@ def test_any_data_comes_back_and_any_damage_agrees(name, data, drawn):
 @settings(deadline=None, max_examples=60)
 @given(tail=st.binary(max_size=80), kept=st.integers(0, 60))
 def test_any_bytes_agree(name, tail, kept):
-    """Behind the first bytes of real data, or none."""
+    """With and without the first bytes of real data in front."""
     check(name, codec.compress(name, TEXT[:400])[:kept] + tail)
 
 
@@ -88,7 +86,9 @@ def test_room_that_does_not_do_is_full(name):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_nothing_is_copied_from_what_was_written_before(name):
-    """Each range is by itself, as each batch is: a match reaches no further back than its beginning."""
+    """A match reaches no further back than the start of its range, because each batch is compressed
+    by itself.
+    """
     if name == "snappy":
         data = b"\x08" + bytes([0 << 2]) + b"a" + bytes([(7 - 1) << 2 | 2, 2, 0])
     else:
@@ -99,7 +99,7 @@ def test_nothing_is_copied_from_what_was_written_before(name):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_runs_give_what_the_library_gives(name, monkeypatch):
-    """Ranges of every size, some of them damaged, some larger than the buffer, in their order."""
+    """Ranges of every size, some damaged, some larger than the buffer, keep their order."""
     pieces = [TEXT[: 37 * number] for number in range(200)] + [bytes(3 << 20), b"", TEXT]
     written = [codec.compress(name, piece) for piece in pieces]
     written[20] = written[20][:-9]
@@ -121,7 +121,7 @@ def test_runs_give_what_the_library_gives(name, monkeypatch):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_a_limit_holds_for_each_range(name, monkeypatch):
-    """One that expands past it is in no run."""
+    """A range that expands beyond the limit is in no run."""
     monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
     written = [codec.compress(name, TEXT[:size]) for size in (100, 101, 99)]
     data = np.frombuffer(b"".join(written) + bytes(SLACK_BYTES), np.uint8)
@@ -136,13 +136,13 @@ def test_a_limit_holds_for_each_range(name, monkeypatch):
 
 
 def test_pyarrow_is_the_second_opinion():
-    """The twin of lz4 and snappy: a library that shares no line with what is compiled here."""
+    """pyarrow's lz4 and snappy share no code with the compiled decompressors."""
     assert codec.decompress("snappy", pa.compress(TEXT, "snappy", asbytes=True)) == TEXT
 
 
 @pytest.mark.slow
 def test_no_bound_is_crossed(tmp_path):
-    """Whole and damaged data where every load and store checks its bounds."""
+    """Whole and damaged data, with a bounds check at every load and store."""
     environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "tests.support.compressed_data"]
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

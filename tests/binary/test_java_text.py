@@ -1,5 +1,3 @@
-"""Text as Java reads and writes it."""
-
 import struct
 
 import pytest
@@ -35,13 +33,13 @@ from kafkaviz.binary import java_text
     ],
 )
 def test_a_double_is_written_as_double_to_string_does(number, text):
-    """Held to Double.toString of Java 25."""
+    """The expected text is that of Double.toString of Java 25."""
     assert java_text.format_double(number) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_comes_back(number):
-    """Whatever the form, it is the same number, with a digit on each side of the point."""
+    """Every form is the same number, with a digit on each side of the point."""
     text = java_text.format_double(number)
     assert struct.pack(">d", float(text)) == struct.pack(">d", number)
     assert all(part[-1:].isdigit() for part in text.partition("E")[0].split("."))
@@ -57,5 +55,4 @@ def test_a_double_comes_back(number):
     ],
 )
 def test_malformed_bytes_become_as_many_marks_as_in_java(data, text):
-    """Half a surrogate pair is one."""
     assert java_text.decode_utf8(data) == text

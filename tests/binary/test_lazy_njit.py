@@ -16,18 +16,15 @@ ROOT = Path(__file__).parents[2]
 
 @njit(boundscheck=True)
 def doubled(values, at):
-    """Twice a value."""
     return 2 * values[at]
 
 
 @numba.njit
 def doubled_and_one(values, at):
-    """Another compiled function uses it."""
     return doubled(values, at) + 1
 
 
 def test_it_is_the_compiled_function():
-    """From Python and from another compiled function, with its options."""
     import numpy as np
 
     values = np.arange(5)
@@ -38,7 +35,6 @@ def test_it_is_the_compiled_function():
 
 
 def test_it_is_sent_by_name():
-    """A worker finds it in its module."""
     assert pickle.loads(pickle.dumps(doubled)) is doubled
 
 
@@ -86,7 +82,7 @@ def test_a_function_that_does_not_say_what_it_takes_is_named(source):
 
 
 def test_every_compiled_function_says_what_it_takes_and_gives():
-    """A type checker sees through njit, and nothing else tells what an array holds."""
+    """A type checker cannot see through njit, and only the annotation says what an array holds."""
     files = sorted((ROOT / "kafkaviz").rglob("*.py"))
     assert len(files) > 100
     assert [

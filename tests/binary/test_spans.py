@@ -1,5 +1,3 @@
-"""Spans: fields of a fixed layout, cut fields, values as text, and tiling."""
-
 import numpy as np
 import pytest
 
@@ -28,8 +26,8 @@ NAMES = {
 
 
 def test_fields_have_names_values_and_places():
-    """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field
-    explained by the other.
+    """Eight bytes at byte 40 of a file are two spans; the first has the row's name, and one field
+    is explained by the other.
     """
     assert field_spans(LAYOUT, NAMES, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
         Span(
@@ -54,9 +52,7 @@ def test_fields_have_names_values_and_places():
     ],
 )
 def test_a_cut_field_is_torn(cut, names, last):
-    """What is there is said of no more than the whole fields; a note about a row that is not whole
-    is left out.
-    """
+    """Only whole fields have a value; a note about an incomplete row is left out."""
     spans = field_spans(LAYOUT, NAMES, bytes.fromhex("000000ab0000533e")[:cut], 0)
     assert [span.name for span in spans] == names and (not spans or spans[-1].kind == last)
     assert all("at byte" not in str(span.note) for span in spans)
@@ -77,7 +73,7 @@ def test_a_cut_field_is_torn(cut, names, last):
     ],
 )
 def test_values_as_text(data, expected):
-    """UTF-8 as it is, other bytes as digits, long ones cut, also in the middle of a letter."""
+    """UTF-8 is shown as text, other bytes as digits; long text is cut, also inside a character."""
     assert text(data) == expected
 
 
@@ -92,13 +88,12 @@ def test_values_as_text(data, expected):
     ],
 )
 def test_what_does_not_tile_is_reported(places, fault):
-    """A gap, an overlap, an empty span, bytes at an end that no span has."""
     with pytest.raises(AssertionError, match=fault):
         check([Span(start, end, "x", "", SIZE) for start, end in places], 0, 8)
 
 
 def test_spans_of_a_stretch_are_complete():
-    """A span with one byte in the stretch is there from its start to its end."""
+    """A span with one byte in the stretch is returned from its start to its end."""
     tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
     assert (
         find_overlapping(tiles, 7, 9) == tiles[1:3] and find_overlapping(tiles, 4, 8) == tiles[1:2]

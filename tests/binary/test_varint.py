@@ -1,4 +1,4 @@
-"""Numbers of variable length, against values of Kafka's ByteUtils and a plain twin."""
+"""Numbers of variable length, compared with values of Kafka's ByteUtils and a plain version."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,6 @@ def digits(number: int) -> bytes:
 
 @given(INT32, INT64, st.integers(0, 2**32 - 1), st.binary(max_size=3), st.binary(max_size=3))
 def test_numbers_come_back_from_anywhere(small, large, unsigned, before, after):
-    """Written by definition, read from the middle of a buffer."""
     for number, written, write, read in (
         (small, digits(folded(small)), varint.write_varint, varint.read_varint),
         (large, digits(folded(large)), varint.write_varlong, varint.read_varlong),
@@ -95,7 +94,7 @@ def test_loose_numbers_read_as_kafka_reads_them(read, data, answer):
     ],
 )
 def test_a_number_that_is_cut_or_goes_on_says_where(read, longest, kind, place):
-    """With Kafka's words for one that goes on."""
+    """Kafka's words are used for a number that does not end."""
     for size in range(longest):
         with pytest.raises(
             CorruptBytes, match="byte 1: the bytes end within a variable-length number"
@@ -121,13 +120,11 @@ def test_a_number_that_is_cut_or_goes_on_says_where(read, longest, kind, place):
     ],
 )
 def test_a_number_too_large_is_not_written(write, number):
-    """Rather than cut short."""
     with pytest.raises(OverflowError):
         write(number)
 
 
 def plain(read, data: bytes, position: int) -> tuple[int, int] | int:
-    """The plain reader's answer in the form of the compiled one."""
     try:
         return read(data, position)
     except CorruptBytes as fault:
@@ -142,7 +139,6 @@ def plain(read, data: bytes, position: int) -> tuple[int, int] | int:
     st.integers(0, 12),
 )
 def test_the_compiled_reader_agrees_with_the_plain_one(data, position):
-    """On any bytes, from any position."""
     buffer = np.frombuffer(data, np.uint8)
     for read, longest, unfold in (
         (varint.read_varint, varint.VARINT_BYTES, varint.unfold32),

@@ -1,5 +1,3 @@
-"""A manifest of a remote segment, of chunks of fixed size."""
-
 ID = "goH9ontlS-uQ6q8sq1Nrgg"
 FIXED = {
     "version": "1",

@@ -1,6 +1,4 @@
-"""A second way to read the messages of a batch of magic 0 or 1: plain Python, one message after
-another.
-"""
+"""A plain Python reader of the messages of a batch of magic 0 or 1."""
 
 import struct
 import zlib
@@ -11,7 +9,7 @@ from kafkaviz.errors import CorruptBytes
 
 
 class Refused(Exception):
-    """What Kafka says instead of the next message."""
+    """Kafka's error in place of the next message."""
 
 
 def messages(batch: bytes) -> tuple[list[tuple], str | None]:
@@ -30,7 +28,6 @@ def messages(batch: bytes) -> tuple[list[tuple], str | None]:
 
 
 def outer(batch: bytes) -> Iterator[tuple]:
-    """The message itself, or those of the wrapper."""
     offset, body = struct.unpack_from(">q", batch)[0], batch[12:]
     if name := codec.name(body[5] & 7):
         if name == "none":
@@ -40,7 +37,7 @@ def outer(batch: bytes) -> Iterator[tuple]:
 
 
 def inner(wrapper_offset: int, body: bytes, name: str) -> Iterator[tuple]:
-    """All messages are taken out of the wrapper before the first is given."""
+    """Takes all messages out of the wrapper before it yields the first."""
     magic = signed(body[4])
     if magic not in (0, 1):
         raise Refused(f"Invalid wrapper magic found in legacy deep record iterator {magic}")
@@ -69,7 +66,6 @@ def inner(wrapper_offset: int, body: bytes, name: str) -> Iterator[tuple]:
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, message) of each that is whole."""
     while len(data) >= 12:
         offset, size = struct.unpack_from(">qi", data)
         if size < 14:
@@ -81,7 +77,7 @@ def split(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def message(offset: int, body: bytes, wrapper: bytes | None) -> tuple:
-    """One message, its key before its value; of one inside, the wrapper says whose clock it was."""
+    """Parses one message. For an inner message, the wrapper says whose clock set its time."""
     kind, timestamp_ms, clock = "NoTimestampType", -1, body
     if body[4] != 0:
         if wrapper is not None and body[4] == 1:
@@ -104,13 +100,11 @@ def message(offset: int, body: bytes, wrapper: bytes | None) -> tuple:
 
 
 def value_at(body: bytes) -> int:
-    """Returns the position of the value's size, after the key."""
     key_at = 6 if body[4] == 0 else 14
     return key_at + 4 + max(int32(body, key_at), 0)
 
 
 def field(body: bytes, at: int) -> bytes | None:
-    """A key or a value; null if its size is negative."""
     size, rest = int32(body, at), body[at + 4 :]
     if size > len(rest):
         raise Refused(f"newLimit > capacity: ({size} > {len(rest)})")
@@ -118,12 +112,10 @@ def field(body: bytes, at: int) -> bytes | None:
 
 
 def int32(body: bytes, at: int) -> int:
-    """Four bytes, or Java's error."""
     if at + 4 > len(body):
         raise Refused("IndexOutOfBoundsException")
     return struct.unpack_from(">i", body, at)[0]
 
 
 def signed(byte: int) -> int:
-    """A byte as Java has it."""
     return byte - 256 if byte > 127 else byte

@@ -1,6 +1,4 @@
-"""A second way to read records: plain Python, one field after another, for the compiled pass to
-agree with.
-"""
+"""A plain Python reader of records, to compare with the compiled one."""
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
@@ -9,16 +7,14 @@ from kafkaviz.messages import message, verbatim
 
 
 class Structure(Exception):
-    """A field that its record has no room for, or a number that is none, at a byte."""
+    """A field for which its record has no room, or a malformed number, at a byte."""
 
 
 def refusal(position: int, text: str) -> CorruptBytes:
-    """Returns the error of Kafka's iterator for a byte."""
     return CorruptBytes(position, verbatim(text))
 
 
 def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
-    """The records, or CorruptBytes as the iterator of Kafka's DefaultRecordBatch raises."""
     if record_count < 0:
         raise refusal(0, f"Found invalid record count {record_count} in magic v2 batch")
     records, position = [], 0
@@ -32,8 +28,8 @@ def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
 
 
 def parse_record(data: bytes, start: int, is_compressed: bool) -> Record:
-    """The record at a byte, its body read from the rest of the data, or of the record if the batch
-    was compressed.
+    """Returns the record at a byte. Its body is read from the rest of the data, or from the record
+    alone if the batch was compressed.
     """
     try:
         size, body = varint.read_varint(data, start)
@@ -126,7 +122,6 @@ def number(data: bytes, position: int, read=varint.read_varint) -> tuple[int, in
 
 
 def sized(data: bytes, position: int) -> tuple[bytes | None, int]:
-    """Returns (a key or value, the position after it)."""
     size, start = number(data, position)
     if size > len(data) - start:
         raise Structure(position)

@@ -1,6 +1,4 @@
-"""The slow twin of format/walk.py: Kafka's FileLogInputStream, step by step, with nothing but
-struct.
-"""
+"""A slow version of format/walk.py: Kafka's FileLogInputStream, step by step, with struct alone."""
 
 import struct
 
@@ -8,7 +6,7 @@ END, SHORT, TORN, BAD_LENGTH = "end", "short", "torn", "bad-length"
 
 
 def walk(data: bytes) -> tuple[list[dict], tuple[int, str]]:
-    """Each batch's header fields, and (position, reason) of the end."""
+    """Returns each batch's header fields, and (position, reason) of the end."""
     at, batches = 0, []
     while True:
         left = len(data) - at

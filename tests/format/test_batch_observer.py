@@ -1,5 +1,3 @@
-"""One scan, and all that observe it."""
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,8 +8,6 @@ from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
 
 class Calls(BatchObserver[list[tuple[str, int]]]):
-    """Notes who was shown what."""
-
     def __init__(self, name: str, calls: list[tuple[str, int]]) -> None:
         self._name, self._calls = name, calls
 
@@ -23,7 +19,7 @@ class Calls(BatchObserver[list[tuple[str, int]]]):
 
 
 def test_each_array_goes_to_all_before_the_next_is_read():
-    """So that memory is bounded by one, and one pass is enough."""
+    """One array bounds the memory, and one pass is enough."""
     calls = []
 
     def scan() -> Iterator[np.ndarray]:

@@ -1,4 +1,6 @@
-"""The records of a batch of any magic, against Kafka's own classes and its dumps of real logs."""
+"""The records of a batch of any magic, compared with Kafka's own classes and its dumps of real
+logs.
+"""
 
 import gzip
 import hashlib
@@ -28,13 +30,12 @@ UNREADABLE = ("newLimit > capacity", "IndexOutOfBoundsException")
 
 @cache
 def lines(name: str) -> list[dict]:
-    """The lines of a file of tests/data."""
     with gzip.open(Path(__file__).parents[1] / "data" / name, "rt") as file:
         return [json.loads(line) for line in file]
 
 
 def call(line: dict, name: str) -> dict | None:
-    """The call of Kafka's on the first batch found."""
+    """Returns Kafka's call for the first batch found."""
     return next(
         (
             call
@@ -46,7 +47,6 @@ def call(line: dict, name: str) -> dict | None:
 
 
 def sha256(records: list[BatchRecord]) -> str:
-    """The digest of records as tests/data/batches.jsonl.gz has it."""
     digest = hashlib.sha256()
     for batch_record in records:
         sequence = -1 if batch_record.sequence is None else batch_record.sequence
@@ -65,9 +65,7 @@ def packed(part: bytes | None) -> bytes:
 
 
 def test_every_batch_that_kafka_reads_is_read_the_same():
-    """Of every magic: the digest of all records, each record's size, whether the checksum is
-    right.
-    """
+    """The digest of all records, each record's size, and whether the checksum is right."""
     counts = Counter()
     for line in lines("batches.jsonl.gz"):
         if "records_sha256" not in line:
@@ -87,9 +85,7 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
 
 
 def test_what_kafka_refuses_is_refused_with_its_words():
-    """Each damaged batch; and messages whose key or value reach past their end, which Kafka sees
-    once they are asked for.
-    """
+    """Each damaged batch, and messages whose key or value reaches past their end."""
     counts, same_words, crc_words = Counter(), Counter(), 0
     for line in lines("batches.jsonl.gz"):
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
@@ -114,7 +110,6 @@ def test_what_kafka_refuses_is_refused_with_its_words():
 
 
 def checks_the_checksum(line: dict, data: bytes) -> bool:
-    """Whether Kafka found it wrong; so do we, in the same words."""
     kafkas = call(line, "ensureValid")
     try:
         batch_records.ensure_valid(data)
@@ -125,9 +120,6 @@ def checks_the_checksum(line: dict, data: bytes) -> bool:
 
 
 def test_no_batch_is_found_where_kafka_finds_none():
-    """Cut, or with a length that is too small or too large: CorruptBytes, and never a right
-    checksum.
-    """
     count = 0
     for line in lines("batches.jsonl.gz"):
         if not line["valid"] and not call(line, "iterator"):
@@ -145,8 +137,8 @@ def test_no_batch_is_found_where_kafka_finds_none():
 
 
 def dumped(log: bytes, start: int = 0) -> Iterator[str]:
-    """The lines of kafka-dump-log 4.3.1 --print-data-log, for batches that hold no control records;
-    start: of these bytes in the .log.
+    """Returns the lines of kafka-dump-log 4.3.1 --print-data-log for batches without control
+    records. `start` is the position of the bytes in the .log.
     """
     for batch in walk(log)[0]:
         data = log[batch["position"] : batch["position"] + batch["size_bytes"]]
@@ -168,7 +160,6 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
 
 
 def _offsets(batch) -> str:
-    """Returns the part of a batch line before its position."""
     if batch["magic"] < 2:
         return f"offset: {batch['last_offset']} "
     last_sequence = (
@@ -187,7 +178,6 @@ def _offsets(batch) -> str:
 
 
 def _record(record: BatchRecord, kind: str) -> str:
-    """A record line."""
     sizes = [-1 if part is None else len(part) for part in (record.key, record.value)]
     line = (
         f"| offset: {record.offset} {kind}: {record.timestamp_ms} keySize: {sizes[0]} valueSize: "
@@ -206,8 +196,8 @@ def _record(record: BatchRecord, kind: str) -> str:
 
 
 def test_stretches_of_real_logs_are_what_kafkas_dump_says():
-    """Written by clients of 0.9.0.1, 0.10.2.2 and 2.8.2; among them snappy in blocks of 1024 bytes,
-    both LZ4 checksums, gaps.
+    """Clients of 0.9.0.1, 0.10.2.2 and 2.8.2 wrote them, with snappy in blocks of 1024 bytes, both
+    LZ4 checksums, and gaps.
     """
     for stretch in lines("legacy_logs.jsonl.gz"):
         dumped_batches = list(dumped(bytes.fromhex(stretch["hex"]), stretch["start"]))
@@ -215,7 +205,6 @@ def test_stretches_of_real_logs_are_what_kafkas_dump_says():
 
 
 def test_old_snappy_has_blocks_of_1024_bytes():
-    """The stretch that the test above relies on."""
     stretch = next(
         line
         for line in lines("legacy_logs.jsonl.gz")
@@ -229,7 +218,6 @@ def test_old_snappy_has_blocks_of_1024_bytes():
 
 
 def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
-    """All of them, to the last byte: offsets, times, sizes, keys, values, checksums."""
     name = "kafka-2.8.2-legacy"
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as tar:
         dumps = {
@@ -253,9 +241,7 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
 
 
 def test_deltas_wrap_around_as_javas_numbers_do():
-    """Offsets and times in 64 bits; a sequence goes from 2147483647 to 0, and a negative delta of
-    it overflows.
-    """
+    """Offsets and times wrap at 64 bits. A sequence goes from 2147483647 to 0."""
 
     def batch_with(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
         body = record.build(
@@ -291,7 +277,7 @@ def test_deltas_wrap_around_as_javas_numbers_do():
 
 
 def test_records_before_the_fault_come_out():
-    """Of a batch that is not compressed, as Kafka's iterator gives them."""
+    """Kafka's iterator gives them too if the batch is not compressed."""
     body = record.build(
         [
             record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v"),
@@ -323,7 +309,7 @@ SOUND = [line for line in lines("batches.jsonl.gz") if line.get("valid") and "he
 
 
 def test_few_records_are_those_of_the_iterator():
-    """Of each batch that Kafka takes; none of one that is compressed, older or has headers."""
+    """few_records returns None for a batch that is compressed, older or has headers."""
     answered = 0
     for line in SOUND:
         data = bytes.fromhex(line["hex"])
@@ -337,7 +323,6 @@ def test_few_records_are_those_of_the_iterator():
 
 
 def test_few_records_believe_no_batch_that_the_iterator_refuses():
-    """Each bit of the records flipped in turn, and of the count."""
     data = next(
         data
         for line in SOUND

@@ -24,7 +24,7 @@ PARSERS = [
 
 
 def test_offsets_by_topic_and_partition():
-    """recovery-point-offset-checkpoint as Kafka 4.3.1 writes it, whose order means nothing."""
+    """Kafka 4.3.1 writes the recovery-point-offset-checkpoint in no particular order."""
     text = "0\n3\norders 0 38736\neu-west.audit-log 0 2500\n__transaction_state 1 737\n"
     assert checkpoint.parse_offsets(text) == {
         ("orders", 0): 38736,
@@ -44,12 +44,12 @@ def test_leader_epochs_in_order():
 
 @pytest.mark.parametrize("parse", PARSERS[:2])
 def test_an_empty_checkpoint_has_no_entries(parse):
-    """A file of no bytes, one that ends behind its version, and one that counts none."""
+    """An empty file, one that ends after its version, and one that counts no entries."""
     assert list(parse("")) == list(parse("0\n")) == list(parse("0\n0\n")) == []
 
 
 def test_lines_may_end_as_on_other_systems():
-    r"""Java takes \n, \r\n and \r, and several spaces or tabs between fields."""
+    r"""Java accepts \\n, \\r\\n and \\r, and several spaces or tabs between fields."""
     assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {
         ("orders", 0): 7,
         ("orders", 1): 8,
@@ -57,7 +57,6 @@ def test_lines_may_end_as_on_other_systems():
 
 
 def test_numbers_may_have_a_sign():
-    """As Java's parseInt and parseLong."""
     assert checkpoint.parse_offsets("0\n2\norders 0 -1\norders +1 +8\n") == {
         ("orders", 0): -1,
         ("orders", 1): 8,
@@ -94,7 +93,6 @@ def test_numbers_may_have_a_sign():
     ],
 )
 def test_a_broken_checkpoint_says_where(text, position, what):
-    """Each rule of CheckpointFile, with the byte where its line begins."""
     with pytest.raises(CorruptBytes) as fault:
         checkpoint.parse_offsets(text)
     assert (fault.value.position, str(fault.value.what)) == (position, what)
@@ -133,12 +131,12 @@ def test_meta_properties_of_a_kraft_broker():
     ],
 )
 def test_properties_are_read_as_java_reads_them(text, properties):
-    """What java.util.Properties.load of Java 17 gave for the same bytes."""
+    """The expected values are those of java.util.Properties.load of Java 17."""
     assert checkpoint.parse_properties(text) == properties
 
 
 def test_a_broken_escape_in_properties_says_where():
-    r"""As Java's "Malformed \uxxxx encoding."; the byte is that of the line."""
+    r"""The byte is that of the line; Java's message is "Malformed \\uxxxx encoding."."""
     with pytest.raises(CorruptBytes, match=r"byte 4: Malformed \\uxxxx encoding\."):
         checkpoint.parse_properties(b"a=1\nb=\\u12g4\n")
 
@@ -161,7 +159,7 @@ def test_the_topic_id_of_a_partition():
     ],
 )
 def test_what_kafka_takes_for_partition_metadata(text, version):
-    """By the source: PartitionMetadataReadBuffer of 4.3.1 and 4.4.0 looks at the values alone."""
+    """PartitionMetadataReadBuffer of 4.3.1 and 4.4.0 looks at the values alone."""
     metadata = PartitionMetadata(version, "dYjW7OUjT1-elXPFf2b2_g")
     assert checkpoint.parse_partition_metadata(text) == metadata
     assert metadata_files.partition_metadata_fault(text.encode(), "") is None
@@ -203,14 +201,12 @@ def test_what_kafka_takes_for_partition_metadata(text, version):
     ],
 )
 def test_a_broken_partition_metadata_says_where(text, position, what):
-    """Each rule of PartitionMetadataFile, with the byte where its line begins."""
     with pytest.raises(CorruptBytes) as fault:
         checkpoint.parse_partition_metadata(text)
     assert (fault.value.position, str(fault.value.what)) == (position, what)
 
 
 def test_the_body_of_a_clean_shutdown():
-    """JSON since Kafka 3.7, nothing before."""
     assert checkpoint.parse_clean_shutdown(b'{"version":0,"brokerEpoch":13}') == {
         "version": 0,
         "brokerEpoch": 13,
@@ -220,7 +216,6 @@ def test_the_body_of_a_clean_shutdown():
 
 @pytest.mark.parametrize("body", [b"{", b"13", b"[1]", b"\xff\xfe\x00", b"[" * 100_000])
 def test_a_broken_clean_shutdown_says_so(body):
-    """Anything but a JSON object."""
     with pytest.raises(CorruptBytes):
         checkpoint.parse_clean_shutdown(body)
 
@@ -233,7 +228,6 @@ def test_a_broken_clean_shutdown_says_so(body):
     )
 )
 def test_no_bytes_break_a_parser(parse, text):
-    """Any bytes are parsed or refused with CorruptBytes at one of them."""
     try:
         parse(text)
     except CorruptBytes as fault:
@@ -280,9 +274,7 @@ def test_no_bytes_break_a_parser(parse, text):
     ],
 )
 def test_the_state_of_a_quorum(text, state):
-    """quorum-state as 4.3.1 and 3.9.0 wrote it; what follows the first line, and fields that are
-    not known, are passed over.
-    """
+    """4.3.1 and 3.9.0 wrote them. Later lines and unknown fields are skipped."""
     assert checkpoint.parse_quorum_state(text) == state
 
 
@@ -316,7 +308,7 @@ def test_the_state_of_a_quorum(text, state):
     ],
 )
 def test_a_bad_state_of_a_quorum_is_reported(text, words):
-    """Where Kafka 4.3.1 raises, in its words if it has any that help."""
+    """Kafka 4.3.1 raises here too."""
     with pytest.raises(CorruptBytes) as bad:
         checkpoint.parse_quorum_state(text)
     assert words in str(bad.value.what)
@@ -324,7 +316,7 @@ def test_a_bad_state_of_a_quorum_is_reported(text, words):
 
 @pytest.mark.slow
 def test_a_property_of_many_lines_is_joined_once():
-    """A line copied for each that follows would take minutes of processor time."""
+    """Copying a line for each that follows would take minutes."""
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_CPU, (25, 25))\nfrom kafkaviz.format "
         "import checkpoint\nproperties = checkpoint.parse_properties(b'aaaaaaaaaa\\\\\\n' * 640_000 + "
@@ -336,7 +328,6 @@ def test_a_property_of_many_lines_is_joined_once():
 
 
 def test_pairs_of_backslashes_across_lines():
-    """Only the last one of a line joins it to the next."""
     assert checkpoint.parse_properties(b"a=1\\\\\\\n  \\\\\nb=2") == {"a": "1\\\\", "b": "2"}
 
 
@@ -360,7 +351,7 @@ def test_a_message_quotes_the_beginning_of_a_line(parse):
     "data", [b"\r" * (1 << 20), b"0\n" * (1 << 19), b"0\n0\n" + b"\r\n" * 10**6]
 )
 def test_lines_behind_a_fault_are_not_made(parse, data):
-    """A million line ends take no more room than their bytes and their text."""
+    """A million line ends take no more memory than their bytes and their text."""
     tracemalloc.start()
     try:
         with pytest.raises(CorruptBytes):
@@ -379,7 +370,6 @@ def test_lines_behind_a_fault_are_not_made(parse, data):
 )
 @pytest.mark.parametrize("is_counted_ahead", [True, False])
 def test_a_checkpoint_of_too_many_lines_is_not_read(parse, line, limit, is_counted_ahead):
-    """Kafka may read it, so it is no corrupt file; a first line that is wrong is seen as before."""
     count = limit + (100 if is_counted_ahead else 1)
     heading = b"0\n%d\n" % count
     with pytest.raises(CannotOpen, match=f"more than the {limit} lines") as raised:
@@ -393,6 +383,6 @@ def test_a_checkpoint_of_too_many_lines_is_not_read(parse, line, limit, is_count
 
 @pytest.mark.parametrize("last", "wxyz")
 def test_a_topic_id_is_the_sixteen_bytes_that_its_characters_stand_for(last):
-    """Uuid.fromString (4.3.1) decodes it; the last four bits of the last character say nothing."""
+    """Uuid.fromString (4.3.1) ignores the last four bits of the last character."""
     written = f"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvh{last}"
     assert checkpoint.parse_partition_metadata(written).topic_id == "AkXzOiIERbadGF_c6qNvhw"

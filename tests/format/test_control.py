@@ -45,7 +45,6 @@ VOTERS = (
     ],
 )
 def test_a_control_record(key, value, text):
-    """Each type; a version above 0 of key or marker is read as 0."""
     assert control.dump_text(from_hex(key), from_hex(value)) == text
 
 
@@ -97,14 +96,12 @@ def test_a_complete_record(body, text):
     ],
 )
 def test_a_malformed_one_ends_the_run(key, value, java):
-    """With Kafka's exception."""
     with pytest.raises(KafkaParseError) as ended:
         control.dump_text(from_hex(key), from_hex(value))
     assert ended.value.java_text == java
 
 
 def test_values_come_as_python():
-    """Type and fields by name."""
     decoded = control.decode(from_hex("0000 0001"), from_hex("0000 00000009"))
     assert (decoded.type, decoded.name, decoded.values["coordinatorEpoch"]) == (
         ControlType.COMMIT,

@@ -1,5 +1,5 @@
-"""Keys and values of the coordinators' topics, held to lines that kafka-dump-log of Kafka 4.3.1
-printed.
+"""Keys and values of the coordinators' topics, compared with lines that kafka-dump-log of Kafka
+4.3.1 printed.
 """
 
 import pytest
@@ -50,7 +50,7 @@ MEMBER_TEXT = (
     ],
 )
 def test_an_offset_commit(value, payload):
-    """Versions 0 to 4: fields come and go, the tag alone is left out at its default."""
+    """Versions 0 to 4. The tag is left out at its default."""
     line = coordinator_records.dump_text(from_hex(COMMIT_KEY), from_hex(value), 0, "offsets")
     assert line == (
         f'key: {{"type":"1","data":{{"group":"g1","topic":"orders","partition":3}}}} payload: '
@@ -59,7 +59,7 @@ def test_an_offset_commit(value, payload):
 
 
 def test_a_group_of_consumers_shows_what_its_members_asked_for_and_got():
-    """The embedded subscription and assignment are decoded for the protocol type consumer alone."""
+    """The embedded subscription and assignment are decoded for the protocol type consumer only."""
     line = coordinator_records.dump_text(
         from_hex("0002 00026731"), from_hex(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
     )
@@ -77,9 +77,7 @@ def test_a_group_of_consumers_shows_what_its_members_asked_for_and_got():
 
 
 def test_values_come_as_python():
-    """Decoded holds the fields by name; the embedded bytes stay bytes there, and embedded() reads
-    them.
-    """
+    """The embedded bytes stay bytes; embedded() reads them."""
     decoded = coordinator_records.decode(
         from_hex("0002 00026731"), from_hex(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
     )
@@ -163,7 +161,6 @@ SHARE_KEY = "0000 00027331 U 00000000"
     ],
 )
 def test_a_payload(decoder, key, value, payload):
-    """Consumer groups, transactions and share state, as printed."""
     assert (
         coordinator_records.decode(from_hex(key), from_hex(value), 0, decoder).payload_text
         == payload
@@ -217,7 +214,6 @@ def test_a_payload(decoder, key, value, payload):
     ],
 )
 def test_what_cannot_be_read_says_so_in_place_of_the_key(key, value, text):
-    """And prints no payload."""
     decoded = coordinator_records.decode(
         from_hex(key), None if value is None else from_hex(value), 5, "offsets"
     )
@@ -226,7 +222,6 @@ def test_what_cannot_be_read_says_so_in_place_of_the_key(key, value, text):
 
 
 def test_a_tombstone_deletes():
-    """A null value."""
     decoded = coordinator_records.decode(from_hex("0003 00026731"), None, 0, "offsets")
     assert (decoded.is_tombstone, decoded.text) == (
         True,
@@ -235,7 +230,6 @@ def test_a_tombstone_deletes():
 
 
 def test_a_record_without_a_key_ends_the_run():
-    """With Kafka's exception."""
     with pytest.raises(KafkaParseError) as ended:
         coordinator_records.decode(None, b"\0\0", 7, "share")
     assert ended.value.java_text == (
@@ -263,8 +257,8 @@ def test_a_record_without_a_key_ends_the_run():
     ],
 )
 def test_the_metadata_of_a_streams_group(value, data):
-    """Its tagged fields, as the classes of Kafka 4.4.0 write and print them; the last two are new
-    in that release.
+    """The classes of Kafka 4.4.0 wrote and printed its tagged fields; the last two are new in that
+    release.
     """
     key = from_hex("0011 0002 6731")
     text = coordinator_records.dump_text(key, from_hex(value), 0, "offsets")

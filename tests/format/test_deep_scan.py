@@ -1,5 +1,5 @@
-"""The deep scan against the reader of single batches and a plain twin, on bytes of real brokers,
-cut and flipped anywhere.
+"""The deep scan, compared with the reader of single batches and a plain version, on bytes of real
+brokers, cut and flipped anywhere.
 """
 
 import gzip
@@ -55,7 +55,7 @@ FEW = [
 
 @pytest.fixture(autouse=True)
 def compiled_decompressors(monkeypatch):
-    """Taken from the first byte on, as after some thousand batches; the twin asks the libraries."""
+    """Uses the compiled decompressors from the first byte on, as after some thousand batches."""
     monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
 
 
@@ -66,7 +66,6 @@ def batch_bytes(
     attributes: int = 0,
     count: int | None = None,
 ) -> bytes:
-    """A batch with a right checksum."""
     body, count = (
         codec.compress(name, record.build(records)),
         len(records) if count is None else count,
@@ -109,7 +108,6 @@ ALL_KINDS = b"".join(
 def scan(
     data: bytes, with_records: bool = True, **options
 ) -> tuple[np.ndarray, np.ndarray | None, list, WalkEnd]:
-    """All parts as one: batches, records, faults, end."""
     steps = DeepScan(reader(data), 0, len(data), include_records=with_records, **options)
     parts = list(steps)
     return (
@@ -125,9 +123,7 @@ def joined(parts: list[ScanChunk], dtype: np.dtype, name: str) -> np.ndarray:
 
 
 def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
-    """The twin: the header walk, and then one batch after another by the library's checksum and the
-    plain reader of records.
-    """
+    """Scans with the header walk, the library's checksum and the plain reader of records."""
     batches, end = walk(data)
     checked, records, faults = [], [], []
     for batch in batches:
@@ -190,7 +186,7 @@ def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes 
 
 
 def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]:
-    """The records of an uncompressed batch in front of the fault, and the fault."""
+    """Returns the records of an uncompressed batch before the fault, and the fault."""
     records, position = [], 0
     try:
         while len(records) < count:
@@ -203,7 +199,6 @@ def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]
 
 
 def fields(record, offset: int, timestamp_ms: int) -> dict:
-    """A row of RECORD but for its batch; null keys and values count as -1."""
     sizes = {
         f"{name}_size_bytes": -1 if getattr(record, name) is None else len(getattr(record, name))
         for name in ("key", "value")
@@ -225,7 +220,6 @@ def java_long(number: int) -> int:
 
 
 def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]:
-    """The scan's answer, once it was held against the twin's."""
     batches, records, faults, end = scan(data, **options)
     checked, plain_records, plain_faults, plain_end = plain(data)
     table = np.empty(len(batches), BATCH)
@@ -246,7 +240,6 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_real_logs_read_the_same_both_ways(path):
-    """Every checksum and record a real broker wrote."""
     batches, records, faults, _ = same(path.read_bytes())
     assert (
         batches["crc_valid"].all()
@@ -256,7 +249,7 @@ def test_real_logs_read_the_same_both_ways(path):
 
 
 def test_every_codec_and_magic_in_one_log():
-    """Their records come out in the order of the log, whichever loop read them."""
+    """Records keep the order of the log, whichever loop read them."""
     batches, records, faults, end = same(ALL_KINDS)
     assert batches["crc_valid"].all() and not faults and end == WalkEnd(len(ALL_KINDS), "end")
     assert (
@@ -271,7 +264,9 @@ def test_every_codec_and_magic_in_one_log():
 
 @pytest.mark.parametrize("chunk_bytes", [61, 90, 100, 150, 333, 1 << 20])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
-    """Batches across the border of two chunks, and larger than a chunk, come out once and whole."""
+    """Batches that cross the border of two chunks, or are larger than a chunk, are returned once
+    and whole.
+    """
     assert (
         scan(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
         == same(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
@@ -291,7 +286,7 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
     st.sampled_from([61, 200, 1 << 20]),
 )
 def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
-    """Whatever is damaged, checksums, records and Kafka's words are those of the twin."""
+    """Checksums, records and Kafka's words are those of the plain reader."""
     damaged = bytearray(ALL_KINDS)
     damaged[at] ^= mask
     same(bytes(damaged), chunk_bytes=chunk_bytes)
@@ -302,7 +297,7 @@ def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
     st.lists(st.tuples(st.integers(-2, 5), st.binary(max_size=40), st.integers(0, 3)), max_size=5)
 )
 def test_any_bytes_as_records(batches):
-    """Garbage behind a right checksum: as many records as there are, and the fault behind them."""
+    """A fault among the records ends them, even if the checksum of the garbage is right."""
     data = b""
     for count, body, flags in batches:
         covered = (
@@ -338,7 +333,7 @@ def test_faults_have_their_code(change, code):
 
 
 def test_a_bad_checksum_does_not_end_the_scan():
-    """Kafka's dump goes on behind it, and reads the records all the same."""
+    """Kafka's dump continues after it and reads the records."""
     data = bytearray(batch_bytes(0, FEW) + batch_bytes(3, FEW))
     data[17] ^= 1
     batches, records, faults, end = same(bytes(data))
@@ -351,7 +346,6 @@ def test_a_bad_checksum_does_not_end_the_scan():
 
 
 def test_a_header_that_is_cut_short_by_its_length():
-    """A batch of magic 2 that says it is shorter than a header has no checksum and no records."""
     data = bytearray(batch_bytes(0, FEW))
     data[8:12] = struct.pack(">i", 30)
     batches, _, faults, _ = scan(bytes(data))
@@ -364,8 +358,8 @@ def test_a_header_that_is_cut_short_by_its_length():
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
-    """What is too large to be held is read chunk by chunk; what decompresses to too much is not
-    decompressed to its end.
+    """A batch that is too large for memory is read chunk by chunk. Decompression stops at the
+    limit.
     """
     large = batch_bytes(
         3,
@@ -402,7 +396,7 @@ def test_a_bomb_is_a_fault():
 
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
-    """The checksum of zlib, chunk by chunk; a flipped byte is seen."""
+    """The checksum is computed chunk by chunk, and a flipped byte is seen."""
     data = legacy_messages.build(1, 0, None, bytes(5000), timestamp_ms=5)
     for damaged in (0, 1):
         batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
@@ -412,7 +406,6 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
 @pytest.mark.parametrize("lost", [1, 30, 100, 2000])
 @pytest.mark.parametrize("limit_bytes", [1000, 1 << 20])
 def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
-    """A log cut by its broker while it is read ends in front of the batch that lost its end."""
     data = batch_bytes(0, FEW) + batch_bytes(
         3, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(3000))]
     )
@@ -430,7 +423,6 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
 
 
 def test_records_are_kept_only_if_asked_for():
-    """The sums are there all the same."""
     batches, records, _, _ = scan(ALL_KINDS, with_records=False)
     assert (
         records is None
@@ -453,7 +445,7 @@ def test_records_are_kept_only_if_asked_for():
     change=st.integers(-1, 1),
 )
 def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, name, change):
-    """Of any records, sound or damaged: what is summed without rows is what is summed with them."""
+    """Sizes computed without rows equal those computed with them, for sound and damaged records."""
     records = [
         Record(
             offset_delta=place,
@@ -493,7 +485,7 @@ def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, nam
     late_ms=st.sampled_from([0, 0, 0, 1, -1]),
 )
 def test_deltas_that_do_not_fit_the_header(deltas, is_sorted, last_delta, late_ms):
-    """Offsets that do not increase or leave the header's range, and another largest timestamp."""
+    """Offsets that do not increase or leave the header's range, and a wrong largest timestamp."""
     times = [time for time, _ in deltas]
     offsets = [offset for _, offset in deltas]
     if is_sorted:
@@ -518,7 +510,6 @@ def test_deltas_that_do_not_fit_the_header(deltas, is_sorted, last_delta, late_m
 
 
 def test_sizes_alone_at_every_bit():
-    """Each bit of three records flipped: a fault where there is one with rows, and no other sum."""
     data = batch_bytes(0, FEW)
     for place in range(61, len(data)):
         for bit in range(8):
@@ -529,7 +520,9 @@ def test_sizes_alone_at_every_bit():
 
 
 def test_recorded_batches_of_kafka():
-    """What Kafka's own classes wrote or met damaged (4.3.1) reads as batch_records reads it."""
+    """batch_records reads the same from batches that Kafka's own classes (4.3.1) wrote, whole and
+    damaged.
+    """
     with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
         batches = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
     assert len(batches) > 50
@@ -548,7 +541,6 @@ def test_recorded_batches_of_kafka():
     ],
 )
 def test_every_log_of_whole_directories(archive, shared):
-    """Every magic, codec and kind of damage; held against the twin."""
     paths = [
         path
         for path in unpack_if_archive(shared / "data" / f"{archive}.tar.gz").rglob("*.log")

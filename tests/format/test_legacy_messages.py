@@ -29,7 +29,6 @@ def wrapper(
     timestamp_ms: int = -1,
     attributes: int = 0,
 ) -> bytes:
-    """A wrapper around messages."""
     compressed = codec.compress(codec.CODECS[codec_id], inner)
     return legacy_messages.build(
         magic, offset, None, compressed, timestamp_ms=timestamp_ms, attributes=codec_id | attributes
@@ -37,7 +36,6 @@ def wrapper(
 
 
 def answer(batch: bytes) -> tuple[list[tuple], str | None]:
-    """Returns our reader's result in the form of the plain one."""
     messages = legacy_messages.read(batch)
     records, fault = records_until_fault(batch)
     assert messages.fault == fault or messages.fault.what == fault.what
@@ -60,8 +58,8 @@ def answer(batch: bytes) -> tuple[list[tuple], str | None]:
 
 
 def test_a_message_byte_by_byte():
-    """The message of the module's first lines; LegacyRecord of Kafka 4.3.1 has its size without
-    offset and size.
+    """The bytes of the module docstring; LegacyRecord of Kafka 4.3.1 counts its size without offset
+    and size.
     """
     data = bytes.fromhex(
         "0000000000000007 0000001a 2472569a 01 00 0000000000000005 00000002 6b31 00000002 7631"
@@ -86,14 +84,14 @@ def test_a_message_byte_by_byte():
 
 
 def test_a_message_of_magic_0_has_no_time():
-    """Also where its attributes say LogAppendTime, a bit that magic 0 does not have."""
+    """Its attributes may claim LogAppendTime, a bit that magic 0 does not have."""
     records, fault = answer(legacy_messages.build(0, 3, None, b"", attributes=APPEND_TIME))
     assert fault is None and records[0][:5] == (3, -1, "NoTimestampType", None, b"")
 
 
 def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
-    """Gaps stay, as compaction leaves them; offset 0 of a wrapper says that those inside are real
-    (old librdkafka).
+    """Compaction leaves gaps. Offset 0 of a wrapper means that the inner offsets are real (old
+    librdkafka).
     """
     inner = {
         magic: b"".join(
@@ -109,7 +107,7 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
 
 
 def test_a_cut_last_message_inside_moves_the_offsets():
-    """It is left out without a word, and the wrapper's offset goes to the last that is whole."""
+    """The cut message is left out, and the wrapper's offset is that of the last whole message."""
     inner = b"".join(
         legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3)
     )
@@ -118,8 +116,8 @@ def test_a_cut_last_message_inside_moves_the_offsets():
 
 
 def test_the_wrapper_says_whose_clock_it_was():
-    """LogAppendTime of a wrapper is the time of all inside; CreateTime leaves each its own,
-    whatever it says of itself.
+    """LogAppendTime of a wrapper is the time of all inner messages; with CreateTime each keeps its
+    own.
     """
     inner = (
         legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
@@ -199,7 +197,6 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
     ],
 )
 def test_what_kafka_refuses(batch, size_bytes, what):
-    """With its words; the messages before it come out first."""
     records, fault = records_until_fault(batch)
     assert (
         len(records) == size_bytes and what in str(fault.what) and 0 <= fault.position <= len(batch)
@@ -209,7 +206,6 @@ def test_what_kafka_refuses(batch, size_bytes, what):
 
 
 def raw(body: bytes, offset: int = 0) -> bytes:
-    """Returns a message with these bytes after the checksum."""
     return struct.pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
 
 
@@ -239,14 +235,13 @@ def raw(body: bytes, offset: int = 0) -> bytes:
     ],
 )
 def test_the_last_byte_counts(batch, what):
-    """Sizes that fit by a byte, or miss by one; both readers."""
     assert answer(batch)[1] == what
     assert answer(batch) == plain_legacy.messages(batch)
 
 
 def test_inside_any_magic_but_0_and_1_has_its_own_time():
-    """The wrapper's clock is for messages of magic 1; any other has their layout, and keeps what it
-    says.
+    """The wrapper's clock is for messages of magic 1. Any other magic has their layout and keeps
+    its own time.
     """
     inner = raw(b"\2\0" + struct.pack(">qii", 5, -1, -1)) + raw(
         b"\xff\x08" + struct.pack(">qii", 6, -1, -1), 1
@@ -257,7 +252,9 @@ def test_inside_any_magic_but_0_and_1_has_its_own_time():
 
 
 def test_lz4_of_magic_0_has_another_header_checksum():
-    """1a where the frame's own is 82; magic 1 refuses it (KIP-57)."""
+    """The header checksum covers more bytes, so 1a is expected instead of 82; magic 1 refuses it
+    (KIP-57).
+    """
     inner = legacy_messages.build(0, 0, b"k", b"v")
     frame = codec.compress("lz4", inner)
     old = frame.replace(bytes.fromhex("604082"), bytes.fromhex("60401a"), 1)
@@ -270,7 +267,6 @@ def test_lz4_of_magic_0_has_another_header_checksum():
 
 
 def test_a_wrapper_past_the_limit_is_given_up():
-    """A small wrapper of many zeros."""
     batch = wrapper(1, 1, legacy_messages.build(1, 0, b"k", bytes(10**6)))
     assert legacy_messages.read(batch, limit_bytes=10**7).fault is None
     what = legacy_messages.read(batch, limit_bytes=1000).fault.what
@@ -286,7 +282,7 @@ MESSAGES = st.lists(
 
 @st.composite
 def batches(draw) -> bytes:
-    """Draws a message or wrapper, unchanged or with bytes changed, outside or inside the
+    """Draws a message or wrapper, unchanged or with bytes changed outside or inside the
     compression.
     """
     inner = bytearray(
@@ -322,7 +318,6 @@ def batches(draw) -> bytes:
 @example(legacy_messages.build(1, 0, None, b"x" * 20, attributes=3))
 @example(wrapper(1, -(2**63), legacy_messages.build(1, 2**63 - 1, b"", b"")))
 def test_the_compiled_pass_agrees_with_the_plain_reader(batch):
-    """The same messages and the same words, on anything."""
     if 2 <= batch[16] < 128:
         return
     assert answer(batch) == plain_legacy.messages(batch)
@@ -331,8 +326,8 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(batch):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec_id", range(4))
 def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id):
-    """What is cut has no records; what is flipped has records, or CorruptBytes at one of its bytes,
-    and no right checksum.
+    """Cut batches are refused. Flipped ones give records or CorruptBytes, and never a right
+    checksum.
     """
     inner = b"".join(
         legacy_messages.build(magic, offset, b"key", b"value" * 3, timestamp_ms=9)
@@ -359,7 +354,6 @@ def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id
 
 @given(st.binary(max_size=80), st.sampled_from([0, 1, 255]))
 def test_any_bytes_give_messages_or_a_fault(data, magic):
-    """Behind a size that fits them."""
     batch = bytes(8) + struct.pack(">i", len(data) + 5) + bytes(4) + bytes([magic]) + data
     records, fault = records_until_fault(batch)
     assert fault is None or (isinstance(fault, CorruptBytes) and 0 <= fault.position <= len(batch))
@@ -367,7 +361,6 @@ def test_any_bytes_give_messages_or_a_fault(data, magic):
 
 
 def test_the_buffer_of_the_caller_stays_as_it_is():
-    """From any buffer; a bytearray stays writable."""
     data = bytearray(legacy_messages.build(1, 7, b"k1", b"v1", timestamp_ms=5))
     for buffer in (data, memoryview(data), np.frombuffer(data, np.uint8)):
         assert batch_records.read_batch(buffer)[0].key == b"k1"

@@ -1,5 +1,3 @@
-"""Values read by a schema, and printed."""
-
 import pytest
 
 from kafkaviz.format import message, notation
@@ -11,7 +9,6 @@ LINE = (
 
 
 def test_plain_and_flexible_forms_hold_the_same():
-    """Sizes of 2 and 4 bytes, or varints one too large and a tagged section."""
     plain, _ = message.read(
         notation.schema(LINE), bytes.fromhex("000161 00000007 00000001 000162"), 1, flexible=False
     )
@@ -74,7 +71,7 @@ def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
     ],
 )
 def test_broken_bytes_raise_kafkas_words(line, data, words):
-    """Counts and sizes are judged before anything is made of them."""
+    """Counts and sizes are checked before anything is allocated for them."""
     with pytest.raises(KafkaParseError) as broken:
         message.read(notation.schema(line), bytes.fromhex(data))
     assert broken.value.java_message == words

@@ -1,4 +1,4 @@
-"""Records of the metadata log, held to lines that kafka-dump-log of Kafka 4.3.1 printed."""
+"""Records of the metadata log, compared with lines that kafka-dump-log of Kafka 4.3.1 printed."""
 
 import pytest
 
@@ -119,7 +119,6 @@ PARTITION = f'"partitionId":0,"topicId":"{ID}"'
     ],
 )
 def test_a_record(value, name, version, data):
-    """Each of Kafka's printed records."""
     assert (
         metadata.dump_text(from_hex(value), 0)
         == f'payload: {{"type":"{name}","version":{version},"data":{{{data}}}}}'
@@ -154,12 +153,10 @@ def test_a_record(value, name, version, data):
     ],
 )
 def test_what_cannot_be_read_says_so(value, words):
-    """Kafka's words, with the record's offset."""
     assert metadata.dump_text(from_hex(value), 7) == f"payload: Error at 7, skipping. {words}"
 
 
 def test_no_value_is_as_an_empty_one():
-    """A record of this log always has a value."""
     assert (
         metadata.dump_text(None, 7)
         == "payload: Error at 7, skipping. Error while reading frame version"
@@ -167,7 +164,6 @@ def test_no_value_is_as_an_empty_one():
 
 
 def test_a_feature_level_is_given_as_such():
-    """And any other value is none."""
     assert metadata.feature_level(from_hex(FEATURE)) == FeatureLevel("metadata.version", 29)
     assert metadata.feature_level(from_hex("01 09 00 U 00")) is None
     assert metadata.feature_level(from_hex(FEATURE)[:-3]) is None
@@ -195,7 +191,7 @@ CHANGED = "01 05 02 00000003 U 02 01 04 00000002 02 09 03 00000005 00000001"
     ],
 )
 def test_the_replicas_of_a_partition(value, replicas):
-    """As the whole record has them, of which nothing else is read."""
+    """Reading the replicas alone gives what reading the whole record gives."""
     assignment = metadata.assignment(from_hex(value))
     assert assignment == (replicas and metadata.ReplicaAssignment(ID, 3, replicas))
     if replicas:
@@ -209,6 +205,5 @@ def test_the_replicas_of_a_partition(value, replicas):
 
 @pytest.mark.parametrize("cut", range(1, len(from_hex(CHANGED))))
 def test_replicas_that_are_cut_off_are_a_fault(cut):
-    """At every byte; never another replica."""
     with pytest.raises(CorruptBytes):
         metadata.assignment(from_hex(CHANGED)[:cut])

@@ -19,7 +19,7 @@ UUID = "d9e2420e43c24fe7bcf8a819bf93d888"
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex", "txnindex", "snapshot"])
 @pytest.mark.parametrize("suffix", ["", "deleted", "cleaned", "swap"])
 def test_a_segment_file_tells_its_base_offset(kind, suffix):
-    """The 20 digits, the kind and what was put behind it."""
+    """The 20 digits, the kind and the suffix."""
     name = f"00000000000000008527.{kind}" + (f".{suffix}" if suffix else "")
     assert parse_file(name) == SegmentName(8527, kind, suffix)
 
@@ -47,7 +47,6 @@ def test_a_segment_file_tells_its_base_offset(kind, suffix):
     ],
 )
 def test_a_kraft_snapshot_tells_its_end_offset_and_epoch(name, parsed):
-    """As Snapshots.parse: the end offset, the epoch, and whether it is being written or deleted."""
     assert parse_file(name) == parsed
 
 
@@ -77,7 +76,7 @@ def test_other_files_have_no_base_offset(name):
 
 
 def test_the_largest_offset_has_a_name():
-    """int64 ends at a name of 19 digits behind one zero."""
+    """int64 ends at a name of 19 digits after one zero."""
     assert parse_file("09223372036854775807.index") == SegmentName(2**63 - 1, "index")
 
 
@@ -115,8 +114,8 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
     ids=lambda name: str(name)[:60],
 )
 def test_a_directory_tells_its_partition(name, parsed):
-    """As LocalLog.parseTopicPartitionName: the last dash divides, a marked directory loses its id
-    first.
+    """LocalLog.parseTopicPartitionName splits at the last dash; a marked directory first loses its
+    id.
     """
     assert parse_directory(name) == parsed
 
@@ -136,13 +135,12 @@ def test_any_topic_comes_back_from_its_directory(topic, partition, state):
 
 @given(st.text())
 def test_no_name_breaks_the_parsers(name):
-    """Any text gives a name or None."""
     assert parse_file(name) is None or parse_file(name).base_offset >= 0
     assert parse_directory(name) is None or parse_directory(name).topic
 
 
 def test_partitions_are_counted():
-    """As a person does; by letters orders-10 would come before orders-2."""
+    """Numerically: in alphabetical order orders-10 would come before orders-2."""
     deleted = "orders-1.d9e2420e43c24fe7bcf8a819bf93d888-delete"
     names = [
         "orders-10",

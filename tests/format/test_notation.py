@@ -1,5 +1,3 @@
-"""The notation of schemas."""
-
 import pytest
 
 from kafkaviz.format import notation
@@ -7,7 +5,6 @@ from kafkaviz.format.message import OLDEST, Array, Field, Scalar, SizedValue, St
 
 
 def test_a_line_becomes_a_tree():
-    """Types, versions, tags and defaults, and types that are called by a name."""
     schema = notation.schema(
         "a str?, b [Part]? v1+, c i8 v2, #3 d [i32]? =empty, #4 e i64 v5+ =-1",
         (("Part", "{x uuid}"),),
@@ -33,6 +30,5 @@ def test_a_line_becomes_a_tree():
     "line", ["x", "x i33", "x [str", "x {a i8", "x i8 }", "x i8?", "x i8 =", "?"]
 )
 def test_a_line_that_is_no_schema_is_refused(line):
-    """At once, not when bytes are read."""
     with pytest.raises((ValueError, IndexError)):
         notation.schema(line)

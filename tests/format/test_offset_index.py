@@ -1,4 +1,4 @@
-"""The offset index, against files of Kafka 4.3.1 and what its dump tool printed of them."""
+"""The offset index, compared with files of Kafka 4.3.1 and what its dump tool printed of them."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ ENTRIES = st.lists(st.tuples(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**
 
 
 def test_an_entry_is_8_bytes_relative_offset_first():
-    """(35, 4096) in a segment with base offset 32, as OffsetIndex of Kafka 4.3.1 appends it."""
+    """OffsetIndex of Kafka 4.3.1 appends (35, 4096) in a segment with base offset 32."""
     data = bytes.fromhex("0000000300001000")
     assert parse(data).tolist() == [(3, 4096)]
     assert build(parse(data)) == data
@@ -34,9 +34,7 @@ def test_an_entry_is_8_bytes_relative_offset_first():
     ],
 )
 def test_real_indexes(data, path, slots, entries):
-    """Trimmed, preallocated, extended with zeros and cut within its last slot: every entry the dump
-    tool printed.
-    """
+    """Trimmed, preallocated, extended with zeros, and cut within the last slot."""
     parsed = parse((data / path).read_bytes())
     dumped = [
         tuple(map(int, re.findall(r"-?[0-9]+", line)))
@@ -57,7 +55,6 @@ def test_entries_come_back_and_a_torn_slot_is_left_out(entries, torn):
 
 
 def test_building_takes_native_columns():
-    """A table with more columns, in the byte order of the machine, gives the same bytes."""
     table = np.array(
         [(0, 9, 109, 4096)],
         [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")],
@@ -67,18 +64,16 @@ def test_building_takes_native_columns():
 
 @given(st.lists(st.sampled_from([(0, 0), (3, 0), (0, 3), (-1, 2), (5, 7)])))
 def test_written_is_up_to_the_last_slot_that_is_not_zero(entries):
-    """Against a plain loop, zero slots anywhere."""
     expected = max((slot + 1 for slot, entry in enumerate(entries) if entry != (0, 0)), default=0)
     assert count_entries(np.array(entries, ENTRY)) == expected
 
 
 def test_a_zero_slot_does_not_hide_the_entries_behind_it():
-    """A hole is a finding for others to tell, not the end of the index."""
+    """A hole is a finding, not the end of the index."""
     assert count_entries(np.array([(1, 10), (0, 0), (3, 30), (0, 0)], ENTRY)) == 3
 
 
 @given(arrays.arrays(ENTRY, st.integers(0, 5)))
 def test_a_slice_of_slots_counts_alone(entries):
-    """The count is of the slots given, not of the file they came from."""
     assert count_entries(entries[::2]) <= len(entries[::2])
     assert count_entries(entries[:0]) == 0

@@ -33,7 +33,7 @@ def batches_of(rows: list[tuple[int, int, int]]) -> np.ndarray:
 
 @given(ROWS, st.integers(0, 40))
 def test_it_tells_what_an_account_of_every_batch_tells(rows, cut):
-    """In one piece or in two; a marker that compaction emptied ends nothing."""
+    """Read in one piece or in two; a marker that compaction emptied ends nothing."""
     account: dict[int, int] = {}
     for offset, (producer, attributes, record_count) in enumerate(rows):
         if producer < 0 or not attributes:
@@ -50,7 +50,7 @@ def test_it_tells_what_an_account_of_every_batch_tells(rows, cut):
 
 
 def test_an_abort_becomes_an_entry_with_the_oldest_that_is_open(monkeypatch):
-    """7 begins at 0, 8 at 10, 7 aborts at 20, 8 at 30."""
+    """Producer 7 begins at 0, 8 at 10, 7 aborts at 20, 8 at 30."""
     abort = EndTransactionMarker(ControlType.ABORT, 0)
     monkeypatch.setattr(open_transactions, "marker", lambda *_: abort)
     data, end = TRANSACTIONAL, TRANSACTIONAL | CONTROL
@@ -62,7 +62,7 @@ def test_an_abort_becomes_an_entry_with_the_oldest_that_is_open(monkeypatch):
 
 
 def test_a_later_batch_leaves_the_begin_and_tells_its_time():
-    """Also where that began in another segment."""
+    """Also where the transaction began in another segment."""
     transactions = OpenTransactions()
     transactions.begin(7, TransactionBegin(100, 0, 5))
     assert transactions.begin(7, TransactionBegin(200, 0, 9)) == TransactionBegin(100, 0, 9)
@@ -72,7 +72,7 @@ def test_a_later_batch_leaves_the_begin_and_tells_its_time():
 
 
 def test_a_marker_shorter_than_a_header_cannot_be_read():
-    """A length that no batch of magic 2 has."""
+    """No batch of magic 2 has such a length."""
     header = batches_of([(7, CONTROL, 1)])
     header["size_bytes"] = 26
     with pytest.raises(TransactionFault):

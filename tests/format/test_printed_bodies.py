@@ -1,4 +1,6 @@
-"""Bodies of records, whole and damaged, held to what the classes of Kafka 4.3.1 print of them."""
+"""Bodies of records, whole and damaged, compared with what the classes of Kafka 4.3.1 print of
+them.
+"""
 
 import gzip
 import json
@@ -18,12 +20,10 @@ DECODERS = ("offsets", "transactions", "share", "metadata", "remote", "control")
 
 
 def part(row: dict, name: str) -> bytes | None:
-    """A key or value of a row."""
     return None if row[name] is None else bytes.fromhex(row[name])
 
 
 def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -> str:
-    """Returns the text that one of the decoders prints for a body."""
     if decoder == "control":
         return control.dump_text(key, value)
     if decoder in ("metadata", "remote"):
@@ -32,7 +32,6 @@ def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -
 
 
 def answer(row: dict) -> dict:
-    """Returns our text for a row, or the exception on which the tool ends."""
     try:
         return {
             "printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])
@@ -43,9 +42,7 @@ def answer(row: dict) -> dict:
 
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_a_body_is_printed_as_kafka_prints_it(decoder):
-    """Bytes built by the schemas with every version and tag, and damaged ones: text, error and
-    exception are Kafka's.
-    """
+    """Bytes built by the schemas with every version and tag, and damaged ones."""
     rows = [row for row in ROWS if row["decoder"] == decoder]
     wrong = [row for row in rows if answer(row).items() - row.items()]
     assert len(rows) > 10
@@ -53,7 +50,6 @@ def test_a_body_is_printed_as_kafka_prints_it(decoder):
 
 
 def test_the_rows_hold_every_type():
-    """The recorded rows would notice a type that is missing."""
     types = {decoder: Counter() for decoder in DECODERS}
     for row in ROWS:
         if "printed" in row and "rror" not in row["printed"]:
@@ -73,7 +69,7 @@ def test_the_rows_hold_every_type():
 
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_a_cut_or_flipped_body_is_corrupt_at_worst(decoder):
-    """Whatever the bytes are, the answer is a text or CorruptBytes."""
+    """Returns text or raises CorruptBytes, never another error."""
     rows = [row for row in ROWS if row["decoder"] == decoder and row["value"]][::25]
     answers = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""Producer snapshots, against what ProducerStateManager of Kafka 4.3.1 wrote and read."""
+"""Producer snapshots, compared with what ProducerStateManager of Kafka 4.3.1 wrote and read."""
 
 import gzip
 import json
@@ -21,8 +21,8 @@ REFUSED = [snapshot for snapshot in SNAPSHOTS if not snapshot["valid"]]
 
 
 def as_recorded(producers: np.ndarray) -> list[dict]:
-    """The producers in the words of the recording, which holds what Kafka's ProducerStateEntry
-    says.
+    """Returns the producers in the form of the recording, which holds what Kafka's
+    ProducerStateEntry says.
     """
     return [
         {
@@ -45,14 +45,13 @@ def as_recorded(producers: np.ndarray) -> list[dict]:
 
 
 def test_the_recording_holds_both_kinds():
-    """Whole ones, damaged ones that were taken, damaged ones that were not."""
     assert (len(ACCEPTED), len(REFUSED)) == (60, 90)
 
 
 @all_cases("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
 def test_producers_are_those_kafka_read(snapshot):
-    """Also with bytes behind the last producer that the checksum covers; whole ones are built again
-    to the byte.
+    """Bytes after the last producer count if the checksum covers them. Whole snapshots are rebuilt
+    byte for byte.
     """
     data = bytes.fromhex(snapshot["hex"])
     parsed_snapshot = parse(data)
@@ -66,14 +65,12 @@ def test_producers_are_those_kafka_read(snapshot):
 
 @all_cases("snapshot", REFUSED, ids=lambda snapshot: snapshot["id"])
 def test_damage_is_refused_in_kafkas_words(snapshot):
-    """A wrong version, a cut, a count beyond the bytes, a checksum that does not fit."""
     with pytest.raises(CorruptBytes) as fault:
         parse(bytes.fromhex(snapshot["hex"]))
     assert str(fault.value.what) == snapshot["message"]
 
 
 def test_a_count_below_zero_is_no_list():
-    """As the generated reader of Kafka 4.3.1 says; the checksum is right."""
     covered = b"\xff\xff\xff\xff"
     data = b"\x00\x01" + crc32c(covered).to_bytes(4, "big") + covered
     with pytest.raises(
@@ -86,7 +83,7 @@ def test_a_count_below_zero_is_no_list():
     ("last", "delta", "first"), [(6, 2, 4), (6, 6, 0), (1, 2, 2147483647), (0, 2, 2147483646)]
 )
 def test_sequences_go_on_from_zero(last, delta, first):
-    """As DefaultRecordBatch.decrementSequence."""
+    """DefaultRecordBatch.decrementSequence does the same."""
     producers = np.zeros(1, PRODUCER)
     producers["last_sequence"], producers["offset_delta"] = last, delta
     assert first_sequence(producers).tolist() == [first]

@@ -1,4 +1,6 @@
-"""Records, against batches of Kafka 4.3.1's own classes, whole and damaged, and a plain reader."""
+"""Records, compared with batches of Kafka 4.3.1's own classes, whole and damaged, and with a plain
+reader.
+"""
 
 import gzip
 import hashlib
@@ -52,8 +54,8 @@ def kafka_lines() -> list[dict]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether a first batch of magic 2 (or a higher one, which Kafka's file reader takes for it) is
-    there to its end.
+    """Returns True if the first batch is complete and of magic 2, or of a higher magic, which
+    Kafka's file reader accepts.
     """
     if len(data) < HEADER_BYTES or not 2 <= data[16] <= 127:
         return False
@@ -101,7 +103,6 @@ class Batch:
 
 
 def sha256(batch: Batch, records: list[Record]) -> str:
-    """The digest of records as tests/data/batches.jsonl.gz has it."""
     digest = hashlib.sha256()
     for batch_record in records:
         headers = [part for key, value in batch_record.headers for part in (key.encode(), value)]
@@ -120,8 +121,8 @@ def packed(part: bytes | None) -> bytes:
 
 
 def test_every_record_kafka_read_is_read_the_same():
-    """270 batches that Kafka accepts, in all codecs, damaged ones among them: each field, and the
-    digest of all fields.
+    """270 batches that Kafka accepts, in all codecs, some damaged: each field, and the digest of
+    all fields.
     """
     counts = Counter()
     for line in kafka_lines():
@@ -138,7 +139,6 @@ def test_every_record_kafka_read_is_read_the_same():
 
 
 def same_record(batch: Batch, ours: Record, kafkas: dict) -> None:
-    """Field by field."""
     assert batch.full(ours) == (kafkas["offset"], kafkas["timestamp"], kafkas["sequence"])
     assert ours.key == unhex(kafkas["keyHex"]) and ours.value == unhex(kafkas["valueHex"])
     assert ours.headers == tuple((key, unhex(value)) for key, value in kafkas["headers"])
@@ -150,8 +150,8 @@ def unhex(text: str | None) -> bytes | None:
 
 
 def test_damage_is_refused_where_kafkas_iterator_refuses_it():
-    """262 damaged batches: raised or not, as batch.iterator of Kafka; and the words, except those
-    of codec libraries.
+    """262 damaged batches: raised or not, as Kafka's batch.iterator; the words too, except those of
+    codec libraries.
     """
     counts, same_words = Counter(), Counter()
     for line in kafka_lines():
@@ -185,7 +185,7 @@ def test_damage_is_refused_where_kafkas_iterator_refuses_it():
 
 
 def test_the_checksum_is_valid_where_kafka_says_so():
-    """Bytes that decompress to something else are caught by the checksum alone."""
+    """Only the checksum notices bytes that decompress to something else."""
     for line in kafka_lines():
         batch = Batch(bytes.fromhex(line["hex"]))
         if "header" in line:
@@ -196,7 +196,7 @@ def test_the_checksum_is_valid_where_kafka_says_so():
 
 
 def test_a_batch_of_kafka_byte_by_byte():
-    """Three records of a batch that Kafka 4.3.1 wrote: a key and a value, a header and no key, no
+    """Three records of a batch that Kafka 4.3.1 wrote: a key and a value; a header and no key; no
     value and an earlier time.
     """
     data = bytes.fromhex("14000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100")
@@ -221,7 +221,6 @@ def test_a_batch_of_kafka_byte_by_byte():
 
 @given(RECORDS)
 def test_records_come_back(records):
-    """Built and read again, with where each lies."""
     data = record.build(records)
     parsed_records = record.parse(data, len(records))
     assert record.build(parsed_records) == data
@@ -241,7 +240,6 @@ def test_records_come_back(records):
 @pytest.mark.parametrize("codec_id", range(5))
 @given(records=RECORDS)
 def test_compressed_records_come_back(codec_id, records):
-    """In each codec, and refused past the limit."""
     plain = record.build(records)
     data = compress(CODECS[codec_id], plain)
     assert record.records(data, codec_id, len(records)) == record.parse(plain, len(records))
@@ -251,7 +249,7 @@ def test_compressed_records_come_back(codec_id, records):
 
 
 def test_building_gives_kafkas_bytes():
-    """Each uncompressed batch that Kafka wrote itself, built again from its records."""
+    """Each uncompressed batch that Kafka wrote is built again from its records."""
     built = 0
     for line in kafka_lines():
         batch = Batch(bytes.fromhex(line["hex"]))
@@ -263,7 +261,6 @@ def test_building_gives_kafkas_bytes():
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_records_cut_anywhere_are_corrupt(compressed):
-    """Every cut, with the words and the byte of the plain reader."""
     records = [
         Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
         Record(
@@ -287,7 +284,7 @@ def test_records_cut_anywhere_are_corrupt(compressed):
 
 @st.composite
 def damaged(draw) -> tuple[bytes, int]:
-    """Records with a few bytes changed, taken out or put in, and a count near theirs."""
+    """Draws records with a few bytes changed, removed or inserted, and a count near theirs."""
     records = draw(RECORDS)
     data = bytearray(record.build(records))
     for _ in range(draw(st.integers(1, 3))):
@@ -306,7 +303,6 @@ def damaged(draw) -> tuple[bytes, int]:
 @example((b"\x0e\x00\x00\x00\x01\x01\xfe\xff\xff\xff\x0f", 1))  # more headers than bytes
 @example((b"\x05\x00\x00\x00\x01\x01\x00", 1))  # a length of -3
 def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
-    """The same records, or the same words at the same byte, on any bytes."""
     data, count = case
     assert answer(record.parse, data, count, compressed) == answer(
         plain_record.parse, data, count, compressed
@@ -314,7 +310,6 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
 
 
 def answer(parse, data: bytes, count: int, compressed: bool) -> object:
-    """Returns a reader's result or its error."""
     try:
         return [without_text(record) for record in parse(data, count, is_compressed=compressed)]
     except CorruptBytes as fault:
@@ -322,8 +317,8 @@ def answer(parse, data: bytes, count: int, compressed: bool) -> object:
 
 
 def without_text(record: Record) -> tuple:
-    """A record, of its header keys only whether they are proper text: what stands for broken bytes
-    is tested by itself.
+    """Returns the record with its header keys reduced to whether they are valid text; decoding
+    broken bytes has its own test.
     """
     headers = [(key if "\ufffd" not in key else None, value) for key, value in record.headers]
     return (
@@ -343,7 +338,7 @@ def without_text(record: Record) -> tuple:
     damage=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4)
 )
 def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, damage):
-    """Never another error, never past the limit."""
+    """Never another error, and never more than the limit."""
     data = bytearray(
         compress(
             CODECS[codec_id],
@@ -380,7 +375,7 @@ def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, dama
     ],
 )
 def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
-    """What new String(bytes, UTF_8) gave on Java 17."""
+    """The expected text is that of new String(bytes, UTF_8) on Java 17."""
     key = bytes.fromhex(hexed)
     body = b"\x00\x00\x00\x01\x01\x02" + bytes([2 * len(key)]) + key + b"\x01"
     assert record.parse(bytes([2 * len(body)]) + body, 1)[0].headers == ((text, None),)
@@ -417,8 +412,6 @@ def test_rows_are_one_array_and_point_into_the_bytes():
 
 
 def test_an_empty_batch_has_no_records_whatever_follows():
-    """As the iterator of DefaultRecordBatch: a count of 0 is the end, before any byte is looked
-    at.
-    """
+    """The iterator of DefaultRecordBatch stops at a count of 0 before it looks at any byte."""
     assert record.records(b"\xff\xff", 0, 0) == record.records(b"\xff", 7, 0) == []
     assert len(record.rows(b"\xff", 0)) == 0

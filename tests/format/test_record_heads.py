@@ -1,4 +1,4 @@
-"""Offsets and times read without the compiler, beside the decoder of every field."""
+"""Offsets and times read without the compiler, compared with the decoder of every field."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from kafkaviz.format.walk import walk
 
 
 def batch_of(body: bytes, count: int, codec_name: str = "none") -> bytes:
-    """A batch of magic 2 at offset 40 with the base time 1000; its checksum is not looked at."""
+    """Returns a batch of magic 2 at offset 40 with base time 1000 and an arbitrary checksum."""
     content = codec.compress(codec_name, body) if codec_name != "none" else body
     header = np.zeros(1, HEADER)
     header["base_offset"], header["base_timestamp_ms"], header["magic"] = 40, 1000, 2
@@ -56,7 +56,6 @@ def test_what_cannot_be_read_is_told_in_kafkas_words(place, flip, codec_name):
 
 
 def test_a_batch_shorter_than_its_header_is_refused():
-    """Its length says so too."""
     data = bytearray(batch_of(b"", 0)[:40])
     data[8:12] = (28).to_bytes(4, "big")
     with pytest.raises(CorruptBytes, match="smaller than the minimum allowed overhead 61"):
@@ -64,12 +63,11 @@ def test_a_batch_shorter_than_its_header_is_refused():
 
 
 def row_of(data: bytes) -> np.void:
-    """The batch's row, as a walk gives it."""
+    """Returns the batch's row as the header walk gives it."""
     return walk(data)[0][0]
 
 
 def test_a_checksum_of_bytes_that_are_gone_is_not_valid():
-    """The file became shorter, or a length field says less than a header."""
     data = batch_of(BODY, 2)
     data = data[:17] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[21:]
     row = row_of(data)
@@ -83,7 +81,6 @@ def test_a_checksum_of_bytes_that_are_gone_is_not_valid():
 
 
 def test_what_is_no_batch_has_a_fault():
-    """As iterating over it raises; offsets and times too."""
     data = batch_of(b"", 0)[:40]
     short = data[:8] + (28).to_bytes(4, "big") + data[12:]
     for reading in (batch_records.offsets_and_times, batch_records.iterate):
@@ -96,7 +93,6 @@ def test_what_is_no_batch_has_a_fault():
 
 
 def test_a_value_that_is_longer_than_its_record_is_refused():
-    """Where the values alone are read."""
     body = bytearray(
         record.build([Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"v")])
     )

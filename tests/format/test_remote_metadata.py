@@ -1,4 +1,4 @@
-"""Records of tiered storage, held to lines that kafka-dump-log of Kafka 4.3.1 printed."""
+"""Records of tiered storage, compared with lines that kafka-dump-log of Kafka 4.3.1 printed."""
 
 import pytest
 
@@ -39,7 +39,7 @@ SEGMENT = (
     ],
 )
 def test_a_record(value, text):
-    """Java's toString of each, and what stands there if it cannot be read."""
+    """Java's toString of each, or what it prints for one that cannot be read."""
     assert (
         remote_metadata.dump_text(None if value is None else from_hex(value), 5)
         == f"payload: {text}"

@@ -23,7 +23,6 @@ from tests.format.manifests import FIXED, ID
 
 
 def packed_sizes(sizes: list[int], above: int = 0) -> str:
-    """The sizes of chunks as a manifest has them, the smallest of all but the last raised."""
     data = bytearray(segment_manifest.encode_sizes(np.array(sizes, np.int64)))
     data[4:8] = (int.from_bytes(data[4:8], "big") + above).to_bytes(4, "big")
     return base64.b64encode(codec.compress("zstd", bytes(data))).decode()
@@ -72,7 +71,6 @@ def test_chunks_of_fixed_size():
     ],
 )
 def test_a_broken_manifest_is_refused(change):
-    """With what is wrong, and no exception of Python's."""
     with pytest.raises(CorruptBytes):
         segment_manifest.parse(json.dumps(FIXED | change).encode())
 
@@ -81,7 +79,6 @@ def test_a_broken_manifest_is_refused(change):
 @example(bytes.fromhex("00000001 ffffffff"))
 @example(bytes.fromhex("00000002 ffffffff 01 00 00000007"))
 def test_broken_sizes_are_refused(data):
-    """Any bytes are as many sizes as they say, or what `parse` takes for malformed."""
     try:
         sizes = segment_manifest.decode_sizes(data)
     except segment_manifest.MALFORMED:
@@ -91,7 +88,7 @@ def test_broken_sizes_are_refused(data):
 
 
 def test_names_of_both_layouts():
-    """A topic may hold dashes and dots, an id dashes and underscores."""
+    """A topic may hold dashes and dots; an id may hold dashes and underscores."""
     assert parse_partition_folder(f"a-1.b-7-{ID}") == TopicIdPartition("a-1.b", 7, ID)
     assert parse_topic_folder(f"a-1.b-{ID}") == ("a-1.b", ID)
     assert parse_partition_number("12") == 12
@@ -103,7 +100,6 @@ def test_names_of_both_layouts():
 
 @pytest.mark.parametrize("name", ["orders-0", f"-{ID}", f"t-{2**40}-{ID}", "1_0", "-1", "x" * 22])
 def test_other_names_are_none_of_them(name):
-    """Nor a number beyond int32, nor of another script."""
     assert parse_partition_folder(name) is None
     assert parse_segment_file(f"{name}.log") is None
     assert parse_partition_number(name) is None
@@ -130,7 +126,7 @@ def test_chunk_sizes_that_java_would_wrap_are_refused(sizes):
 
 
 def test_more_chunks_than_are_read():
-    """Ten million in some hundred bytes: none of them is made."""
+    """Ten million chunks in some hundred bytes: none of them is created."""
     many = {"originalChunkSize": 1, "originalFileSize": segment_manifest.MAX_CHUNKS + 1}
     manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | many}
     with pytest.raises(NotRead, match="more than the 100000 that are read"):
@@ -153,7 +149,6 @@ def test_more_chunks_than_are_read():
     ],
 )
 def test_a_name_that_leads_elsewhere_is_refused(name):
-    """It becomes a folder of a view; the reason can be printed."""
     topic, partition, topic_id = name
     metadata = {
         "remoteLogSegmentId": {
@@ -181,14 +176,13 @@ def test_a_name_that_leads_elsewhere_is_refused(name):
     [{"version": "\ud800" * 10_000}, {"chunkIndex": {"type": "\ud800", "originalFileSize": 1}}],
 )
 def test_what_is_quoted_of_a_manifest_can_be_printed(fields):
-    """Short, and without halves of pairs."""
     with pytest.raises(CorruptBytes) as raised:
         segment_manifest.parse(json.dumps(FIXED | fields).encode())
     assert 0 < len(str(raised.value).encode()) < 500
 
 
 def test_numbers_that_no_long_holds_are_refused():
-    """As offsets of a segment, which are compared with those of arrays."""
+    """Offsets of a segment are compared with those of arrays."""
     metadata = {
         "remoteLogSegmentId": {
             "topicIdPartition": {

@@ -1,5 +1,5 @@
-"""The spans of batches, against single batches of Kafka 4.3.1's own classes, whole and damaged, and
-what Kafka read in them.
+"""The spans of batches, compared with what Kafka 4.3.1's own classes read in single batches, whole
+and damaged.
 """
 
 import gzip
@@ -47,19 +47,17 @@ FIELDS_OF_MAGIC_2 = {
 
 
 def span_named(spans: list[Span], name: str) -> Span:
-    """The one span with this name."""
     (span,) = [span for span in spans if span.name == name]
     return span
 
 
 def number(span: Span) -> int:
-    """Its value without thin spaces."""
     return int(span.value.replace("\u202f", ""))
 
 
 def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
-    """Returns the hexadecimal digits of each record's key or value, as its spans have it; null if
-    the length says so.
+    """Returns the hexadecimal digits of each record's key or value by its spans; null if the length
+    says so.
     """
     leaves = []
     for at, span in enumerate(spans):
@@ -91,7 +89,7 @@ def test_every_byte_has_a_span(recorded):
     ids=lambda recorded: recorded["name"],
 )
 def test_a_header_says_what_kafka_read(recorded):
-    """Field by field; the checksum is told right or wrong as Kafka found it."""
+    """Field by field, and whether Kafka found the checksum right."""
     spans, header = batch(bytes.fromhex(recorded["hex"])), recorded["header"]
     values = {name: number(span_named(spans[:13], name)) for name in FIELDS_OF_MAGIC_2}
     assert values == {name: header[key] for name, key in FIELDS_OF_MAGIC_2.items()}
@@ -104,7 +102,7 @@ def test_a_header_says_what_kafka_read(recorded):
 
 @all_cases("recorded", WITH_RECORDS, ids=lambda recorded: recorded["name"])
 def test_keys_and_values_are_those_kafka_read(recorded):
-    """In the batch itself or in what it holds, decompressed; the spans there tile those bytes."""
+    """In the batch itself or decompressed; the spans cover those bytes without gaps."""
     data = bytes.fromhex(recorded["hex"])
     within = decompress(data)
     assert (within is not None) == is_compressed(data) == recorded["header"]["isCompressed"]
@@ -123,8 +121,8 @@ def test_keys_and_values_are_those_kafka_read(recorded):
     ids=lambda recorded: recorded["name"],
 )
 def test_offsets_and_times_are_those_kafka_read(recorded):
-    """In the words of the deltas: an offset counted from the batch's, a time from its base or the
-    broker's clock.
+    """An offset is the batch's plus the delta. A time is the base plus the delta, or the broker's
+    clock.
     """
     data = bytes.fromhex(recorded["hex"])
     spans = within.spans if (within := decompress(data)) else batch(data)
@@ -149,7 +147,7 @@ def test_offsets_and_times_are_those_kafka_read(recorded):
     ],
 )
 def test_control_records_say_what_they_are(name, key, value):
-    """The key its type, the value what Kafka's dump prints of it."""
+    """The key shows its type, the value what Kafka's dump prints of it."""
     spans = batch(
         bytes.fromhex(
             next(batch_line["hex"] for batch_line in BATCHES if batch_line["name"] == name)
@@ -168,7 +166,7 @@ WRAPPERS = [
 
 @all_cases("recorded", WRAPPERS, ids=lambda recorded: recorded["name"])
 def test_a_wrapper_gives_its_messages_their_offsets(recorded):
-    """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
+    """Inner messages of magic 1 count from 0; the span shows the offset that Kafka read."""
     within = decompress(bytes.fromhex(recorded["hex"]))
     notes = [
         str(span.note)
@@ -181,7 +179,6 @@ def test_a_wrapper_gives_its_messages_their_offsets(recorded):
 
 
 def test_the_recording_holds_every_kind():
-    """Magic 0 to 2, compressed and not."""
     kinds = {
         (batch_line["header"]["magic"], batch_line["header"]["isCompressed"])
         for batch_line in WITH_RECORDS
@@ -199,8 +196,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 999), st.binary(min_size=1, max_size
 
 @given(st.sampled_from(SMALL), CHANGES, st.integers(0, 1000))
 def test_any_damage_is_tiled(data, changes, cut):
-    """Bytes overwritten anywhere, the end cut: every byte still has one span, and what is inside is
-    tiled or refused.
+    """After any overwrite or cut every byte still has exactly one span; decompressed content is
+    covered or refused.
     """
     changed = bytearray(data)
     for at, new in changes:
@@ -217,9 +214,7 @@ def test_any_damage_is_tiled(data, changes, cut):
 
 
 def test_a_batch_read_in_part_ends_in_one_span():
-    """Where a batch is too large to be read, its header and first records are told, and how much
-    follows.
-    """
+    """A batch that is too large shows its header and first records, and how many bytes follow."""
     data = max(
         SMALL, key=lambda data: len(data) if data[16] == 2 and not is_compressed(data) else 0
     )

@@ -1,4 +1,4 @@
-"""The spans of indexes and producer snapshots: any stretch of any, written or not, whole or cut."""
+"""The spans of indexes and producer snapshots, for any stretch of whole, cut and unwritten files."""
 
 import gzip
 import json
@@ -28,8 +28,8 @@ with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
     st.integers(0, 400),
 )
 def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length):
-    """The rows of a stretch are those of the whole; zeros behind the last written row are one span,
-    a cut row another.
+    """The rows of a stretch equal those of the whole file. Zeros after the last written row are one
+    span; a cut row is another.
     """
     table = TABLES[kind]
     row_bytes = table.layout.itemsize
@@ -58,9 +58,7 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
 
 
 def test_an_index_entry_in_words():
-    """Slot 5 of a segment that starts at offset 1000: an offset counted from there, and a byte of
-    the .log.
-    """
+    """Slot 5 of a segment that starts at offset 1000."""
     entries = np.zeros(6, offset_index.ENTRY)
     entries[5] = (171, 21310)
     table_rows = rows(
@@ -76,8 +74,8 @@ def test_an_index_entry_in_words():
 
 @all_cases("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
 def test_snapshots_are_tiled_and_checked(recorded):
-    """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is
-    told right or wrong.
+    """The spans of whole snapshots say what Kafka's classes said. Damaged ones are covered too, and
+    the checksum is marked right or wrong.
     """
     data = bytes.fromhex(recorded["hex"])
     spans = snapshot(data)
@@ -96,9 +94,7 @@ def test_any_bytes_called_snapshot_are_tiled(data):
 
 
 def test_lines_of_a_checkpoint():
-    """Version, count, entries; each with its line end, whatever that is, and a last line without
-    one.
-    """
+    """Version, count and entries, each with its line end; the last line may have none."""
     data = b"0\n2\r\norders 0 38736\rorders 1 4795"
     lines = spans_table.lines(data, "recovery-point-offset-checkpoint")
     check(lines, 0, len(data))
@@ -111,7 +107,6 @@ def test_lines_of_a_checkpoint():
 
 
 def test_lines_of_properties():
-    """A property by its name, anything else by its number."""
     lines = spans_table.lines(b"#note\ncluster.id=abc\n", "meta.properties")
     assert lines == [
         Span(0, 6, message("span.line", n=1), "#note", "payload"),
@@ -121,5 +116,4 @@ def test_lines_of_properties():
 
 @given(st.binary(max_size=60), st.sampled_from(["meta.properties", "leader-epoch-checkpoint"]))
 def test_any_text_is_tiled(data, name):
-    """Control characters, no UTF-8, empty lines."""
     check(spans_table.lines(data, name), 0, len(data))

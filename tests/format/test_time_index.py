@@ -1,4 +1,4 @@
-"""The time index, against files of Kafka 4.3.1 and what its dump tool printed of them."""
+"""The time index, compared with files of Kafka 4.3.1 and what its dump tool printed of them."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,7 @@ ENTRIES = st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**
 
 
 def test_an_entry_is_12_bytes_timestamp_first():
-    """(1526384718283, 28) in a segment with base offset 0, as TimeIndex of Kafka 4.3.1 appends
-    it.
-    """
+    """TimeIndex of Kafka 4.3.1 appends (1526384718283, 28) in a segment with base offset 0."""
     data = bytes.fromhex("00000163639e71cb0000001c")
     assert parse(data).tolist() == [(1526384718283, 28)]
     assert build(parse(data)) == data
@@ -34,7 +32,7 @@ def test_an_entry_is_12_bytes_timestamp_first():
     ],
 )
 def test_real_indexes(data, path, slots, entries):
-    """Trimmed, preallocated and half zeroed: every entry the dump tool printed."""
+    """Trimmed, preallocated, and half zeroed."""
     parsed = parse((data / path).read_bytes())
     dumped = [
         tuple(map(int, re.findall(r"-?[0-9]+", line)))
@@ -67,12 +65,11 @@ def test_entries_come_back_and_a_torn_slot_is_left_out(entries, torn):
     ],
 )
 def test_which_slots_are_written(entries, count):
-    """Slot 0 may truly hold zeros; no other slot does."""
+    """Slot 0 may hold real zeros; no other slot does."""
     assert count_entries(np.array(entries, ENTRY)) == count
 
 
 @given(st.lists(st.sampled_from([(0, 0), (3, 0), (0, 3), (-1, 2), (5, 7)]), min_size=2))
 def test_written_is_up_to_the_last_slot_that_is_not_zero(entries):
-    """Against a plain loop, zero slots anywhere."""
     expected = max((slot + 1 for slot, entry in enumerate(entries) if entry != (0, 0)), default=0)
     assert count_entries(np.array(entries, ENTRY)) == expected

@@ -1,4 +1,4 @@
-"""The transaction index, against what TransactionIndex of Kafka 4.3.1 wrote and answered."""
+"""The transaction index, compared with what TransactionIndex of Kafka 4.3.1 wrote and answered."""
 
 import gzip
 import json
@@ -27,7 +27,6 @@ with gzip.open(DATA / "txn-index.jsonl.gz", "rt") as lines:
 
 
 def damaged(data: bytes, damage: str) -> bytes:
-    """The file as the name of the damage says it was changed."""
     if cut := re.fullmatch(r"cut-to-([0-9]+)", damage):
         return data[: int(cut[1])]
     if version := re.fullmatch(r"entry-([0-9]+)-version-([0-9]+)", damage):
@@ -38,7 +37,7 @@ def damaged(data: bytes, damage: str) -> bytes:
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_entries_are_those_kafka_wrote(index):
-    """Both ways; the entry's size is Kafka's."""
+    """Parsed and built again; an entry has Kafka's size."""
     data = bytes.fromhex(index["hex"])
     assert ENTRY.itemsize == 34
     assert [list(entry) for entry in parse(data).tolist()] == index["entries"]
@@ -47,7 +46,6 @@ def test_entries_are_those_kafka_wrote(index):
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_answers_are_kafkas(index):
-    """Every aborted transaction it collected, every truncation."""
     entries, query_counts = (
         parse(bytes.fromhex(index["hex"])),
         {"collectAbortedTxns": 0, "truncateTo": 0},
@@ -69,8 +67,8 @@ def test_answers_are_kafkas(index):
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_damage_is_what_kafka_took_it_for(index):
-    """Torn entries left out, versions in the second byte unnoticed, an entry below the segment
-    refused in Kafka's words.
+    """Torn entries are left out, versions in the second byte go unnoticed, and an entry below the
+    segment is refused in Kafka's words.
     """
     reads = [query for query in index["queries"] if query["m"] == "read"]
     assert reads
@@ -92,7 +90,7 @@ def test_damage_is_what_kafka_took_it_for(index):
     ("first_byte", "refused"), [(0, False), (1, True), (127, True), (128, False), (255, False)]
 )
 def test_a_version_is_one_signed_byte(first_byte, refused):
-    """AbortedTxn.version() of 4.3.1 reads a byte, and compares it as a signed one."""
+    """AbortedTxn.version() of 4.3.1 reads a byte and compares it as a signed one."""
     data = bytes(34) + bytes([first_byte]) + bytes(33)
     if not refused:
         assert len(ensure_readable(parse(data))) == 2
@@ -106,7 +104,6 @@ def test_a_version_is_one_signed_byte(first_byte, refused):
 
 
 def test_an_entry_reads_as_kafka_prints_it():
-    """As toString of AbortedTxn."""
     entry = np.array([(0, 2000, 980, 1005, 1006)], ENTRY)[0]
     assert entry_text(entry) == (
         "AbortedTxn(version=0, producerId=2000, firstOffset=980, lastOffset=1005, "

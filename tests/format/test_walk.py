@@ -1,4 +1,4 @@
-"""The header walk against its plain twin, against bytes of real brokers, cut anywhere and flipped
+"""The header walk, compared with a plain version, on bytes of real brokers, cut and flipped
 anywhere.
 """
 
@@ -39,7 +39,7 @@ def as_dicts(batches: np.ndarray) -> list[dict]:
 
 
 def same(data: bytes) -> tuple[list[dict], tuple[int, str]]:
-    """The walk's answer, once it was held against the twin's, and against few_batches."""
+    """Returns the walk's answer after comparing it with the plain walk and few_batches."""
     batches, end = walk(data)
     answer = as_dicts(batches), (end.position, end.reason)
     assert answer == plain_walk(data)
@@ -52,15 +52,14 @@ def same(data: bytes) -> tuple[list[dict], tuple[int, str]]:
     "path", sorted(DATA.glob("kafka-*/*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}"
 )
 def test_real_logs_read_the_same_both_ways(path):
-    """Every header field of every batch a real broker wrote."""
     batches, (position, _) = same(path.read_bytes())
     assert batches and position == batches[-1]["position"] + batches[-1]["size_bytes"]
 
 
 @all_cases("cut", range(len(SMALL) + 1))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    """A log cut anywhere still gives every batch that ends before the cut, and says why it
-    stopped.
+    """A log cut anywhere still gives every batch that ends before the cut, and the reason why the
+    walk stopped.
     """
     batches, (position, reason) = same(SMALL[:cut])
     assert len(batches) == cut // 119 and position == cut // 119 * 119
@@ -80,14 +79,12 @@ def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
 
 @given(st.binary(max_size=400), st.integers(61, 200))
 def test_any_bytes_end_somewhere(data, chunk_bytes):
-    """Garbage ends the walk; the size of the chunks makes no difference."""
     expected = same(data)
     assert in_chunks(data, chunk_bytes) == expected
 
 
 @pytest.mark.parametrize("chunk_bytes", [61, 62, 118, 119, 120, 500, 4096])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
-    """Batches and headers that lie across the border of two chunks come out whole."""
     assert in_chunks(NULLS, chunk_bytes) == same(NULLS)
 
 
@@ -98,7 +95,6 @@ def in_chunks(data: bytes, chunk_bytes: int) -> tuple[list[dict], tuple[int, str
 
 
 def test_more_batches_than_one_array_holds():
-    """Arrays of 16 384 rows follow one another without a gap."""
     header = np.zeros(40_000, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = np.arange(40_000), 49, 2
     batches, end = walk(header.tobytes())
@@ -109,7 +105,6 @@ def test_more_batches_than_one_array_holds():
 
 
 def test_a_file_that_shrinks_ends_the_walk():
-    """A log cut by its broker while it is read stops where the bytes stop."""
     steps = Walk(reader(SMALL[:300]), 0, len(SMALL), 128)
     assert sum(len(part) for part in steps) == 2 + (300 - 2 * 119 >= 61)
     assert steps.end.reason == "short"
@@ -117,7 +112,7 @@ def test_a_file_that_shrinks_ends_the_walk():
 
 @all_cases("line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"])
 def test_headers_say_what_kafka_says(line):
-    """Every field of the header, as Kafka's accessors give it (4.3.1; magic 0, 1 and 2)."""
+    """Kafka's accessors (4.3.1) give the same for magic 0, 1 and 2."""
     batches, _ = same(bytes.fromhex(line["hex"]))
     header, row = line["header"], batches[0]
     assert (row["magic"], row["last_offset"], row["size_bytes"], row["crc"]) == (
@@ -150,7 +145,7 @@ def test_headers_say_what_kafka_says(line):
 
 @all_cases("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
 def test_attributes_say_what_kafka_says(line):
-    """The bits of magic 2, as Kafka's accessors name them."""
+    """Kafka's accessors name the bits of magic 2 the same."""
     batches, header = walk(bytes.fromhex(line["hex"]))[0][:1], line["header"]
     assert (
         is_transactional(batches)[0] == header["isTransactional"]
@@ -161,8 +156,8 @@ def test_attributes_say_what_kafka_says(line):
 
 @all_cases("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
 def test_broken_batches_are_found_where_kafka_finds_them(line):
-    """Kafka's own walk over damaged bytes (4.3.1) finds as many batches and ends at the same byte,
-    or raises where ours stops.
+    """Kafka's own walk (4.3.1) finds as many batches and ends at the same byte, or raises where
+    ours stops.
     """
     batches, (position, reason) = same(bytes.fromhex(line["hex"]))
     calls = {
@@ -182,5 +177,4 @@ def test_broken_batches_are_found_where_kafka_finds_them(line):
 
 
 def test_the_tables_are_61_bytes_and_native():
-    """The header is Kafka's 61 bytes; a row is in the machine's own order."""
     assert HEADER.itemsize == 61 == struct.calcsize(">qiibIhiqqqhii") and BATCH.isnative

@@ -1,4 +1,4 @@
-"""Small damaged logs, made from a seed: what Kafka's classes and kafkaviz are both asked about."""
+"""Small damaged logs, made from a seed, for the same questions to Kafka's classes and kafkaviz."""
 
 import random
 import struct
@@ -22,8 +22,7 @@ CODECS_BY_MAGIC = {0: codec.CODECS[:4], 1: codec.CODECS[:4], 2: codec.CODECS}
 def make_log(seed: int, folder: Path) -> dict:
     """Writes a partition directory with one damaged batch or index, from a seed.
 
-    Returns:
-        What was damaged, and the offsets and timestamps to look up.
+    Returns: the damage, and the offsets and timestamps to look up.
     """
     chance = random.Random(seed)
     magic = chance.choice((0, 1, 2, 2))
@@ -146,7 +145,7 @@ def _flip(chance: random.Random, batch: bytes, magic: int, *, mends: bool) -> by
 
 
 def _mend(batch: bytes, magic: int) -> bytes:
-    """The batch, or its first message, with a right checksum."""
+    """Returns the batch, or its first message, with a right checksum."""
     if magic == 2:
         return (
             batch[: CRC_START - 4]

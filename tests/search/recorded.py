@@ -1,4 +1,4 @@
-"""Logs and queries as Kafka's own classes recorded them, made into what a search reads."""
+"""Logs and queries that Kafka's own classes recorded, as inputs of a search."""
 
 import base64
 import gzip
@@ -15,13 +15,11 @@ from tests.support.bytes_reader import reader
 
 
 def lines(path: Path) -> Iterator[dict]:
-    """The JSON objects of a file, one a line."""
     with gzip.open(path, "rt") as file:
         yield from map(json.loads, file)
 
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
-    """A file whose bytes are at hand."""
     return FileView(
         name=name,
         size_bytes=len(data),
@@ -35,7 +33,7 @@ def unpacked(packed: str) -> bytes:
 
 
 def content(recorded: dict) -> bytes:
-    """Returns an index file; bytes that the hex leaves out are zeros."""
+    """Returns an index file; bytes missing from the hex are zeros."""
     written = bytes.fromhex(recorded["hex"]) if "hex" in recorded else unpacked(recorded["gz"])
     return written.ljust(recorded["file_len"], b"\0")
 
@@ -53,7 +51,6 @@ def segment(
 
 
 def log_of(recorded: dict, segments: list[dict]) -> LogView:
-    """A log of several segments."""
     served_segments = (
         segment(
             segment_line["base"],

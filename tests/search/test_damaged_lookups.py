@@ -1,4 +1,6 @@
-"""Lookups in damaged logs, as Kafka's own classes answered them: a record, nothing, an exception."""
+"""Lookups in damaged logs, compared with the answers of Kafka's own classes: a record, nothing, or
+an exception.
+"""
 
 import gzip
 import json
@@ -21,7 +23,6 @@ QUICK_SEEDS = 30
 
 
 def lines(first_seed: int, stop_seed: int) -> list[dict]:
-    """The recorded logs that Kafka opened."""
     return [
         line for line in LINES if "start" not in line and first_seed <= line["seed"] < stop_seed
     ]
@@ -29,19 +30,21 @@ def lines(first_seed: int, stop_seed: int) -> list[dict]:
 
 @all_cases("line", lines(0, QUICK_SEEDS))
 def test_each_answer_is_kafkas(line, tmp_path):
-    """4.3.1 and 4.4.0: bits turned over with the checksum mended or not, data cut, index entries."""
+    """4.3.1 and 4.4.0: bits flipped with and without a mended checksum, data cut, index entries
+    changed.
+    """
     hold_to_kafka(line, tmp_path)
 
 
 @pytest.mark.nightly
 @all_cases("line", lines(QUICK_SEEDS, 1000))
 def test_each_answer_to_the_other_logs_is_kafkas(line, tmp_path):
-    """The same of the rest."""
+    """The remaining recorded logs."""
     hold_to_kafka(line, tmp_path)
 
 
 def hold_to_kafka(line, tmp_path):
-    """Looks up what Kafka was asked for."""
+    """Compares lookups with Kafka's recorded answers."""
     log_files = tmp_path / f"{line['release']}-{line['seed']}" / "t-0"
     questions = make_log(line["seed"], log_files)
     log = view_partition(open_broker(log_files).partitions[0])
@@ -57,7 +60,6 @@ def hold_to_kafka(line, tmp_path):
 
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
 def test_the_recorded_logs_show_every_kind_of_answer(release):
-    """Else the test above would hold little."""
     answers = [
         answer
         for line in LINES

@@ -1,6 +1,4 @@
-"""The decisions of a lookup and their reasons, as values, so that texts need no
-second comparison.
-"""
+"""The decisions of a lookup and their reasons, as values."""
 
 import pytest
 
@@ -29,14 +27,13 @@ ARTICLE = [6, 14, 22, 26, 31]
     ],
 )
 def test_each_probe_has_its_branch(target, warm, branches):
-    """As AbstractIndex.indexSlotRangeFor takes them."""
+    """The branch is that of AbstractIndex.indexSlotRangeFor."""
     search = floor(ARTICLE, target, 8, warm=warm)
     assert [probe.branch for probe in search.probes] == branches
 
 
 @pytest.mark.parametrize("warm_bytes", [None, 8, 16, 32, 8192])
 def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
-    """Down to the slot that is found, or to none."""
     keys = list(range(3, 120, 7))
     for target in range(125):
         search = floor(keys, target, 8, warm=warm_bytes is not None, warm_bytes=warm_bytes or 8192)
@@ -72,7 +69,6 @@ def test_each_header_has_its_outcome(version, target, headers):
 
 
 def test_headers_of_a_time():
-    """Too early, then the batch, whose records are read."""
     scan = by_timestamp(
         practice.five().log, practice.START_MS + 3000, versions.search_profile()
     ).scan
@@ -84,14 +80,14 @@ def test_headers_of_a_time():
 
 
 def old_log(torn_bytes: int = 0) -> LogView:
-    """Three messages of magic 1, the offsets 0 to 2, and the beginning of one more."""
+    """Returns three messages of magic 1 at offsets 0 to 2, and the beginning of a fourth."""
     messages = [legacy_messages.build(1, offset, b"k", b"value") for offset in range(4)]
     data = b"".join(messages[:3]) + messages[3][:torn_bytes]
     return LogView("old-0", (SegmentView(base_offset=0, log=in_memory(f"{0:020}.log", data)),))
 
 
 def test_a_message_that_is_read_whole_is_one_header():
-    """Its base offset takes all of its bytes; that is no look at the batch before."""
+    """Its base offset takes all of its bytes, which does not count as reading the batch before."""
     scan = by_offset(old_log(), 2, versions.search_profile("4.3.1")).scan
     assert [header.outcome for header in scan.headers] == [
         HeaderOutcome.BASE_BELOW,
@@ -138,7 +134,7 @@ def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcom
 
 
 def test_a_segment_without_a_late_record_is_a_miss():
-    """The time of the file promised one."""
+    """The largest timestamp of the file promised one."""
     lookup = by_timestamp(old_log(), 0, versions.search_profile())
     assert lookup.beginning.reason is SegmentReason.FIRST_REACHING
     assert lookup.beginning.is_file_time and lookup.beginning.miss is SegmentMiss.NO_RECORD

@@ -1,4 +1,4 @@
-"""The bytes of a .log as a search reads them: what ends it, and logs in which a search finds none."""
+"""The bytes of a .log as a search reads them."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -28,12 +28,10 @@ PROFILE = versions.search_profile()
 
 
 def log_reader(data: bytes, size_bytes: int | None = None) -> LogReader:
-    """Returns a reader of a file that had this length in the listing."""
     return LogReader(reader(data), len(data) if size_bytes is None else size_bytes)
 
 
 def header(size_bytes: int) -> bytes:
-    """Returns the header of a batch of this size."""
     fields = np.zeros(1, HEADER)
     fields["batch_length_bytes"], fields["magic"] = size_bytes - LENGTH_END, 2
     return fields.tobytes()
@@ -51,7 +49,7 @@ def test_no_batch_lies_before_a_file():
 
 
 def test_a_file_that_became_shorter_ends_where_its_bytes_do():
-    """A header that is gone is the end; a batch that lacks bytes is damage."""
+    """A missing header is the end; a batch that lacks bytes is damage."""
     data = whole_batch()
     assert list(log_reader(b"", len(data)).batches(0)) == []
     (batch,) = log_reader(data[:-5], len(data)).batches(0)
@@ -71,7 +69,6 @@ def test_a_batch_beyond_what_is_read_at_once_is_refused():
 
 
 def test_a_fault_in_a_batch_is_at_a_byte_of_the_file():
-    """Not of the batch; of a wrapper of magic 1 as of a batch of magic 2."""
     first = whole_batch()
     torn = bytearray(first)
     torn[HEADER_BYTES] = 0xFF
@@ -89,8 +86,6 @@ def test_a_fault_in_a_batch_is_at_a_byte_of_the_file():
 
 @pytest.mark.parametrize(("path", "name"), [(None, "0.log"), ("a-0/0.log", "a-0/0.log")])
 def test_a_fault_names_the_file_of_its_segment(path, name):
-    """With its path where it has one."""
-
     def search(log: LogReader) -> None:
         raise CorruptBytes(7, message("corrupt.batch_gone"))
 
@@ -102,7 +97,9 @@ def test_a_fault_names_the_file_of_its_segment(path, name):
 
 @pytest.fixture(scope="module")
 def emptied_log() -> LogView:
-    """The offsets 0 to 2, and an active segment from 10 on without a batch, as after compaction."""
+    """Returns a log of offsets 0 to 2 and an active segment from 10 on without a batch, as
+    compaction leaves it.
+    """
     return LogView(
         "t-0",
         (
@@ -113,7 +110,6 @@ def emptied_log() -> LogView:
 
 
 def test_an_offset_that_no_segment_holds_any_more_is_no_batch(emptied_log):
-    """Each segment from its own on is searched; the broker gives nothing up to the end."""
     lookup = by_offset(emptied_log, 5, PROFILE)
     assert lookup.outcome is LookupOutcome.NO_BATCH
     (fetch,) = lookup.fetches
@@ -123,7 +119,7 @@ def test_an_offset_that_no_segment_holds_any_more_is_no_batch(emptied_log):
 
 
 def test_a_file_that_is_cut_in_the_middle_of_a_lookup_is_one_error():
-    """However often it was opened before: the end is nearer, or the batch that was found is gone."""
+    """However often it was opened before: the end is nearer, or the found batch is gone."""
     data = whole_batch()
 
     class CutFile:
@@ -146,14 +142,15 @@ def test_a_file_that_is_cut_in_the_middle_of_a_lookup_is_one_error():
 
 
 def test_a_time_that_is_none_is_refused():
-    """Below the special ones."""
     with pytest.raises(KafkavizError) as refusal:
         by_timestamp(practice.five().log, by_time.EARLIEST_PENDING_UPLOAD - 1, PROFILE)
     assert refusal.value.message.key == "lookup_request.no_timestamp"
 
 
 def test_the_largest_time_was_once_what_the_segment_remembers():
-    """Without a look at its records: the offset is the last one of the batch with that time."""
+    """Older releases give the offset of the last record in the batch with that time, without
+    reading records.
+    """
     log = practice.five().log
     old, new = (
         by_timestamp(log, by_time.MAX_TIMESTAMP, versions.search_profile(version))
@@ -165,7 +162,6 @@ def test_the_largest_time_was_once_what_the_segment_remembers():
 
 
 def test_an_answer_behind_the_limit_is_hidden():
-    """A record that a consumer may not see yet is none."""
     log = practice.five().log
     timestamp_ms = practice.START_MS + 3000
     seen = by_timestamp(log, timestamp_ms, PROFILE)

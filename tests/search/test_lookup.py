@@ -1,5 +1,3 @@
-"""Lookups in whole logs: slots, reads and results as Kafka's own classes made them."""
-
 import shutil
 from pathlib import Path
 
@@ -134,7 +132,6 @@ def assert_all_as_recorded(path) -> int:
 
 
 def assert_segment_as_recorded(recorded: dict) -> int:
-    """A single segment, closed and opened again."""
     closed = recorded["closed"]
     segment_view = segment(
         recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
@@ -161,15 +158,15 @@ def assert_segment_as_recorded(recorded: dict) -> int:
 
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_kafkas_logs_made(shared):
-    """4.3.1 and 3.9.0, on logs that are compacted, compressed, out of order, of magic 1, with zeros
-    behind or without time indexes.
+    """4.3.1 and 3.9.0, on logs that are compacted, compressed, out of order, of magic 1, with
+    trailing zeros or without time indexes.
     """
     assert assert_all_as_recorded(shared / "vectors" / "lookups.jsonl.gz") == 5864
 
 
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_old_segments_made(shared):
-    """2.0.1 and 1.1.1, whose search is plain; the keys of the latter are first offsets."""
+    """2.0.1 and 1.1.1 use plain bisection; the keys of 1.1.1 are first offsets."""
     assert (
         sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz")))
         > 1000
@@ -177,17 +174,17 @@ def test_every_slot_and_read_is_the_one_old_segments_made(shared):
 
 
 def test_slots_and_reads_of_some_recorded_logs(data):
-    """The same of one log of each kind."""
+    """One log of each kind."""
     assert assert_all_as_recorded(data / "lookups.jsonl.gz") > 500
 
 
 def test_slots_and_reads_of_some_old_segments(data):
-    """The same of some segments of 2.0.1 and 1.1.1."""
+    """Some segments of 2.0.1 and 1.1.1."""
     assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
 
 
 def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
-    """nulls-0 of 4.3.1 with other bytes in some of its files, by suffix."""
+    """Returns nulls-0 of 4.3.1 with replaced bytes in some of its files, by suffix."""
     directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
     for suffix, content in changes.items():
         (directory / f"00000000000000000000.{suffix}").write_bytes(content)

@@ -1,4 +1,4 @@
-"""Searches over slots: against the slots that Kafka's own classes read, and against a linear
+"""Searches over slots, compared with the slots that Kafka's own classes read and with a linear
 scan.
 """
 
@@ -19,8 +19,6 @@ FIRST_MS = 1_700_000_000_000
 
 
 class Numbers:
-    """The generator of the recorded indexes: the top 31 bits of a linear congruence."""
-
     def __init__(self, seed: int) -> None:
         self._state = seed
 
@@ -29,7 +27,6 @@ class Numbers:
         return self._state >> 33
 
     def gap(self, pattern: str) -> int:
-        """Between two keys."""
         drawn = self.next()
         if pattern == "dense":
             return 1
@@ -39,7 +36,7 @@ class Numbers:
 
 
 def columns(line: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Keys and values of a recorded index, absolute, its unwritten slots included."""
+    """Returns absolute keys and values of a recorded index, unwritten slots included."""
     numbers, key, value = Numbers(line["gen_seed"]), line["base_offset"], 0
     if line["kind"] == "time":
         key, value = FIRST_MS, line["base_offset"]
@@ -59,12 +56,10 @@ def lines(path) -> Iterator[dict]:
 
 
 def int32(number: int) -> int:
-    """As Java adds."""
     return (number + 2**31) % 2**32 - 2**31
 
 
 def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> slots.SlotSearch:
-    """The search that answers a recorded query."""
     warm, size = line["search"] == "warm", BYTES[line["kind"]]
     if query["m"] == "lookup":
         return slots.floor(keys, query["t"], size, warm=warm)
@@ -75,7 +70,7 @@ def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> s
 
 
 def left_after(slot_search: slots.SlotSearch, column: np.ndarray) -> int:
-    """How many entries truncateTo leaves."""
+    """Returns how many entries truncateTo leaves."""
     if slot_search.slot < 0:
         return 0
     return slot_search.slot + (column[slot_search.slot] != slot_search.target)
@@ -83,8 +78,8 @@ def left_after(slot_search: slots.SlotSearch, column: np.ndarray) -> int:
 
 @pytest.mark.slow
 def test_every_probe_is_the_one_kafkas_classes_made(shared):
-    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds, truncations, on both indexes, with unwritten
-    slots too.
+    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds and truncations on both indexes, with and
+    without unwritten slots.
     """
     compared = 0
     for line in lines(shared / "vectors" / "index-search.jsonl.gz"):
@@ -93,7 +88,6 @@ def test_every_probe_is_the_one_kafkas_classes_made(shared):
 
 
 def test_probes_of_some_recorded_indexes(data):
-    """The same of a few of them."""
     assert sum(map(assert_as_recorded, lines(data / "index_search.jsonl.gz"))) > 500
 
 
@@ -128,7 +122,7 @@ def assert_as_recorded(line: dict) -> int:
 
 
 def test_the_path_of_a_search():
-    """The keys of the article, target 23: what each probe saw."""
+    """The article's keys and target 23: what each probe saw."""
     floor = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
     assert (
         floor.slot == 2
@@ -144,7 +138,9 @@ def test_the_path_of_a_search():
 
 
 def test_a_cold_search_begins_at_the_warm_section():
-    """A tail of 1310720 entries takes 12 probes on 3 pages, an old offset 22 probes on 13."""
+    """With a tail of 1310720 entries, a new offset takes 12 probes on 3 pages, an old one 22 probes
+    on 13.
+    """
     keys = np.arange(1, 1_310_721)
     tail, old = slots.floor(keys, 1_310_720, 8), slots.floor(keys, 1, 8)
     assert (len(tail.probes), len(tail.pages), tail.section) == (12, 3, "warm")
@@ -155,7 +151,7 @@ def test_a_cold_search_begins_at_the_warm_section():
 
 
 def test_an_exact_match_on_slot_0_is_passed_over_by_the_upper_bound():
-    """Kafka's quirk: slot 1, and none where there is one entry."""
+    """Kafka's upper bound gives slot 1, or none if there is one entry."""
     assert slots.upper_bound(np.array([5, 9]), 5, 8).slot == 1
     assert slots.upper_bound(np.array([5]), 5, 8).slot == slots.NONE
     assert slots.upper_bound(np.array([5, 9]), 4, 8).slot == 0
@@ -174,7 +170,6 @@ def test_a_time_entry_may_lie_in_two_pages():
     st.sampled_from([8, 24, 80, 8192]),
 )
 def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes):
-    """Floor, and the ceiling but for the quirk; the compiled twin tells the same."""
     column = np.array(keys, np.int64)
     floor = slots.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
     assert floor.slot == sum(key <= target for key in keys) - 1
@@ -189,8 +184,8 @@ def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes
 
 @pytest.mark.nightly
 def test_a_million_searches_against_a_linear_scan():
-    """Random sorted keys: a scan counts the keys below the target and up to it; floor and ceiling,
-    plain and warm section first.
+    """Random sorted keys, floor and ceiling, plain and warm section first, compared with a count of
+    the keys below the target and up to it.
     """
     random = np.random.default_rng(6432)
     for _ in range(200):
@@ -214,7 +209,9 @@ def test_a_million_searches_against_a_linear_scan():
 
 
 def scanned(keys: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many keys are not above each target, and how many are below it, each key looked at."""
+    """Returns how many keys are at or below each target, and how many are below it, by looking at
+    each key.
+    """
     up_to, below = np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
     for key in keys:
         up_to += key <= targets

@@ -1,5 +1,3 @@
-"""Answers without an index, and where Kafka's differ from them."""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,8 +17,8 @@ BEHAVIOUR = versions.search_profile()
 @given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))
 @settings(max_examples=300, deadline=None)
 def test_slots_are_those_of_a_linear_scan(keys, target):
-    """The floor is Kafka's; its upper bound is the ceiling or, of a match that it does not probe,
-    the slot behind.
+    """The floor is Kafka's. Its upper bound is the ceiling, or the slot after a match that it does
+    not probe.
     """
     keys = np.array(keys, np.int64)
     below, above = (
@@ -51,7 +49,7 @@ def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
 
 
 def test_a_damaged_index_hides_records(damaged):
-    """954 is there, and the broker gave 1017."""
+    """954 exists, and the broker returned 1017."""
     log = open_log_view(open_broker(damaged).partition("bookings-0"))
     segment = next(segment for segment in log.segments if segment.base_offset == 858)
     assert by_offset(log, 954, BEHAVIOUR).record.offset == 1017
