@@ -22,7 +22,7 @@ def batches(
     times_ms: Sequence[int] = (),
     base_offset: int = 0,
 ) -> np.ndarray:
-    """Returns consecutive batches, by default of one record each and a millisecond apart."""
+    """Returns consecutive batches, by default of one record each and one millisecond apart."""
     table = np.zeros(len(sizes), BATCH)
     counts = np.array(counts or [1] * len(sizes), dtype="i8")
     table["size_bytes"], table["magic"], table["leader_epoch"] = sizes, 2, 0
@@ -38,7 +38,7 @@ def batches(
 
 
 def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
-    """The same with compressed magic 0 wrappers in these rows: no first offset, no count, no
+    """Returns the batches with compressed magic 0 wrappers in these rows: no first offset, count or
     time.
     """
     table = table.copy()
@@ -54,7 +54,6 @@ def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
 
 
 def offset_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
-    """Entries of an .index: offset and position."""
     table = np.zeros(len(pairs), OFFSET_ENTRY)
     table["slot"] = np.arange(len(pairs))
     table["offset"], table["position"] = zip(*pairs, strict=True) if pairs else ((), ())
@@ -63,7 +62,6 @@ def offset_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np
 
 
 def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
-    """Entries of a .timeindex: timestamp and offset."""
     table = np.zeros(len(pairs), TIME_ENTRY)
     table["slot"] = np.arange(len(pairs))
     table["timestamp_ms"], table["offset"] = zip(*pairs, strict=True) if pairs else ((), ())
@@ -74,8 +72,8 @@ def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.n
 def indexed(
     table: np.ndarray, interval_bytes: int, base_offset: int = 0, closed: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The entries Kafka writes batch by batch (LogSegment.append, 4.3.1), and the last time entry
-    of a roll if closed.
+    """Returns the entries that LogSegment.append (4.3.1) writes batch by batch, plus the last time
+    entry of a roll if `closed`.
     """
     entries, times, since, newest, owner = [], [], 0, -1, base_offset
     for batch in table:
@@ -101,9 +99,9 @@ def anatomy(
     trailing_bytes: tuple[int, int] = (0, 0),
     tail: tuple[str, int] | None = None,
 ) -> Anatomy:
-    """A segment as if it had been read; entries or times of None stand for a file that is missing.
+    """Returns a segment as if it had been read. Entries or times of None mean a missing file.
 
-    unwritten and trailing_bytes: of .index and .timeindex. tail: its kind and length.
+    `unwritten` and `trailing_bytes` are for .index and .timeindex; `tail` is a kind and a length.
     """
     end = int(table["position"][-1] + table["size_bytes"][-1]) if len(table) else 0
     log_bytes = end + (tail[1] if tail else 0)
@@ -149,7 +147,6 @@ def _file(kind: str, size_bytes: int) -> FileInfo:
 
 
 def even(count: int, size: int = 100, interval: int = 400, base_offset: int = 0, **more):
-    """A sound segment of equal batches."""
     table = batches([size] * count, base_offset=base_offset)
     entries, times = indexed(table, interval, base_offset)
     return anatomy(table, entries, times, base_offset, **more)

@@ -1,5 +1,3 @@
-"""Whether the findings about a directory fit to each other and to the predicted start."""
-
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -57,7 +55,7 @@ UNNOTICED = {
 
 
 def contradictions(health: Health) -> list[str]:
-    """Returns a line for each finding that another one, or the predicted start, contradicts."""
+    """Returns a line for each finding that contradicts another one or the predicted start."""
     return list(_contradictions(health)) if health.restart else []
 
 
@@ -98,12 +96,12 @@ def _contradictions(health: Health) -> Iterator[str]:
 
 
 def _outcome(finding) -> str:
-    """The part of a consequence that is about the start."""
+    """Returns the part of a consequence that is about the start."""
     return dict(finding.consequence.values).get("outcome", finding.consequence).key
 
 
 def _is_ended(health: Health, finding) -> bool:
-    """Whether the start ends before it comes to the file."""
+    """Returns True if the start ends before it comes to the file."""
     return any(
         step.partition == finding.partition or step.cause == "directory-name"
         for step in health.restart.failures

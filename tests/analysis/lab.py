@@ -1,5 +1,3 @@
-"""A small healthy broker directory to damage. Its files are links; a changed file is rewritten."""
-
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -42,7 +40,6 @@ class Lab:
             self._forget_others(into / name, partitions)
 
     def _forget_others(self, path: Path, partitions: Sequence[str]) -> None:
-        """Removes partitions from a checkpoint that were not copied; they would count as lost."""
         if not path.exists():
             return
         offsets = checkpoint.parse_offsets(path.read_bytes())
@@ -54,33 +51,28 @@ class Lab:
         self.write(path, checkpoint.build_offsets(copied))
 
     def files(self, partition: str, suffix: str) -> list[Path]:
-        """The files of a partition that end so, by base offset."""
         return sorted((self.path / partition).glob(f"*{suffix}"))
 
     def write(self, path: Path, data: bytes) -> None:
-        """Other bytes in a file, with the time it had; a new one has an old time."""
         stat = (path if path.exists() else self.path / "meta.properties").stat()
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     def change(self, path: Path, change: Callable[[bytearray], object]) -> None:
-        """A file with some bytes changed in place."""
+        """Changes some bytes of a file in place."""
         data = bytearray(path.read_bytes())
         change(data)
         self.write(path, bytes(data))
 
     def entries(self, path: Path, change: Callable[[np.ndarray], np.ndarray | None]) -> None:
-        """An index with its entries changed in place, or others instead."""
         layout = offset_index if path.suffix == ".index" else time_index
         table = layout.parse(path.read_bytes()).copy()
         changed = change(table)
         self.write(path, layout.build(table if changed is None else changed))
 
     def batch(self, path: Path, number: int, crc: bool = True, **fields: int) -> None:
-        """A batch with other fields in its header, and a checksum that is right for them unless crc
-        is False.
-        """
+        """Changes header fields of a batch, and gives it a right checksum unless `crc` is False."""
         rows = walk(path.read_bytes())[0]
 
         def edit(data: bytearray) -> None:
@@ -91,7 +83,6 @@ class Lab:
         self.change(path, edit)
 
     def batches(self, path: Path, change: Callable[[np.void], dict[str, int]]) -> None:
-        """Each batch with other fields, as change says of its row, and a right checksum."""
         rows = walk(path.read_bytes())[0]
 
         def edit(data: bytearray) -> None:
@@ -121,7 +112,7 @@ class Lab:
         self.write(log.with_suffix(".timeindex"), recovery.timeindex())
 
     def checkpoint(self, name: str, topic: str, partition: int, offset: int) -> None:
-        """One more line, or another offset, in a checkpoint."""
+        """Adds a line to a checkpoint, or changes an offset in it."""
         lines = (self.path / name).read_text().splitlines()[2:]
         remaining = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [
             f"{topic} {partition} {offset}"
@@ -129,7 +120,6 @@ class Lab:
         self.write(self.path / name, "\n".join(["0", str(len(remaining)), *remaining, ""]).encode())
 
     def unclean(self) -> None:
-        """As after a kill."""
         (self.path / ".kafka_cleanshutdown").unlink()
 
 

@@ -1,5 +1,5 @@
-"""A real broker directory whose brokers agreed on a metadata.version that no release known here
-has; every checksum is right.
+"""A real broker directory with a metadata.version that no known release has; every checksum is
+right.
 """
 
 import shutil
@@ -15,8 +15,8 @@ METADATA = "__cluster_metadata-0"
 
 
 def raise_level(source: Path, out: Path, level: int) -> Path:
-    """A copy with another level in bootstrap.checkpoint, in every snapshot of the metadata log, and
-    in the log.
+    """Copies a directory and changes the level in bootstrap.checkpoint, in the metadata log and in
+    its snapshots.
     """
     shutil.copytree(source, out)
     files = [
@@ -29,7 +29,7 @@ def raise_level(source: Path, out: Path, level: int) -> Path:
 
 
 def set_level(path: Path, level: int) -> int:
-    """Sets the level in a file of metadata records; how many records set it."""
+    """Sets the level in a file of metadata records, and returns how many records set it."""
     data, count = bytearray(path.read_bytes()), 0
     batches, end = walk(bytes(data))
     assert end.reason == "end"

@@ -1,12 +1,10 @@
-"""analysis/segment/links.py as a slow loop: one batch and one entry at a time."""
-
 from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.format.batch import UNKNOWN
 
 
 def own(batches, entries, aims) -> list[int]:
-    """The entry of each batch: one that points at its start and not astray, an exact one first, of
-    equals the last.
+    """Returns the own entry of each batch: one that points at its start and leads no search astray,
+    an exact one first, and the last of equals.
     """
     linked = []
     for batch in batches:
@@ -21,7 +19,7 @@ def own(batches, entries, aims) -> list[int]:
 
 
 def via(batches, entries, base_offset) -> list[int]:
-    """The slot before the first one whose key is above the batch's first offset."""
+    """Returns the slot before the first one whose key is above the batch's first offset."""
     batch_entries, before = [], base_offset - 1
     for batch in batches:
         first = (
@@ -38,17 +36,15 @@ def via(batches, entries, base_offset) -> list[int]:
 
 
 def starting_at(batches, position) -> int:
-    """The row of the batch at this position."""
     return next((row for row, batch in enumerate(batches) if batch["position"] == position), NONE)
 
 
 def batch_with(batches, offset) -> int:
-    """The first row that ends at or after this offset."""
     return next((row for row, batch in enumerate(batches) if batch["last_offset"] >= offset), NONE)
 
 
 def aims(batches, entries) -> list[int]:
-    """Where each entry leads."""
+    """Returns where each entry leads."""
     return [_aim(batches, entries, slot) for slot in range(len(entries))]
 
 
@@ -68,7 +64,7 @@ def _aim(batches, entries, slot) -> int:
 
 
 def true(batches, times) -> list[bool]:
-    """Whether the batch of each time entry has its timestamp as the newest."""
+    """Returns whether the batch of each time entry has its timestamp as the newest."""
     rows = [batch_with(batches, entry["offset"]) for entry in times]
     return [
         row != NONE and batches[row]["max_timestamp_ms"] == entry["timestamp_ms"]
@@ -77,9 +73,6 @@ def true(batches, times) -> list[bool]:
 
 
 def twins(batches, entries, times) -> list[int]:
-    """The time entry that goes with each offset entry: of those that name the batch of the newest
-    record so far, a true one first.
-    """
     owners = [
         _newest(batches[: batch_with(batches, entry["offset"]) + 1])
         if _has_home(batches, entry)
@@ -103,7 +96,7 @@ def _has_home(batches, entry) -> bool:
 
 
 def _newest(batches) -> int:
-    """The first row with the largest timestamp; NONE while there is none."""
+    """Returns the first row with the largest timestamp, or NONE."""
     largest = max(batch["max_timestamp_ms"] for batch in batches)
     return (
         NONE

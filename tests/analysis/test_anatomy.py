@@ -15,7 +15,7 @@ from tests.analysis import arrays
 
 
 def test_a_segment_is_read_whole(clean):
-    """Batches, both indexes, their links; arrays cannot be changed, since they are shared."""
+    """The arrays cannot be changed, because they are shared."""
     read = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
     assert (len(read.batches), len(read.index.entries), len(read.times.entries)) == (906, 209, 206)
     assert (
@@ -43,14 +43,12 @@ def test_a_segment_is_read_whole(clean):
     ],
 )
 def test_what_follows_the_last_batch(killed, directory, base_offset, tail):
-    """The three tails that were made by hand after the kill, and a log without a byte."""
+    """The three tails that were made by hand after the kill, and an empty log."""
     assert anatomy.read(open_broker(killed).partition(directory).segment(base_offset)).tail == tail
 
 
 def test_bytes_that_are_no_batch(tmp_path):
-    """A length below the least one and a header that none would write are garbage; zeros are
-    zeros.
-    """
+    """A length below the minimum, or an impossible header, is garbage; zeros are zeros."""
     # a length of 16 million, of magic 1: cut
     assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"
     # a magic that does not exist
@@ -71,7 +69,6 @@ def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
 
 
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
-    """Nothing to compare with."""
     opened = segment(tmp_path, b"\0" * 30)
     real = anatomy._tail
 
@@ -85,27 +82,24 @@ def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
 
 
 def segment(folder: Path, data: bytes) -> LogSegment:
-    """A segment with a log of these bytes alone."""
     path = folder / f"{0:020d}.log"
     path.write_bytes(data)
     return LogSegment(base_offset=0, state="active", log=file.info(path))
 
 
 def append(path: Path, data: bytes) -> None:
-    """Appends to the log, as a running broker would."""
     with open(path, "ab") as log:
         log.write(data)
 
 
 def test_positions_are_those_of_the_walk(clean):
-    """Links are rows of the same array."""
     read = anatomy.read(open_broker(clean).partition("dense-index-0").segment(0))
     rows = read.links.entry_batch
     assert np.array_equal(read.batches.all_rows()["position"][rows], read.index.entries["position"])
 
 
 def test_offsets_that_a_wrong_entry_hides():
-    """From its key to the batch it points at, or to the next key."""
+    """From the entry's key to the batch it points at, or to the next key."""
     table = arrays.batches([100] * 9)
 
     def hidden(pairs):
@@ -117,8 +111,8 @@ def test_offsets_that_a_wrong_entry_hides():
 
 
 def test_entries_of_batches_that_came_later(clean, tmp_path):
-    """An entry for a batch that came after the .log was looked at is none of what was read: no slot
-    points beyond the last batch.
+    """An entry for a batch that was written after the .log was read is left out, so no slot points
+    beyond the last batch.
     """
     shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     log = tmp_path / "payments-0" / f"{7975:020d}.log"

@@ -1,4 +1,6 @@
-"""The table of batches by row: every window, row and byte of it against the complete walk."""
+"""The table of batches by row, compared with the complete header walk in every window, row and
+byte.
+"""
 
 from pathlib import Path
 
@@ -22,12 +24,11 @@ COUNT = 2 * BLOCK_ROWS + 100
 
 @pytest.fixture(scope="module")
 def segment(tmp_path_factory) -> LogSegment:
-    """Batches of one to three records, of offsets that leave some out."""
+    """Draws batches of one to three records, with gaps between their offsets."""
     return write(tmp_path_factory.mktemp("orders-0"), COUNT)
 
 
 def write(folder: Path, count: int) -> LogSegment:
-    """A segment of so many batches."""
     sizes = [1 + number % 3 for number in range(count)]
     data = b"".join(
         batch(4 * number, [START_MS + number] * size) for number, size in enumerate(sizes)
@@ -38,7 +39,6 @@ def write(folder: Path, count: int) -> LogSegment:
 
 
 def table_of(segment: LogSegment, kept_rows: int) -> BatchTable:
-    """The table of a segment as one pass makes it."""
     builder = BatchTableBuilder(segment, kept_rows)
     observe_scan(segment.full_scan(), builder)
     return builder.result()
@@ -51,7 +51,6 @@ def both(request, segment) -> tuple[BatchTable, np.ndarray]:
 
 
 def test_how_it_is_kept(segment):
-    """In memory up to the limit, above it by blocks."""
     assert table_of(segment, COUNT).block_rows == COUNT
     table = table_of(segment, COUNT - 1)
     assert (table.block_rows, len(table.blocks)) == (BLOCK_ROWS, 3)
@@ -59,7 +58,6 @@ def test_how_it_is_kept(segment):
 
 @given(first=st.integers(-5, COUNT + 5), length=st.integers(-2, COUNT))
 def test_any_window(both, first, length):
-    """The rows there are."""
     table, rows = both
     assert np.array_equal(
         table.window(first, first + length), rows[max(0, first) : max(0, first, first + length)]
@@ -68,7 +66,6 @@ def test_any_window(both, first, length):
 
 @given(position=st.integers(-10, COUNT * 500))
 def test_any_byte(both, position):
-    """The batch in which it lies."""
     table, rows = both
     is_inside = (rows["position"] <= position) & (position < rows["position"] + rows["size_bytes"])
     assert table.row_containing_byte(position) == (
@@ -78,7 +75,7 @@ def test_any_byte(both, position):
 
 @given(offset=st.integers(-10, COUNT * 4 + 10))
 def test_any_offset(both, offset):
-    """The first batch that ends at or after it."""
+    """The first batch that ends at or after the offset."""
     table, rows = both
     reaching = np.flatnonzero(rows["last_offset"] >= offset)
     assert table.row_holding_offset(offset) == (int(reaching[0]) if len(reaching) else NO_ROW)
@@ -86,7 +83,7 @@ def test_any_offset(both, offset):
 
 @given(end=st.integers(0, COUNT * 500))
 def test_a_log_that_is_served_up_to_a_byte(both, end):
-    """The batches that end there or before; no later row is given."""
+    """Batches that end at or before the byte are served, and no later row."""
     table, rows = both
     clipped = table.until(end)
     expected = rows[rows["position"] + rows["size_bytes"] <= end]
@@ -97,7 +94,6 @@ def test_a_log_that_is_served_up_to_a_byte(both, end):
 
 
 def test_which_rows_start_at_positions(both):
-    """In the order that was asked for; between batches none does."""
     table, rows = both
     places = np.array([5, 0, BLOCK_ROWS, 7, COUNT - 1, 7])
     positions = rows["position"][places]
@@ -108,7 +104,6 @@ def test_which_rows_start_at_positions(both):
 
 @given(end=st.integers(0, COUNT * 500))
 def test_times(both, end):
-    """The least and the largest of those that are served."""
     table, _ = both
     times_ms = table.until(end).all_rows()["max_timestamp_ms"]
     known = (int(times_ms.min()), int(times_ms.max())) if len(times_ms) else None
@@ -118,7 +113,7 @@ def test_times(both, end):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_blocks_do_not_depend_on_how_they_come(blocks_of_seven, segment, cuts):
-    """A scan gives arrays of any length: a block that is left open is gone on with."""
+    """A scan gives arrays of any length, so a block may be completed by a later array."""
     rows = segment.batches()[:40].copy()
     rows["max_timestamp_ms"][::3] = -1
     builder = BatchTableBuilder(segment, 0)
@@ -138,14 +133,13 @@ def test_blocks_do_not_depend_on_how_they_come(blocks_of_seven, segment, cuts):
 
 @pytest.fixture
 def blocks_of_seven():
-    """Blocks of seven rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_table, "BLOCK_ROWS", 7)
         yield
 
 
 def test_offsets_that_go_back():
-    """The first batch that reaches an offset, as in the running maximum."""
+    """The first batch that reaches an offset, by the running maximum."""
     table = table_of_rows(arrays.batches([100] * 3, [5, 1, 1]))
     rows = table.all_rows().copy()
     rows["last_offset"] = [9, 3, 12]
@@ -157,21 +151,19 @@ def test_offsets_that_go_back():
 
 
 def test_no_batch():
-    """Nothing is anywhere."""
     table = table_of_rows(arrays.batches([]))
     assert (len(table), len(table.window(0, 9)), len(table.until(9))) == (0, 0, 0)
     assert (table.row_containing_byte(0), table.row_holding_offset(0)) == (NO_ROW, NO_ROW)
 
 
 def test_windows_cannot_be_changed(both):
-    """They are shared."""
     table, _ = both
     with pytest.raises(ValueError, match="read-only"):
         table.window(0, 3)["position"][0] = 1
 
 
 def test_another_file_in_its_place(tmp_path):
-    """A block that does not hold the batches it held is refused; so is a log that is gone."""
+    """A block whose batches changed is refused, and so is a log that is gone."""
     segment = write(tmp_path, COUNT)
     table = table_of(segment, 0)
     data = segment.log.path.read_bytes()

@@ -1,6 +1,4 @@
-"""Whole directories of real brokers: the check finds every damage in them, and nothing in healthy
-ones.
-"""
+"""Whole directories of real brokers: the check finds every damage, and nothing in healthy ones."""
 
 import os
 import shutil
@@ -46,7 +44,7 @@ DAMAGES = {  # twelve changes by hand
 
 
 def alarms(health: Health) -> set[tuple[str, str]]:
-    """(code, file) of all errors and warnings."""
+    """Returns (code, file) of all errors and warnings."""
     return {
         (finding.code, finding.file) for finding in health.findings if finding.severity != "info"
     }
@@ -62,7 +60,6 @@ def archive(shared: Path, name: str) -> Path:
 
 @cache
 def checked(path: Path, version: str | None = None) -> Health:
-    """A directory checked once for all tests."""
     return check(path, version)
 
 
@@ -80,7 +77,7 @@ def only(health: Health, code: str):
     ],
 )
 def test_a_fresh_checkpoint_next_to_a_lock_may_be_a_running_brokers(tmp_path, age_s, has_lock, key):
-    """A broker of 4.3.1 writes its recovery points each minute; a clean stop removes .lock."""
+    """A broker of 4.3.1 writes its recovery points each minute, and a clean stop removes .lock."""
     (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
     if has_lock:
         (tmp_path / ".lock").touch()
@@ -92,9 +89,7 @@ def test_a_fresh_checkpoint_next_to_a_lock_may_be_a_running_brokers(tmp_path, ag
 
 
 def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
-    """91 segments of 4.3.1, compacted, transactional, with deleted topics: what is unusual was made
-    so.
-    """
+    """91 segments of 4.3.1, some compacted or transactional, with deleted topics."""
     health = check(clean)
     assert alarms(health) == TRUE_OF_CLEAN
     assert (health.assumed_release.version, health.restart.clean, health.restart.starts) == (
@@ -111,7 +106,7 @@ def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
 
 
 def test_each_damage_is_reported_and_nothing_else(damaged):
-    """Beside the twelve only what the next start will rebuild."""
+    """Other findings are only about what the next start will rebuild."""
     health = checked(damaged)
     assert alarms(health) - DAMAGES == {
         ("recovery-will-rebuild", "rides-0/00000000000000001811.index"),
@@ -140,7 +135,7 @@ def test_consequences_are_what_the_broker_did(damaged):
 
 
 def test_evidence_has_the_bytes(damaged):
-    """The slot as it is, and as it should be: position 9285, not that of the entry three slots
+    """The slot shows its value and the right one: position 9285, not that of the entry three slots
     on.
     """
     finding = only(checked(damaged), "index-offset-mismatch")
@@ -152,7 +147,7 @@ def test_evidence_has_the_bytes(damaged):
 
 
 def test_a_killed_directory_says_what_a_restart_will_do(killed):
-    """Three tails made by hand; unwritten slots are as they should be."""
+    """Three tails were made by hand; unwritten slots are normal."""
     health = checked(killed)
     errors = {
         (finding.code, finding.file, finding.position, finding.length)
@@ -175,8 +170,8 @@ def test_a_killed_directory_says_what_a_restart_will_do(killed):
 
 
 def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, monkeypatch):
-    """Kafka opens no .log of more than 2147483647 bytes, whether it was stopped cleanly or not: a
-    person cuts it, or brings it back.
+    """Kafka opens no .log of more than 2147483647 bytes, whether it was stopped cleanly or not, so
+    someone has to cut or restore it.
     """
     shutil.copytree(killed / "weblogs-0", tmp_path / "kafka" / "weblogs-0")
     log = max((tmp_path / "kafka" / "weblogs-0").glob("*.log"))
@@ -197,7 +192,7 @@ def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, mon
 
 
 def test_the_whole_killed_directory(shared):
-    """The errors are the three tails, to the byte."""
+    """The only errors are the three tails, at the right bytes."""
     health = check(archive(shared, "kafka-4.3.1-killed"))
     assert {
         (finding.code, finding.file, finding.position, finding.length)
@@ -220,9 +215,7 @@ UNFLUSHED_TRIM = message("finding.unflushed_trim")
 
 
 def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(restarted_4_4):
-    """Which every start recovers; trims that were lost in closed segments are still lost, and their
-    cause is named.
-    """
+    """Every start recovers it. Lost trims in closed segments stay lost, and their cause is named."""
     health = checked(restarted_4_4)
     assert {alarm for alarm in alarms(health) if alarm[0] != EXCERPT} == LOST_TRIMS
     assert health.assumed_release.version == "4.4.0"
@@ -246,7 +239,7 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     ],
 )
 def test_room_that_no_stop_gives_back_is_reported(restarted_4_4, tmp_path, version, consequence):
-    """The metadata log's preallocated index, copied without its holes."""
+    """The metadata log's preallocated index was copied without its holes."""
     copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
     index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
     index.write_bytes(index.read_bytes())
@@ -260,7 +253,7 @@ def test_room_that_no_stop_gives_back_is_reported(restarted_4_4, tmp_path, versi
 
 
 def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
-    """The same bytes, told of 4.3.1: its broker left no such indexes.
+    """The same bytes as those of a 4.3.1 broker, which left no such indexes.
 
     The active segment was not rolled, so it lacks the trim of a stop. A broker of 4.3.1 would not
     start on the cluster's metadata.version.
@@ -282,7 +275,7 @@ def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
 
 @pytest.mark.slow
 def test_whole_directories_of_4_4(shared):
-    """What was done by hand, and what the topics were made to have: nothing else is an error."""
+    """Only the manual damage and the topics' intended faults are errors."""
     errors = {}
     for left in ("clean", "killed", "killed-restarted"):
         health = check(archive(shared, f"kafka-4.4.0-{left}"))
@@ -306,7 +299,7 @@ def test_whole_directories_of_4_4(shared):
 
 
 def test_a_directory_that_no_broker_starts_on(shared):
-    """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
+    """segment.index.bytes of meter-readings was lowered to 1024, as the metadata log says."""
     health = check(archive(shared, "kafka-4.3.1-unstartable"))
     (error,) = [finding for finding in health.findings if finding.severity == "error"]
     assert error.code == "recovery-will-fail" and error.file.startswith(
@@ -336,9 +329,7 @@ def test_a_directory_that_no_broker_starts_on(shared):
     ],
 )
 def test_healthy_directories_of_other_releases_have_no_error(shared, name, version, expected):
-    """Per append or per batch, deep or not, rebuilt or not: the codes that say so are
-    information.
-    """
+    """Entries per append or per batch, deep or not, rebuilt or not: their codes are information."""
     health = check(archive(shared, name))
     assert health.counts["error"] == 0
     assert infos(health) == expected
@@ -353,7 +344,6 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
 
 
 def test_the_behaviour_is_that_of_the_version_passed(damaged):
-    """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
     old, new = checked(damaged, "2.2"), checked(damaged)
     assert old.assumed_release.traces == (message("release.given"),)
     assert (
@@ -368,7 +358,6 @@ def test_the_behaviour_is_that_of_the_version_passed(damaged):
 
 
 def test_one_partition_of_a_broker(damaged):
-    """Opened by its own path it is judged alone, with its broker's clean stop."""
     health = check(damaged / "rides-0")
     assert {finding.partition for finding in health.findings} == {"rides-0"}
     files = {file for code, file in alarms(health) if code != "recovery-will-rebuild"}
@@ -387,7 +376,7 @@ def test_a_partition_without_its_broker(clean, tmp_path):
 
 
 def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
-    """It was not stopped cleanly, whatever is missing; only a partition that was opened by itself
+    """It was not stopped cleanly, whatever is missing. Only a partition that is opened by itself
     may have no broker around it.
     """
     copy = Path(shutil.copytree(killed, tmp_path / "kafka"))
@@ -403,7 +392,7 @@ def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
 
 
 def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
-    """A file that may not be read is a finding; the segments beside it are judged."""
+    """A file that cannot be read is a finding, and the neighbouring segments are checked."""
     lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
     first, second = lab.files("orders-0", ".log")[:2]
     first.unlink()
@@ -414,8 +403,8 @@ def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
 
 
 def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
-    """A header has the newest time of its records, not whose it is: the record of 2027 is offset 11
-    000, the batch ends at 11 001.
+    """A header has the newest time of its records but not which record has it: 2027 is the time of
+    offset 11000, the batch ends at 11001.
     """
     (finding,) = [
         finding for finding in checked(clean).findings if finding.code == "timestamp-in-future"
@@ -433,9 +422,7 @@ def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
     ],
 )
 def test_where_a_time_is_wrong(first, last, where):
-    """A batch of one record is that record; a compressed message of old may not tell its first
-    offset.
-    """
+    """A batch of one record is that record. An old compressed message may hide its first offset."""
     assert (
         TimeAnomaly(
             count=1, position=0, size_bytes=100, offset=last, timestamp_ms=5, first_offset=first
@@ -445,7 +432,7 @@ def test_where_a_time_is_wrong(first, last, where):
 
 
 def test_many_segments_need_many_maps(clean, monkeypatch):
-    """Two maps a segment, and those of the JVM."""
+    """Two maps per segment, and those of the JVM."""
     broker = open_broker(clean)
     segments = sum(len(partition.live) for partition in broker.partitions)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", 2 * segments + settings.MAPS_OF_JVM)
@@ -457,7 +444,6 @@ def test_many_segments_need_many_maps(clean, monkeypatch):
 
 
 def test_findings_cross_to_another_process(damaged):
-    """A task of the pipeline gives them back."""
     import pickle
 
     findings = checked(damaged).findings
@@ -465,7 +451,7 @@ def test_findings_cross_to_another_process(damaged):
 
 
 def test_a_directory_that_may_not_be_read_is_a_finding(clean):
-    """Its segments are not known, and that is said."""
+    """Its segments are not known, and the finding says so."""
     broker = open_broker(clean)
     problem = Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission")
     directory = replace(broker.main_directory, problems=(problem,))
@@ -490,7 +476,6 @@ def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
 
 
 def test_an_empty_log_needs_no_index(clean, tmp_path):
-    """A segment gets its index files with its first append (LazyIndex)."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     before = alarms(check(lab.path))
     lab.write(lab.path / "clicks-none-0" / "00000000000000009999.log", b"")
@@ -499,9 +484,7 @@ def test_an_empty_log_needs_no_index(clean, tmp_path):
 
 
 def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
-    """The entry is a finding, and whether a batch begins at the snapshot's offset is found from
-    byte 0 on.
-    """
+    """Whether a batch begins at the snapshot's offset is then found from byte 0 on."""
     nulls = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
     index = nulls / "00000000000000000000.index"
     index.write_bytes(b"\0\0\0\1\xff\xff\xff\0" + index.read_bytes()[8:])
@@ -513,8 +496,8 @@ def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
 
 
 def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
-    """Opened alone, it lies beside the metadata log that lowered its segment.index.bytes: its start
-    fails as the whole broker's.
+    """The metadata log next to it lowered its segment.index.bytes, so its start fails like the
+    whole broker's.
     """
     broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
     health = check(open_broker(broker / "meter-readings-0"))
@@ -527,7 +510,7 @@ def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
 
 @all_cases("code", sorted(CODES))
 def test_a_next_step_that_needs_a_replica_names_the_command(code):
-    """In each language, and no other one does."""
+    """In each language, and no other next step names it."""
     next_step = CODES[code].next_step
     is_named = [
         "`kafkaviz compare`" in next_step.render(language_code)
@@ -550,7 +533,6 @@ def test_a_next_step_that_needs_a_replica_names_the_command(code):
 
 @pytest.mark.parametrize("has_state", [True, False])
 def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
-    """However young it is; with its transactional id where __transaction_state is here."""
     states = tuple(f"__transaction_state-{number}" for number in range(3))
     partitions = ("__cluster_metadata-0", "payments-0", *(states if has_state else ()))
     health = checked(Lab(clean, tmp_path / "kafka", partitions).path)

@@ -1,4 +1,4 @@
-"""Device reads of cold lookups, against the figures that the model was fitted with."""
+"""Device reads of cold lookups, compared with the figures that the model was fitted with."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from tests.analysis import arrays
 
 
 def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np.ndarray:
-    """Batches of five records, their sizes drawn with this (sd / mean)²."""
     random, sigma = np.random.default_rng(1), np.log(1 + spread2) ** 0.5
     sizes = random.lognormal(
         np.log(mean_bytes) - sigma**2 / 2, sigma, int(1.1 * log_bytes / mean_bytes)
@@ -39,39 +38,34 @@ def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np
     ],
 )
 def test_the_table_of_the_model(mean_bytes, spread2, interval, mean, p99):
-    """Lognormal sizes, read-ahead of 128 KiB: the mean to the figure that is printed, p99 as it
-    is.
-    """
+    """Lognormal sizes, read-ahead of 128 KiB."""
     reads = cold_reads(lognormal(mean_bytes, spread2), [interval])
     assert reads.mean[0] == pytest.approx(mean, rel=0.04)
     assert abs(sweep.quantile(reads.counts[0], 0.99) - p99) <= (1 if p99 > 10 else 0)
 
 
 def test_large_batches_are_a_read_a_header():
-    """Batches of four pages: every header lies in a page of its own, and nothing is read ahead."""
+    """Batches of four pages: each header is in a page of its own, and nothing is read ahead."""
     reads = cold_reads(arrays.batches([16_384] * 200, [5] * 200), [1 << 30])
     assert reads.counts[0][1:].tolist() == [1] * 200
 
 
 def test_small_batches_are_read_ahead():
-    """Batches of half a page, no entry: 1, 4, 8, 16 and 32 pages at a time, and then 32 each."""
+    """Batches of half a page and no entry: 1, 4, 8, 16 and 32 pages at a time, then always 32."""
     reads = cold_reads(arrays.batches([2048] * 400, [5] * 400), [1 << 30])
     assert reads.counts[0][1:7].tolist() == [2, 8, 16, 32, 64, 64]
 
 
 def test_without_read_ahead_every_page_is_a_read():
-    """A read-ahead of one page."""
     reads = cold_reads(arrays.batches([2048] * 400, [5] * 400), [1 << 30], read_ahead_bytes=4096)
     assert reads.counts[0][1:].tolist() == [2] * 200
 
 
 def test_a_batch_that_is_found_by_its_own_entry_is_one_read():
-    """Batches of one record, all indexed."""
     assert cold_reads(arrays.batches([8192] * 50), [0]).counts[0].tolist() == [0, 50]
 
 
 def test_sums():
-    """Two segments together; the longer counts stay."""
     small, other = (
         cold_reads(arrays.batches([16_384] * 3, [2] * 3), [1 << 30]),
         cold_reads(arrays.batches([16_384] * 5, [2] * 5), [1 << 30]),

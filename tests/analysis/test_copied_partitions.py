@@ -1,4 +1,4 @@
-"""An archive of partition directories, without any file of a broker: a copy, not a broker."""
+"""An archive of partition directories without any file of a broker is a copy, not a broker."""
 
 import tarfile
 

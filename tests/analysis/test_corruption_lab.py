@@ -1,5 +1,5 @@
-"""Every fault of the list, put into a healthy directory: the doctor names it, in its file, and no
-other error.
+"""Every fault, put into a healthy directory: the check names it, in its file, and reports no other
+error.
 """
 
 import re
@@ -49,9 +49,9 @@ PLAIN, LZ4, TXN, LATE, METADATA = (
 
 @dataclass(frozen=True)
 class Fault:
-    """A way to damage a directory, and what must be found: a code in a file.
+    """A way to damage a directory, and the code and file that must be found.
 
-    also: what follows from it, of any file; beside: another partition that it takes.
+    `also`: codes that follow from it, in any file. `beside`: another partition that it needs.
     """
 
     code: str
@@ -95,7 +95,7 @@ def length(lab: Lab, number: int, value: int | Callable[[np.ndarray], int]) -> N
 
 
 def malformed(lab: Lab) -> None:
-    """The first record's length is one too many."""
+    """Makes the first record's length one too large."""
     path = log(lab)
     row = rows(path)[5]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
@@ -110,7 +110,7 @@ def malformed(lab: Lab) -> None:
 
 
 def wrapped(lab: Lab) -> None:
-    """A wrapper of magic 1 in place of a batch; its second message fails its checksum."""
+    """Replaces a batch by a wrapper of magic 1 whose second message fails its checksum."""
     path = log(lab)
     row = rows(path)[5]
     first, last = int(row["base_offset"]), int(row["last_offset"])
@@ -131,7 +131,7 @@ def wrapped(lab: Lab) -> None:
 
 
 def repeated_offset(lab: Lab) -> None:
-    """The second record of a batch has the offset of the first."""
+    """Gives the second record of a batch the offset of the first."""
     path = log(lab)
     row = rows(path)[5]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
@@ -150,12 +150,11 @@ def repeated_offset(lab: Lab) -> None:
 
 
 def producer(lab: Lab, number: int, epoch: int, sequence: int) -> None:
-    """A batch that says that producer 7 wrote it."""
     lab.batch(log(lab), number, producer_id=7, producer_epoch=epoch, base_sequence=sequence)
 
 
 def garbled(lab: Lab) -> None:
-    """The frame of an lz4 batch does not begin like one."""
+    """Garbles the first bytes of an lz4 frame."""
     path = log(lab, LZ4)
     row = rows(path)[5]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
@@ -175,14 +174,14 @@ def rebased(lab: Lab, number: int, change: Callable[[np.ndarray], int], segment:
 
 
 def hole(lab: Lab) -> None:
-    """Zeros in place of a batch, with batches after it."""
+    """Replaces a batch by zeros, with batches after it."""
     row = rows(log(lab))[7]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
     lab.change(log(lab), lambda data: data.__setitem__(slice(start, end), bytes(end - start)))
 
 
 def overlap(lab: Lab) -> None:
-    """The first batch of the next segment is at the end of this one too."""
+    """Appends the first batch of the next segment to this one."""
     first, second = lab.files(PLAIN, ".log")
     copied = bytearray(second.read_bytes()[: int(rows(second)["size_bytes"][0])])
     lab.set(
@@ -196,9 +195,7 @@ def overlap(lab: Lab) -> None:
 
 
 def compacted(lab: Lab) -> None:
-    """A batch is missing from a log that the cleaner's checkpoint names; the indexes match the
-    rest.
-    """
+    """Removes a batch from a log that the cleaner's checkpoint names; the indexes match the rest."""
     path = log(lab)
     row = rows(path)[7]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
@@ -244,7 +241,6 @@ def slot(number: int, **changes: Callable[[np.ndarray], int]) -> Callable[[np.nd
 
 
 def coarse(lab: Lab) -> None:
-    """An entry for an append of two batches, in a directory that any release may have written."""
     (lab.path / "bootstrap.checkpoint").unlink()
     batches = rows(log(lab))
 
@@ -268,8 +264,8 @@ def first_keys(lab: Lab) -> None:
 
 
 def deep(lab: Lab) -> None:
-    """An entry for the record that has the time, where it is not the last of its batch, as a
-    release before 3.7 wrote it.
+    """Writes an entry for the record that has the time, not the last of its batch, as releases
+    before 3.7 did.
     """
     (lab.path / "bootstrap.checkpoint").unlink()
     path = log(lab, LATE)
@@ -293,8 +289,8 @@ def deep(lab: Lab) -> None:
 
 
 def behind_a_newer_one(lab: Lab) -> None:
-    """An entry for a batch that is older than one before it: its own time and offset, but not the
-    newest so far.
+    """Writes an entry for a batch that is older than one before it: its own time and offset, but
+    not the newest so far.
     """
     batches = rows(log(lab, LATE))
     running = np.maximum.accumulate(batches["max_timestamp_ms"])
@@ -317,7 +313,7 @@ def behind_a_newer_one(lab: Lab) -> None:
 
 
 def inside_batch(lab: Lab) -> None:
-    """An entry for a record of the right batch that does not have the time."""
+    """Writes an entry for a record of the right batch that does not have the time."""
     batches = rows(log(lab))
 
     def change(table: np.ndarray) -> None:
@@ -359,13 +355,12 @@ def quorum(lab: Lab, data: bytes) -> None:
 
 
 def renamed(lab: Lab, suffix: str) -> None:
-    """Copies of a segment's files that carry a suffix."""
     for path in (log(lab), index(lab), times(lab)):
         lab.write(path.with_name(path.name + suffix), path.read_bytes())
 
 
 def unfinished(lab: Lab) -> None:
-    """A transaction that begins and never ends: its marker is cut off with all that follows."""
+    """Begins a transaction that never ends: its marker is cut off with everything after it."""
     path = log(lab, TXN, 2)
     batches = rows(path)
     marker = int(batches["position"][np.flatnonzero(is_control(batches))[-1]])
@@ -381,13 +376,13 @@ def unfinished(lab: Lab) -> None:
 
 
 def moved(row: np.void, newest_ms: int) -> dict[str, int]:
-    """The times of a batch whose newest record is moved to another time, and the others with it."""
+    """Moves the times of a batch so that its newest record has another time."""
     span_ms = int(row["max_timestamp_ms"]) - int(row["base_timestamp_ms"])
     return {"max_timestamp_ms": newest_ms, "base_timestamp_ms": newest_ms - span_ms}
 
 
 def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
-    """Every batch of a segment at another time, and both indexes with it."""
+    """Moves every batch of a segment to another time, and both indexes with it."""
     path = log(lab, PLAIN, segment)
 
     lab.batches(path, lambda row: moved(row, change(row)))
@@ -395,7 +390,7 @@ def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
 
 
 def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
-    """A log of many segments, as if an index had been full each time."""
+    """Splits a log into many segments, as if an index had been full each time."""
     path = log(lab)
     data, batches = path.read_bytes(), rows(path)
     removed(lab, PLAIN, 1)
@@ -1045,14 +1040,13 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def baseline(clean, tmp_path_factory) -> set[tuple]:
-    """The findings of the undamaged directory: only information and true warnings."""
     health = check(open_broker(Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka").path))
     assert health.counts["error"] == 0
     return identities(health)
 
 
 def damaged_lab(fault, clean, folder, monkeypatch) -> Lab:
-    """A broker of the partition that the fault is in, with that fault."""
+    """Returns a broker of the partition with that fault."""
     partition_name = fault.file.partition("/")[0]
     partitions = [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside]
     if fault.code.startswith("retention"):
@@ -1069,7 +1063,9 @@ def identities(health: Health) -> set[tuple]:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
 def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
-    """The code, its file, its evidence; every other new finding follows from the damage."""
+    """The code, its file and its evidence are reported; every other new finding follows from the
+    damage.
+    """
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)
     assert contradictions(health) == []
@@ -1120,7 +1116,7 @@ def test_no_finding_contradicts_the_start_after_a_kill(fault, clean, tmp_path, m
     ],
 )
 def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
-    """A code that it does not look for is not there, every other is; two it finds in part."""
+    """No code outside the level is reported and every code inside it is; two are found in part."""
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms, level=CheckLevel(level))
     codes = {finding.code for finding in health.findings if fault.file in (finding.file or "")}
@@ -1144,8 +1140,8 @@ def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
 def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
     is_clean, recovery_point, outcome, next_step, clean, tmp_path
 ):
-    """LogLoader recovers the segments from the recovery point on, and the predicted start cuts the
-    tail in that case only.
+    """LogLoader recovers the segments from the recovery point on; only then the predicted start
+    cuts the tail.
     """
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
     batches = rows(log(lab))
@@ -1179,7 +1175,9 @@ def test_a_closed_segment_without_its_index_is_cut_at_every_start(clean, tmp_pat
 
 
 def test_an_emptied_checkpoint_is_not_the_time_of_the_last_write(clean, tmp_path):
-    """No transaction hangs, and no broker runs, because a file was emptied just now."""
+    """The time at which a file was emptied must not make transactions look open or a broker look
+    running.
+    """
     lab = Lab(clean, tmp_path / "kafka", [PLAIN, TXN])
     lab.unclean()
     (lab.path / ".lock").touch()
@@ -1195,7 +1193,6 @@ def test_an_emptied_checkpoint_is_not_the_time_of_the_last_write(clean, tmp_path
 
 
 def test_no_time_is_no_newest_record(clean, tmp_path):
-    """Where the .timeindex is missing and no record has a timestamp, that is said, not a dash."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
     timed(lab, lambda row: -1)
     times(lab).unlink()
@@ -1234,9 +1231,7 @@ def test_what_kafka_does_with_a_small_file(name, data, consequence, clean, tmp_p
 
 @pytest.mark.parametrize("seed", range(40))
 def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
-    """Wherever it is in a .log or an index: one thing is wrong, in that file, and nothing else
-    seems so.
-    """
+    """A flipped bit anywhere in a .log or an index gives one finding, in that file."""
     random = Random(seed)
     partition = random.choice(PARTITIONS[1:])
     lab = Lab(clean, tmp_path / "kafka", [partition])
@@ -1260,10 +1255,8 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
 
 
 def test_the_list_is_complete():
-    """Every code has its fault; what may not be read takes a system that refuses, see
-    test_unreadable, what lies in tiered storage a store, see test_tiered_storage, several log
-    directories a broker with them, see test_log_directory_checks, and what was not looked at a
-    level, see above.
+    """Every code has its fault, here or in test_unreadable, test_tiered_storage,
+    test_log_directory_checks or the test of levels above.
     """
     elsewhere = ("tiered-storage", "log-directories")
     of_a_store = {code.name for code in CODES.values() if code.family in elsewhere}

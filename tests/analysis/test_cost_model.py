@@ -1,5 +1,3 @@
-"""Microseconds as ranges, and the prices that intervals imply."""
-
 import pytest
 
 from kafkaviz.analysis.cost import cost_model
@@ -7,16 +5,14 @@ from kafkaviz.analysis.cost.cost_model import Range
 
 
 def test_a_warm_lookup_is_the_fit():
-    """2.2 + 1.8 µs a header, as the exact examples have it: of 4.12 headers 9.6 µs, of 527 951
-    µs.
-    """
+    """2.2 + 1.8 µs per header: 9.6 µs for 4.12 headers, 951 µs for 527."""
     costs = cost_model.lookup_costs(by_base_offset=False)
     assert costs.warm_us(4.12).typical == pytest.approx(9.6, abs=0.05)
     assert costs.warm_us(527).typical == pytest.approx(951, abs=1)
 
 
 def test_one_read_a_header_is_half_and_called_modelled():
-    """From 4.1 on: half of the older scan, which the classes of 4.3.1 and 4.4.0 bear out."""
+    """From 4.1 on a scan takes half of the older time, as the classes of 4.3.1 and 4.4.0 confirm."""
     old, new = (
         cost_model.lookup_costs(by_base_offset=by_base_offset) for by_base_offset in (False, True)
     )
@@ -27,7 +23,7 @@ def test_one_read_a_header_is_half_and_called_modelled():
 
 
 def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
-    """110 µs + 87 µs a read, where one random read takes 103 µs; the headers on top."""
+    """110 µs + 87 µs per read, where one random read takes 103 µs, plus the headers."""
     costs = cost_model.LookupCosts(storage=cost_model.Storage("measured", Range(103, 103, 103), ""))
     assert costs.cold_us(2, 5).typical - costs.warm_us(2).typical == pytest.approx(110 + 5 * 87)
     assert cost_model.lookup_costs(by_base_offset=False, storage="memory").cold_us(
@@ -36,8 +32,8 @@ def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
 
 
 def test_a_cold_index_is_read_too():
-    """Three reads of it are three reads of the disk, and four more of its pages came along: a fault
-    each.
+    """Three reads of the index are three reads of the disk; four more of its pages came along and
+    cost a fault each.
     """
     costs = cost_model.LookupCosts(
         storage=cost_model.Storage("measured", Range(103, 103, 103), ""), fault_us=Range(1, 1, 1)
@@ -48,7 +44,7 @@ def test_a_cold_index_is_read_too():
 
 
 def test_batches_of_magic_0_and_1_take_one_read():
-    """Half of what others take up to 4.0; from 4.1 on all take one."""
+    """Half of what other batches take up to 4.0; from 4.1 on all take one read."""
     old, new = (
         cost_model.lookup_costs(by_base_offset=by_base_offset) for by_base_offset in (False, True)
     )
@@ -63,7 +59,7 @@ def test_batches_of_magic_0_and_1_take_one_read():
 
 
 def test_a_calibrated_disk_that_seeks_is_one():
-    """As the preset is: what it is called does not matter, how long it takes does."""
+    """How long a seek takes matters, not the name of the machine."""
     hit = {"min": 0.5, "median": 1.0, "p90": 2.0}
     for us, seeks in ((9000, True), (120, False)):
         slow = {"min": us / 2, "median": us, "p90": 2 * us}
@@ -81,9 +77,9 @@ def test_a_calibrated_disk_that_seeks_is_one():
 
 
 def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
-    """From 4.1 on the 17 bytes alone, and Java's share of them.
+    """From 4.1 on a header is 17 bytes, plus Java's share.
 
-    A page fault is the machine's own.
+    A page fault is priced by the machine.
     """
     cached, other, fault = ({"min": us / 2, "median": us, "p90": 2 * us} for us in (2.0, 50.0, 7.0))
     measured = {
@@ -98,7 +94,6 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
 
 
 def test_every_preset_is_a_range():
-    """Least, likely, most."""
     for storage in cost_model.STORAGES.values():
         assert 0 < storage.read_us.low <= storage.read_us.typical <= storage.read_us.high, (
             storage.name
@@ -124,7 +119,6 @@ def test_cores_of_ten_thousand_fetches():
 
 
 def test_a_calibration_replaces_the_machine_and_not_java():
-    """The reads of a header are measured, what Java adds to them is a share of them."""
     measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
     measured = {
         "measured_at": "2026-11-21",
@@ -155,13 +149,12 @@ def test_a_calibration_replaces_the_machine_and_not_java():
 
 
 def test_the_default_prices_a_megabyte_at_a_microsecond():
-    """Batches of 1 KB, (sd / mean)² 0.5: 4096 says that 1 MB of index a GiB is worth about 1 µs."""
     price = cost_model.implied_price_us(4096, 1000, 0.5**0.5, 1.8)
     assert price == pytest.approx(1.0, abs=0.03)
 
 
 def test_what_ten_thousand_partitions_take():
-    """195 GiB look preallocated; 32 700 loaded segments are what the maps allow."""
+    """195 GiB look preallocated; 32 700 loaded segments are the limit of the maps."""
     footprint = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
     assert footprint.preallocated_bytes >> 30 == 195
     assert (footprint.files, footprint.maps, footprint.resident_bytes) == (
@@ -174,9 +167,9 @@ def test_what_ten_thousand_partitions_take():
 
 
 def test_rolls_leave_maps_behind_until_java_collects_them():
-    """Up to four a rolled segment: 16 400 segments are what the maps of such a release allow.
+    """Up to four per rolled segment: 16 400 segments are the limit of the maps on such a release.
 
-    A newer one leaves none.
+    Newer releases leave none.
     """
     old, new = (
         cost_model.footprint(16_132, 0, [1], leaves_maps=leaves_maps)
@@ -191,6 +184,5 @@ def test_rolls_leave_maps_behind_until_java_collects_them():
 
 
 def test_ranges():
-    """Sums take the low ends together, and the high ones."""
     lower, other = Range(1, 2, 4), Range(10, 20, 30)
     assert (lower.plus(other), lower.times(3)) == (Range(11, 22, 34), Range(3, 6, 12))

@@ -1,4 +1,4 @@
-"""The index that is there: lookups in it counted one by one, and what restarts explain of it."""
+"""An existing index: lookups in it counted one by one, and the gaps that restarts explain."""
 
 import random
 from dataclasses import replace
@@ -30,7 +30,6 @@ FOLLOWER = {
 
 
 def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
-    """Held, against the replay of an interval."""
     how = {"by_base_offset": by_base_offset}
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
     cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset=by_base_offset)
@@ -54,14 +53,13 @@ def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool
 
 
 def counted(parts) -> list[int]:
-    """The lookups by their number of headers."""
+    """Returns the lookups by number of headers."""
     return parts.headers_at(0).tolist()
 
 
 @pytest.mark.parametrize("by_base_offset", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
-    """Lookups of every kind, entries, skipped bytes, device reads: all of it."""
     draw = random.Random(seed)
     sizes, records = (
         [draw.randint(70, 6000) for _ in range(300)],
@@ -119,9 +117,7 @@ def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
 
 
 def test_the_first_fetch_of_a_follower_has_no_entry():
-    """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap
-    does.
-    """
+    """Half of the log came at once, the rest batch by batch. The keys do not show it, the gap does."""
     batches = arrays.batches([1000] * 200, [5] * 200)
     offsets, times = arrays.indexed(batches, 4096)
     late = offsets[offsets["position"] > 100_000]
@@ -136,7 +132,6 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
 
 
 def test_a_restart_explains_a_gap_of_twice_the_interval():
-    """The writer counts from 0 again; one entry is missing, and nothing else is."""
     batches = arrays.batches([1000] * 200, [5] * 200)
     offsets, times = arrays.indexed(batches, 4096)
     moved = offsets.copy()
@@ -150,7 +145,6 @@ def test_a_restart_explains_a_gap_of_twice_the_interval():
 
 
 def test_an_index_of_a_shorter_interval_is_too_dense():
-    """The interval was changed since: no restart makes a gap shorter."""
     batches = arrays.batches([1000] * 200, [5] * 200)
     _, there = existing(batches, *arrays.indexed(batches, 1024))
     assert there.gaps.is_dense and not there.gaps.is_coarse
@@ -173,7 +167,7 @@ def test_an_index_that_points_between_batches_tells_nothing():
 
 
 def test_today_is_what_the_index_has():
-    """The answer is priced by it, says so, and proposes nothing that is not known."""
+    """The answer is priced by the existing index, says so, and proposes nothing unknown."""
     batches = arrays.batches([1000] * 2000, [5] * 2000)
     offsets, times = arrays.indexed(batches, 4096)
     gathering = MeasurementBuilder(
@@ -211,8 +205,8 @@ def test_today_is_what_the_index_has():
     ("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)]
 )
 def test_directories_of_real_brokers(shared, name, topics):
-    """p99 of the replay and of the index on disk; whole appends are recognised by gaps too, and no
-    interval is proposed for them.
+    """p99 of the replay and of the index on disk. Gaps reveal whole appends, for which no interval
+    is proposed.
     """
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:

@@ -44,8 +44,8 @@ NOTHING = Evidence(message("evidence.no_file"))
 
 
 def test_every_code_has_its_severity():
-    """Errors are where Kafka fails, loses data or answers wrongly; what is expected is information;
-    the rest a person looks at.
+    """Errors are failures, lost data and wrong answers; expected states are information; a person
+    decides about the rest.
     """
     expected = {
         code: "error" if code in ERRORS else "info" if code in INFOS else "warning"
@@ -56,9 +56,7 @@ def test_every_code_has_its_severity():
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():
-    """No code without words; a sentence of the table ends without a full stop, so that sentences
-    can be joined.
-    """
+    """A sentence of the table ends without a full stop, so that sentences can be joined."""
     for row in CODES.values():
         assert row.family in FAMILIES and row.title and row.consequence and row.next_step
         assert not any(
@@ -76,13 +74,13 @@ def test_every_code_says_what_kafka_does_and_what_to_do():
     ],
 )
 def test_the_consequence_is_that_of_the_release(release, key):
-    """Up to 2.2 a start looked at the indexes (KAFKA-7283)."""
+    """Up to 2.2 a start checked the indexes (KAFKA-7283)."""
     not_monotonic = finding("index-not-monotonic", verbatim(""), NOTHING, release=release)
     assert not_monotonic.consequence == message(key)
 
 
 def test_the_worst_comes_first():
-    """By severity, then by place; an unknown place before a known one."""
+    """By severity, then by place; an unknown place comes before a known one."""
     info = finding("index-coarse", "", NOTHING, partition="a-0")
     late = finding("index-not-monotonic", "", NOTHING, partition="b-0", file="x", position=8)
     early = finding("index-not-monotonic", "", NOTHING, partition="b-0", file="x")
@@ -93,7 +91,6 @@ def test_the_worst_comes_first():
 
 
 def test_evidence_reads_as_one_line():
-    """Words, and the bytes where there are any."""
     assert (
         Evidence(verbatim("offset 3"), verbatim("offset 2"), "00000003", "00000002").text
         == "found offset 3 (00000003). expected offset 2 (00000002)."
@@ -103,8 +100,8 @@ def test_evidence_reads_as_one_line():
 
 
 def test_a_family_is_found_by_its_name():
-    """Each code is told in the room of its family: checks/time.py, checks/other_files/,
-    checks/log.py and log_gaps.py, say.
+    """Each code is found in the folder of its family, such as checks/time.py or
+    checks/other_files/.
     """
     root, rooms = Path(checks.__file__).parent, {}
     for path in root.rglob("*.py"):

@@ -1,6 +1,4 @@
-"""Other ways to search an index: each finds what numpy finds; probes and pages against figures
-worked out elsewhere.
-"""
+"""Other ways to search an index: each finds what numpy finds, with the published probes and pages."""
 
 import numpy as np
 import pytest
@@ -17,12 +15,10 @@ ENTRIES, TARGETS = 200_000, 4000
 
 @pytest.fixture(scope="module")
 def costs() -> dict[str, dict[str, index_layouts.Cost]]:
-    """By workload and name, over uniform targets."""
     return {workload: of_workload(workload) for workload in WORKLOADS}
 
 
 def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
-    """By name."""
     keys = practice.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(1).integers(keys[0], keys[-1], TARGETS)
     return {cost.layout.name: cost for cost in index_layouts.compare(keys, targets)}
@@ -37,9 +33,7 @@ def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
     seed=st.integers(0, 99),
 )
 def test_every_way_finds_the_floor(layout, gaps, first, seed):
-    """Of keys of any kind, over page borders, below the first and above the last: as numpy's own
-    search.
-    """
+    """Keys of any kind, across page borders, below the first and above the last."""
     keys = first + np.cumsum(np.array(gaps, np.int64))
     random = np.random.default_rng(seed)
     near = random.choice(keys, 20) + random.integers(-1, 2, 20)
@@ -60,7 +54,7 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
-    """The made keys, all targets of the comparison."""
+    """The generated keys, and all targets of the comparison."""
     keys = practice.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(2).integers(0, keys[-1] + 10, TARGETS)
     assert np.array_equal(
@@ -103,7 +97,7 @@ def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, t
     ],
 )
 def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
-    """Published figures of three workloads of which the kind is known and not the keys: within a
+    """Published figures of three workloads, of which only the kind of keys is known: within a
     twelfth.
     """
     for workload, (probes, pages) in zip(WORKLOADS, (steady, bursty, heavy), strict=True):
@@ -113,7 +107,6 @@ def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
 
 
 def test_interpolation_has_a_bad_worst_case(costs):
-    """Where keys come in bursts; in turns with bisection it costs no more than twice that."""
     steady, bursty = costs[practice.STEADY], costs[practice.BURSTY]
     assert steady["Interpolation"].probes_max <= 7 and bursty["Interpolation"].probes_max > 35
     assert bursty["Interpolation, bisection"].probes_max <= 2 * 18 + 2
@@ -122,7 +115,7 @@ def test_interpolation_has_a_bad_worst_case(costs):
 
 
 def test_lines_stay_within_epsilon():
-    """A straight index takes one line; a bend takes another."""
+    """A straight index takes one line, and a bend takes another."""
     straight = np.arange(10_000) * 7
     assert index_layouts.pieces(straight, 8) == 1
     assert (
@@ -134,7 +127,7 @@ def test_lines_stay_within_epsilon():
 
 
 def test_interpolation_that_creeps_ends():
-    """Keys that double have it go one slot at a time: beyond its limit it bisects."""
+    """Doubling keys make it advance one slot at a time; beyond its limit it bisects."""
     keys = np.concatenate([np.arange(100_000), [2**62]])
     position = index_layouts.interpolation(keys, np.array([99_998]))[0]
     assert (
@@ -144,5 +137,5 @@ def test_interpolation_that_creeps_ends():
 
 
 def test_an_index_without_an_entry_compares_nothing():
-    """No key, no target: no cost."""
+    """Without a key or a target the cost is 0."""
     assert index_layouts.compare(np.zeros(0, np.int64), np.array([1])) == ()

@@ -73,7 +73,6 @@ def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
 
 @given(SIZES, st.integers(0, 5000), st.data())
 def test_stretches_infer_what_the_segment_does(sizes, interval_bytes, data):
-    """Cut at any entry, the evidence of both parts merges into that of the whole."""
     batches, entries = written(sizes, interval_bytes)
     cut = data.draw(st.integers(0, len(entries)))
     at = entries["position"][cut] if cut < len(entries) else 1 << 40
@@ -84,9 +83,7 @@ def test_stretches_infer_what_the_segment_does(sizes, interval_bytes, data):
 
 
 def test_a_restart_is_recognised():
-    """The counter starts at 0 again after a restart: that gap is longer than any interval and is
-    left out.
-    """
+    """The counter starts at 0 again, so that gap is longer than any interval and is left out."""
     batches, entries = written([500] * 60, 4096, restart_at=30)
     bounds = interval_bounds(batches, entries)
     assert bounds.low_bytes <= 4096 <= bounds.high_bytes and bounds.restarts == 1
@@ -103,7 +100,7 @@ def test_entries_of_whole_appends_are_recognised():
 
 
 def test_the_interval_of_real_topics(clean):
-    """The bounds of every segment hold the interval its topic was configured with."""
+    """The bounds of every segment contain the topic's interval."""
     broker = open_broker(clean)
     for name, interval_bytes in INTERVAL_BYTES.items():
         for segment in broker.partition(name).segments:
@@ -115,7 +112,7 @@ def test_the_interval_of_real_topics(clean):
 
 
 def test_the_interval_of_a_follower(shared):
-    """A 3.9.0 follower appended whole fetches; the bounds still hold the default interval or say
+    """A 3.9.0 follower appended whole fetches; the bounds contain the default interval or say
     nothing.
     """
     broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
@@ -146,7 +143,6 @@ def test_the_interval_of_a_follower(shared):
     ],
 )
 def test_the_rolls_of_real_topics(clean, name, reason):
-    """Each cause as the topics of the directory were made to show it."""
     reasons = roll_reasons([facts(segment) for segment in open_broker(clean).partition(name).live])
     assert set(reasons[:-1]) == {reason} and reasons[-1] is None
 
@@ -167,7 +163,6 @@ def facts(segment) -> SegmentFacts:
 
 
 def test_an_offset_that_no_entry_can_hold_rolls():
-    """Relative offsets end at 2147483647."""
     facts = SegmentFacts(
         base_offset=0,
         log_bytes=500,
@@ -199,7 +194,6 @@ def test_an_offset_that_no_entry_can_hold_rolls():
 
 
 def test_nothing_is_invented():
-    """No segment, one segment, and a log that fits no cause."""
     facts = SegmentFacts(
         base_offset=0,
         log_bytes=500,
@@ -263,7 +257,6 @@ def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
 
 
 def test_versions_of_the_samples(clean, killed):
-    """Brokers of 4.3.1."""
     assert [infer_release(open_broker(directory)).text for directory in (clean, killed)] == [
         or_later("4.3")
     ] * 2
@@ -285,7 +278,9 @@ def test_versions_of_real_directories(clean, shared):
 
 @pytest.fixture
 def upgraded(clean, tmp_path):
-    """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
+    """Returns the metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3
+    formats.
+    """
     for path in (
         *clean.glob("*checkpoint"),
         clean / "meta.properties",
@@ -307,7 +302,7 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
 
 
 def test_a_level_that_was_raised_after_the_newest_snapshot_counts(upgraded):
-    """`kafka-features upgrade` appends a record; the next snapshot comes later."""
+    """`kafka-features upgrade` appends a record, and the next snapshot comes later."""
     (log,) = (upgraded / "__cluster_metadata-0").glob("*.log")
     end = metadata_log.read_image(open_broker(upgraded)).end_offset
     data = bootstrap((4, 4), 0)
@@ -327,7 +322,7 @@ def test_a_level_that_was_raised_after_the_newest_snapshot_counts(upgraded):
 
 
 def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
-    """Without a metadata log the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
+    """Without a metadata log the level is still of 3.3, and .kafka_cleanshutdown of 3.7 or later."""
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
     for log in (upgraded / "__cluster_metadata-0").glob("*.log"):
@@ -354,7 +349,7 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
 
 
 def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
-    """Of a level that contradicts no trace the release is assumed: 3.9."""
+    """The release is assumed from a level that contradicts no trace: 3.9."""
     (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])

@@ -1,5 +1,3 @@
-"""to_json(): results as plain values."""
-
 import ast
 import json
 import math
@@ -22,7 +20,6 @@ class Plain:
 
 
 def test_every_row_is_of_a_class():
-    """A class whose row has another name would be written with all its fields."""
     trees = (ast.parse(path.read_text()) for path in Path(kafkaviz.__file__).parent.rglob("*.py"))
     classes = {
         node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
@@ -31,7 +28,6 @@ def test_every_row_is_of_a_class():
 
 
 def test_values_are_those_of_json():
-    """Messages in English, numbers of numpy as Python's; no NaN."""
     value = Plain(math.nan, (np.int64(3), message("span.slots", n=2), None, True))
     assert json.dumps(to_json(value)) == '{"share": null, "texts": [3, "2 slots", null, true]}'
 

@@ -1,4 +1,4 @@
-"""A segment's race to its limits, against the simulated writer and against a plain loop."""
+"""A segment's race to its limits, compared with the simulated writer and a plain loop."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,14 +19,13 @@ LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamp
 
 
 def simulated(name: str) -> tuple[RollHistory, np.ndarray]:
-    """Returns the simulated log of an included workload."""
     preset = workload.preset(name)
     run = simulation_cache.simulate(preset, config_of(preset, {}))
     return run.history, run.appended_batches
 
 
 def segment_rows(history: RollHistory, appended: np.ndarray) -> Iterator[tuple]:
-    """Each segment that was rolled, the appends from it on, and how many are its own."""
+    """Returns each rolled segment: the appends from it on, and how many are its own."""
     bases = [segment.base_offset for segment in history.segments]
     first = np.searchsorted(appended["base_offset"], bases)
     for segment, low, high in zip(history.segments, first, first[1:], strict=False):
@@ -43,7 +42,7 @@ def test_the_race_ends_as_the_writer_ended_the_segment(name):
 
 
 def test_a_limit_alone_rolls_where_the_rules_say():
-    """LogSegment.shouldRoll asked append by append, every other limit out of reach."""
+    """LogSegment.shouldRoll asked append by append, with every other limit out of reach."""
     history, appended = simulated("day")
     rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
     race, config = limit_race.race(rows, history.config), history.config
@@ -61,7 +60,6 @@ def test_a_limit_alone_rolls_where_the_rules_say():
 
 
 def first_roll(rows: np.ndarray, limits: dict[str, int]) -> int:
-    """The first append that these limits keep out of a segment, by a plain loop."""
     log_bytes = since = offset_entries = time_entries = 0
     newest_ms = last_entry_ms = -1
     first_ms = int(rows["max_timestamp_ms"][0])
@@ -90,7 +88,7 @@ def first_roll(rows: np.ndarray, limits: dict[str, int]) -> int:
 
 
 def test_the_shares_at_the_roll_of_the_lesson():
-    """Segment 7 of the day: its time index is full, the rest is not."""
+    """Segment 7 of the day: only its time index is full."""
     history, appended = simulated("day")
     rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
     race = limit_race.race(rows, history.config)
@@ -105,13 +103,12 @@ def test_the_shares_at_the_roll_of_the_lesson():
 
 
 def test_the_first_of_several_in_kafkas_order_counts():
-    """Size and both indexes at one append: it is called size."""
     _, appended = simulated("day")
     config = replace(LogConfig(), segment_bytes=1, segment_index_bytes=0, segment_ms=1)
     assert limit_race.race(appended[:10], config).cause == RollCause.SIZE
 
 
 def test_a_segment_that_is_not_full_has_no_roll():
-    """Ten batches fill no gibibyte."""
+    """Ten batches do not fill a gibibyte."""
     _, appended = simulated("day")
     assert limit_race.race(appended[:10], LogConfig()).roll is None

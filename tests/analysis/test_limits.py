@@ -1,6 +1,4 @@
-"""Closed forms of the limits, compared with tables that were verified with the real LogSegment of
-4.3.1.
-"""
+"""Closed forms of the limits, compared with tables that were verified with LogSegment of 4.3.1."""
 
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ HOUR_S, WEEK_MS = 3600, 604_800_000
 
 
 def config(**settings) -> LogConfig:
-    """Returns Kafka's default settings with these changes."""
     return LogConfig(**settings)
 
 
@@ -64,7 +61,6 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
     ],
 )
 def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
-    """Seven workloads: the hours until a roll by each limit alone, and the one that comes first."""
     seconds = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
     assert [
         float(seconds[cause]) / HOUR_S
@@ -79,16 +75,14 @@ def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
 
 
 def test_size_beats_time_above_1775_bytes_a_second():
-    """1 GiB in 7 days; whatever the batches, as long as no index fills."""
+    """1 GiB in 7 days, as long as no index fills."""
     time, size = limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
     assert (time.cause, size.cause) == (RollCause.TIME, RollCause.SIZE)
     assert size.first == time.last == pytest.approx(1775.3, abs=0.2)
 
 
 def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
-    """One entry a millisecond is the most that a clock gives; at 256 B between points, 50 MB/s of
-    them.
-    """
+    """A clock gives at most one entry per millisecond; at 256 B between points that is 50 MB/s."""
     fast = limits.seconds_until_roll(
         config(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
     )
@@ -96,7 +90,7 @@ def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
 
 
 def test_two_thirds_decide_which_index_is_full_first():
-    """The time index wins while more than two thirds of the points add a time entry."""
+    """The time index fills first if more than two thirds of the points add a time entry."""
     more, less = (
         limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
         for share in (0.67, 0.66)
@@ -110,7 +104,7 @@ def test_two_thirds_decide_which_index_is_full_first():
 @pytest.mark.parametrize("gap", [97, 1000, 4608])
 @pytest.mark.parametrize("share", [0.3, 1])
 def test_a_safe_index_is_just_large_enough(gap, share):
-    """With it neither index is full at segment.bytes; a few slots less, and one is."""
+    """Neither index is then full at segment.bytes; with a few slots less, one is."""
     safe = limits.safe_index_bytes(GIB, gap, share)
 
     def full(index_bytes):
@@ -151,7 +145,7 @@ def test_with_the_default_interval_ten_mib_are_always_safe():
     ],
 )
 def test_sizes_that_cannot_work(index_bytes, room):
-    """Below 12 a file cannot be made, below 24 the time index is always full."""
+    """Below 12 a file cannot be created, below 24 the time index is always full."""
     assert limits.index_room(index_bytes) == room
     if room == IndexRoom.ALWAYS_FULL:
         assert (
@@ -163,8 +157,8 @@ def test_sizes_that_cannot_work(index_bytes, room):
 
 
 def test_jitter_and_compaction_shorten_the_wait():
-    """Half the jitter on average, never more than segment.ms of it; max.compaction.lag.ms for
-    compacted logs alone.
+    """Half the jitter on average, never more than segment.ms; max.compaction.lag.ms counts for
+    compacted logs only.
     """
     slow, load = 1.0, WriteLoad(1)
     assert (
@@ -196,7 +190,6 @@ def test_jitter_and_compaction_shorten_the_wait():
 
 
 def test_offsets_run_out_only_with_many_records_a_byte():
-    """2^31 offsets a segment: a batch of 1 MiB with a million records."""
     seconds = limits.seconds_until_roll(
         config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_per_batch=4000), 1e6
     )

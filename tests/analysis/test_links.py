@@ -1,4 +1,4 @@
-"""The links between the three files, against a plain look-up and against what real brokers
+"""The links between the three files, compared with a plain look-up and with what real brokers
 wrote.
 """
 
@@ -26,24 +26,19 @@ BATCHES = arrays.batches(
 
 
 def links_of(pairs, times=()):
-    """The links of BATCHES to these entries."""
+    """Returns the links of BATCHES to these entries."""
     return link(BATCHES, arrays.offset_entries(pairs, 50), arrays.time_entries(list(times), 50), 50)
 
 
 def own_slots(links, table=BATCHES):
-    """The own entry of each batch."""
     return links.own_slots(0, len(table)).tolist()
 
 
 def landing_slots(links, table=BATCHES):
-    """Where the search for each batch lands."""
     return links.landing_slots(table_of_rows(table), 0, len(table)).tolist()
 
 
 def test_an_entry_is_its_batch_s_own():
-    """The batch at its position has it; a search for that batch's first offset lands on the entry
-    before, as its key is a last offset.
-    """
     links = links_of([(54, 100), (59, 600)])
     assert own_slots(links) == [NONE, 0, NONE, 1, NONE]
     assert landing_slots(links) == [NONE, NONE, 0, 0, 1]
@@ -52,7 +47,6 @@ def test_an_entry_is_its_batch_s_own():
 
 
 def test_a_batch_of_one_record_is_found_by_its_own_entry():
-    """Its key is its first offset too."""
     assert landing_slots(links_of([(55, 300)])) == [NONE, NONE, 0, 0, 0]
 
 
@@ -70,7 +64,6 @@ def test_a_batch_of_one_record_is_found_by_its_own_entry():
     ],
 )
 def test_where_an_entry_leads(pair, aim):
-    """Beside its key; only an entry that leads no search astray is a batch's own."""
     links = links_of([pair])
     assert links.entry_aim.tolist() == [aim]
     assert links.wrong_entries.tolist() == ([0] if aim >= Aim.PAST else [])
@@ -78,7 +71,6 @@ def test_where_an_entry_leads(pair, aim):
 
 
 def test_keys_that_do_not_grow():
-    """A zero slot between entries is such a one."""
     assert links_of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [
         Aim.EXACT,
         Aim.UNORDERED,
@@ -87,13 +79,13 @@ def test_keys_that_do_not_grow():
 
 
 def test_the_right_entry_wins():
-    """Two entries at one position: the batch's own is the one whose key it holds."""
+    """Of two entries at one position, the batch's own is the one with its key."""
     assert own_slots(links_of([(54, 100), (55, 100)]))[1] == 0
     assert own_slots(links_of([(51, 100), (54, 100)]))[1] == 1
 
 
 def test_a_time_entry_goes_with_the_entry_of_its_moment():
-    """At row 2 the newest record is still that of row 1, at row 4 that of row 3; the last was
+    """The newest record is that of row 1 at row 2, and that of row 3 at row 4; the last entry was
     written when the segment closed.
     """
     links = links_of([(55, 300), (61, 700)], [(12, 54), (15, 59)])
@@ -104,7 +96,6 @@ def test_a_time_entry_goes_with_the_entry_of_its_moment():
 
 
 def test_only_the_first_of_two_entries_gets_the_time():
-    """TimeIndex.maybeAppend writes nothing that is not newer."""
     assert links_of([(54, 100), (55, 300)], [(12, 54)]).entry_time.tolist() == [0, NONE]
 
 
@@ -125,23 +116,20 @@ def test_wrappers_that_do_not_tell_their_first_offset():
 
 
 def test_an_offset_of_minus_1_in_magic_2_is_what_it_says():
-    """Only wrappers of older magic leave theirs out; here it is damage, and shown as it lies
-    there.
-    """
+    """Only older wrappers leave their offset out; here it is damage, and shown unchanged."""
     table = BATCHES.copy()
     table["base_offset"][2] = -1
     assert first_offsets(table, 50).tolist() == [50, 52, -1, 56, 60]
 
 
 def test_of_two_times_for_one_batch_the_true_one_goes_with_the_entry():
-    """The other one is damage, wherever it stands."""
+    """The other one is damage, wherever it is."""
     for pairs, twin in (([(12, 54), (99, 54)], 0), ([(7, 54), (12, 54)], 1)):
         links = links_of([(54, 100)], pairs)
         assert links.entry_time.tolist() == [twin] and links.wrong_times.tolist() == [1 - twin]
 
 
 def test_nothing_at_all():
-    """No batch, no entry."""
     empty = link(BATCHES[:0], arrays.offset_entries([]), arrays.time_entries([]), 0)
     columns = [column for column in vars(empty).values() if isinstance(column, np.ndarray)]
     assert len(columns) == 15 and all(len(column) == 0 for column in columns)
@@ -214,7 +202,7 @@ def test_any_links_are_as_looked_up(log, pairs, data):
 
 @given(LOGS, st.integers(0, 900), st.booleans())
 def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
-    """Every entry exact; every time entry with its offset entry, but for the one of the roll."""
+    """Every entry is exact, and every time entry has its offset entry, except that of the roll."""
     table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],
@@ -230,8 +218,8 @@ def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
 
 @pytest.mark.parametrize("name", ["clean", "killed"])
 def test_real_brokers_lead_nobody_astray(name, request):
-    """In every segment of a broker of 4.3.1 each entry is exact, and each time entry true; at most
-    one was written at a roll or stop.
+    """In every segment of a 4.3.1 broker each entry is exact and each time entry true; at most one
+    was written at a roll or stop.
     """
     broker = open_broker(request.getfixturevalue(name))
     for partition in broker.partitions:
@@ -244,7 +232,6 @@ def test_real_brokers_lead_nobody_astray(name, request):
 
 
 def test_the_payments_segment(clean):
-    """206 time entries for 209 offset entries: three times nothing newer had come."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
     links = link(segment.batches(), segment.offset_index, segment.time_index, 7975)
     assert (
@@ -263,7 +250,6 @@ def test_the_payments_segment(clean):
     [("bookings-0", 858, [3], []), ("bookings-0", 1721, [], [2]), ("bookings-0", 2579, [], [])],
 )
 def test_damage_made_by_hand(damaged, directory, base_offset, wrong_entries, wrong_times):
-    """Entry 3 got the position of entry 6; time entry 2 was moved by a day."""
     segment = open_broker(damaged).partition(directory).segment(base_offset)
     links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
     assert (links.wrong_entries.tolist(), links.wrong_times.tolist()) == (

@@ -1,7 +1,7 @@
-"""What is found across the log directories of a broker, and how its next start ends.
+"""Findings across the log directories of a broker, and how its next start ends.
 
-Each case was started on a broker of 4.4.0, on the whole directories that the excerpt is of: the
-outcomes here are those.
+Each case was started on a broker of 4.4.0, on the whole directories that the excerpt is of. The
+expected outcomes are those.
 """
 
 import gzip
@@ -41,7 +41,7 @@ CODES = (
 
 @pytest.fixture
 def folder(disks: Path, tmp_path: Path) -> Path:
-    """A small copy: without the segments of the topics that no case is about."""
+    """Copies a small part: without the segments of topics that no case is about."""
     root = tmp_path / "broker"
     kept = ("__cluster_metadata-0", "__transaction_state-1", "audit-0", "profiles-0")
     for disk in sorted(disks.iterdir()):
@@ -59,7 +59,6 @@ def folder(disks: Path, tmp_path: Path) -> Path:
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Replaces a text that is in a file."""
     text = path.read_text()
     assert old in text
     path.chmod(0o644)
@@ -67,7 +66,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def found(health: Health) -> list[tuple[str, str | None, str | None]]:
-    """Code, log directory and partition of the findings across directories."""
+    """Returns code, log directory and partition of the findings across directories."""
     return [
         (
             finding.code,
@@ -80,7 +79,7 @@ def found(health: Health) -> list[tuple[str, str | None, str | None]]:
 
 
 def errors(health: Health) -> list[str]:
-    """The codes of errors, but for the partitions that are left out of the excerpt."""
+    """Returns the codes of errors, except for the partitions left out of the excerpt."""
     return [
         finding.code
         for finding in health.findings
@@ -89,13 +88,12 @@ def errors(health: Health) -> list[str]:
 
 
 def failures(health: Health) -> list[str]:
-    """Returns Kafka's exceptions."""
     assert health.restart is not None
     return [step.error or "" for step in health.restart.failures]
 
 
 def test_a_healthy_broker_has_none_of_these(disks):
-    """The start succeeds, and says of each step, finding and log in which directory it is."""
+    """The start succeeds, and names the directory of each step, finding and log."""
     health = check(disks)
     assert found(health) == [] and health.restart.starts
     assert errors(health) == [] and health.restart.offline_directories == ()
@@ -112,7 +110,7 @@ def test_a_healthy_broker_has_none_of_these(disks):
 
 
 def test_the_start_leaves_what_the_broker_left(disks):
-    """Each index that is predicted has the size of that after the start and a clean stop."""
+    """Each predicted index has the size after the real start and a clean stop."""
     restart = predict_restart(kv.open_broker(disks))
     sizes = {
         f"{Path(step.log_directory).name}/{step.file}": step.size_bytes
@@ -128,7 +126,7 @@ def test_the_start_leaves_what_the_broker_left(disks):
 
 
 def test_a_directory_alone_says_that_it_is_not_all(disks):
-    """Its settings are unknown: no limit of retention, no size of a rebuilt index."""
+    """Its settings are unknown, so there is no limit of retention and no size of a rebuilt index."""
     health = check(disks / "disk-b")
     assert found(health) == [("other-log-directories", "disk-b", None)]
     report = as_object(health)
@@ -151,7 +149,7 @@ def test_a_directory_alone_says_that_it_is_not_all(disks):
 def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
     """It is an error if server.properties names these directories and no others.
 
-    Kafka's own path of each directory is another one, as in a copy.
+    Kafka's own path of each directory differs, as in a copy.
     """
     shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
     assert found(check(folder / "disk-b")) == [("other-log-directories", "disk-b", None)]
@@ -198,8 +196,8 @@ def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
     ],
 )
 def test_what_a_start_without_the_metadata_log_does(line, starts, headline, strays, folder, capsys):
-    """Brokers of 4.4.0: the only one of the voters made strays, and one that finds voters by
-    bootstrap servers alone ended. Others may fetch the metadata.
+    """Brokers of 4.4.0: the only voter's became stray, and one that finds voters by bootstrap
+    servers alone ended. Others may fetch the metadata.
     """
     shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
     edit(
@@ -260,7 +258,7 @@ def test_a_partition_in_two_directories(folder):
 
 
 def test_a_replica_that_is_moved(folder):
-    """With the replica in use next to it, and without: there 4.4.0 emptied the other one."""
+    """With and without the replica in use next to it: without it, 4.4.0 emptied the other one."""
     name = f"profiles-0.{'0a' * 16}-future"
     shutil.copytree(folder / "disk-b" / "profiles-0", folder / "disk-c" / name)
     health = check(folder)
@@ -278,7 +276,7 @@ def test_a_replica_elsewhere_than_it_is_assigned(folder):
 
 
 def test_a_directory_that_lost_its_partitions(folder):
-    """A new disk with a meta.properties: 4.4.0 made the partitions again, empty."""
+    """On a new disk with a meta.properties, 4.4.0 created the partitions again, empty."""
     for path in (folder / "disk-c").iterdir():
         if path.is_dir():
             shutil.rmtree(path)
@@ -347,7 +345,6 @@ def _metadata_log_in_the_second(folder: Path) -> None:
 def test_directories_that_disagree_end_the_start(
     folder: Path, change: Callable[[Path], None], words: str
 ):
-    """In the words of 4.4.0, once; 4.4.0 exited with status 1 on each."""
     change(folder)
     health = check(folder)
     assert not health.restart.starts and health.restart.offline_directories == ()
@@ -367,7 +364,6 @@ def _no_directory_id(folder: Path) -> None:
 
 @pytest.mark.parametrize("change", [_version_0, _no_directory_id])
 def test_what_kafka_mends_or_takes(folder: Path, change: Callable[[Path], None]):
-    """4.4.0 started on both."""
     change(folder)
     assert check(folder).restart.starts
 
@@ -376,7 +372,7 @@ def test_what_kafka_mends_or_takes(folder: Path, change: Callable[[Path], None])
     ("old", "new"), [("version=1", "version=7"), (IDS["disk-b"], "hello")], ids=["version", "id"]
 )
 def test_one_directory_goes_offline_and_the_others_start(folder, old, new):
-    """A meta.properties that is refused, of a directory without the metadata log, as on 4.4.0."""
+    """A meta.properties that is refused, in a directory without the metadata log, as on 4.4.0."""
     edit(folder / "disk-b" / META, old, new)
     health = check(folder)
     assert health.restart.starts
@@ -389,7 +385,7 @@ def test_one_directory_goes_offline_and_the_others_start(folder, old, new):
 
 
 def test_a_failed_partition_takes_its_directory_offline(folder):
-    """One directory of three; the same in all of them, or in that with the metadata log, ends it."""
+    """The start ends if all directories fail, or the one with the metadata log."""
     epochs = "0\nx\n"
     (folder / "disk-b" / "profiles-0" / "leader-epoch-checkpoint").write_text(epochs)
     restart = check(folder).restart
@@ -406,7 +402,7 @@ EPOCHS_OF_TEXT = "junk\n"
 
 
 def _close_transaction(partition: Path) -> None:
-    """Takes the batches and producer snapshots away, and with them the open transaction."""
+    """Removes the batches and producer snapshots, and with them the open transaction."""
     for path in partition.iterdir():
         if path.suffix in (".log", ".snapshot", ".index", ".timeindex", ".txnindex"):
             path.unlink()
@@ -426,7 +422,7 @@ def _close_transaction(partition: Path) -> None:
 )
 def test_a_checkpoint_of_a_directory_with_an_open_transaction(tmp_path, base, file, starts):
     """payments-0 on disk-1 and payments-1 on disk-2 have one. Brokers of 4.3.1 and 4.4.0 ended at
-    what LogManager reads before the logs, and at whatever fails next to the metadata log.
+    what LogManager reads before the logs, and at any failure next to the metadata log.
     """
     disks = unpack(BASES / f"{base}.tar.xz", tmp_path)
     folder = disks[0].parent
@@ -452,7 +448,7 @@ def test_a_checkpoint_of_a_directory_with_an_open_transaction(tmp_path, base, fi
 
 def test_a_partition_file_next_to_an_open_transaction(tmp_path):
     """Brokers of 4.4.0 ended each time, though the order of the recovery threads decides it. They
-    started where the file is that of the log with the transaction.
+    started where the file belongs to the log with the transaction.
     """
     disks = unpack(BASES / "three-killed.tar.xz", tmp_path)
     broken = disks[1] / "orders-1" / "leader-epoch-checkpoint"
@@ -469,7 +465,7 @@ def test_a_partition_file_next_to_an_open_transaction(tmp_path):
 
 def test_a_transaction_that_ended_in_replayed_batches(tmp_path):
     """The log ends before offset 27, where the open one begins, and only the snapshot of offset 8
-    is left: 4.3.1 replayed the ends of the others, and ended as at an open one.
+    is left. 4.3.1 replayed the ends of the others, and ended as at an open one.
     """
     disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
     partition = disks[2] / "payments-1"
@@ -506,7 +502,7 @@ def test_a_folder_does_not_end_the_start(tmp_path):
 
 @pytest.mark.parametrize("number", ["01", "+1", "00000000001", "0" * 5000 + "1"])
 def test_a_node_id_is_the_number_that_java_reads(folder, number):
-    """Integer.parseInt takes a sign and leading zeros: such a broker is node 1 as before."""
+    """Integer.parseInt accepts a sign and leading zeros, so the broker is still node 1."""
     expected = found(check(folder / "disk-a"))
     assert [code for code, *_ in expected] == ["log-directory-missing"] * 2
     shutil.move(folder / "disk-b" / "profiles-0", folder / "disk-c" / "profiles-0")
@@ -521,7 +517,7 @@ def test_a_node_id_is_the_number_that_java_reads(folder, number):
 
 
 def test_a_version_is_the_number_that_java_reads(folder):
-    """MetaPropertiesVersion.fromNumberString trims it and parses it."""
+    """MetaPropertiesVersion.fromNumberString trims and parses it."""
     edit(folder / "disk-b" / META, "version=1", "version=+01 ")
     health = check(folder)
     assert found(health) == [] and health.restart.offline_directories == ()
@@ -530,7 +526,7 @@ def test_a_version_is_the_number_that_java_reads(folder):
 
 
 def test_a_sole_voter_is_found_by_its_number(folder):
-    """Its metadata log is all that the cluster knows, so replicas it does not name are stray."""
+    """Its metadata log is all that the cluster knows, so replicas that it does not name are stray."""
     broker = kv.open_broker(folder)
     image = read_image(broker)
     assert is_sole_voter(broker, image)
@@ -540,13 +536,12 @@ def test_a_sole_voter_is_found_by_its_number(folder):
 
 @pytest.fixture
 def three(tmp_path: Path) -> dict[str, Path]:
-    """A broker with three log directories that was stopped cleanly."""
+    """Returns a broker with three log directories that was stopped cleanly."""
     disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
     return {disk.name: disk for disk in disks}
 
 
 def later_steps(folder: Path) -> set[tuple[str | None, str, str]]:
-    """Returns the steps of a start for replicas after all logs are loaded."""
     causes = ("replica-created", "becomes-current", "replaced-by-future")
     return {
         (step.partition, step.action, step.cause)
@@ -564,7 +559,7 @@ def test_a_start_makes_the_replicas_that_are_missing(three):
 
 
 def test_a_future_replica_replaces_the_one_in_use(three):
-    """In the directory that the cluster assigns; in another one it does not."""
+    """Only in the directory that the cluster assigns."""
     folder = three["disk-0"].parent
     future = f"orders-1.{'0123456789abcdef' * 2}-future"
     (three["disk-1"] / "orders-1").rename(three["disk-1"] / future)
@@ -581,7 +576,7 @@ def test_a_future_replica_replaces_the_one_in_use(three):
 
 
 def test_a_lost_metadata_log_makes_every_partition_stray(three):
-    """Where all log directories are given, and where none of what is given knows of others.
+    """Holds if all log directories are given, or none of those given knows of others.
 
     Brokers of 4.3.1 and 4.4.0 did so (tests.kafka.starts, metadata_directory_removed).
     """
@@ -628,7 +623,7 @@ def test_a_snapshot_that_lost_the_metadata_version_ends_the_start(tmp_path):
 
 
 def test_the_voters_are_those_of_the_last_election(tmp_path):
-    """Where quorum-state is missing, as the LeaderChangeMessage of the log has them."""
+    """Without quorum-state, the LeaderChangeMessage of the log names them."""
     (disk,) = unpack(BASES / "one-clean.tar.xz", tmp_path)
     (disk / "__cluster_metadata-0" / "quorum-state").unlink()
     for snapshot in (disk / "__cluster_metadata-0").glob("*.checkpoint"):

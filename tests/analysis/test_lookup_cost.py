@@ -1,5 +1,3 @@
-"""The cost of all targets at once, against a lookup of each."""
-
 from collections import Counter
 from dataclasses import replace
 
@@ -23,12 +21,10 @@ PRACTICE_LOGS = (practice.five, practice.twenty)
 
 
 def counted(counts: np.ndarray) -> dict[int, int]:
-    """Targets by their number of something."""
     return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
 def each(lookups: list) -> list[dict[int, int]]:
-    """The same of lookups one by one: probes, pages, headers."""
     headers = [len({read.position for read in lookup.scan.reads}) for lookup in lookups]
     first = [lookup.searches[0].slot_search for lookup in lookups]
     return [
@@ -54,7 +50,6 @@ def test_of_offsets(build_log, version):
 @pytest.mark.slow
 @pytest.mark.parametrize("build_log", PRACTICE_LOGS)
 def test_of_timestamps(build_log):
-    """Every millisecond that Kafka looks for in this log."""
     log, search_profile = build_log().log, versions.search_profile()
     costs = lookup_cost.timestamp_lookup_counts(
         log.segments[0], table_of_rows(build_log().batches), search_profile
@@ -67,7 +62,6 @@ def test_of_timestamps(build_log):
 
 
 def one_by_one_to(last: int, log: LogView, search_profile: SearchProfile) -> list[dict[int, int]]:
-    """The same of lookups of every offset of a log's first segment."""
     bounds = find_bounds(log, search_profile)
     return each(
         [
@@ -79,9 +73,7 @@ def one_by_one_to(last: int, log: LogView, search_profile: SearchProfile) -> lis
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0", "2.0"])
 def test_of_a_compacted_log(version, tmp_path):
-    """Where offsets are missing between batches, those of a gap go with the next batch, however
-    they are compared.
-    """
+    """Missing offsets between batches are counted with the next batch."""
     rows = np.zeros(6, practice.ROW)
     rows["base_offset"], rows["record_count"], rows["size_bytes"] = (
         (0, 7, 12, 30, 34, 50),
@@ -121,7 +113,7 @@ def test_of_a_real_compacted_log(version, shared):
 
 @pytest.mark.slow
 def test_of_a_full_index():
-    """Five million targets, none left out; 21 probes or more for nearly all."""
+    """Five million targets; nearly all take at least 21 probes."""
     log_view = practice.full()
     costs = lookup_cost.offset_lookup_counts(
         log_view.log.segments[0], table_of_rows(log_view.batches), versions.search_profile()
@@ -133,12 +125,14 @@ def test_of_a_full_index():
 
 
 def in_pieces(rows: np.ndarray, count: int) -> BatchTable:
-    """The table of a log that is read again, array by array."""
+    """Returns the table of a log that is read again, array by array."""
     return replace(table_of_rows(rows), scan=lambda: iter(np.array_split(rows, count)))
 
 
 def plain_headers(segment: SegmentView, rows: np.ndarray, target_ms: int) -> int | None:
-    """How many headers a scan for a timestamp reads, batch by batch; None where it finds none."""
+    """Returns how many headers a scan for a timestamp reads, batch by batch, or None where it finds
+    none.
+    """
     offset = position = 0
     for entry in segment.time_slots:
         offset = entry["relative_offset"] if entry["timestamp_ms"] <= target_ms else offset
@@ -156,7 +150,7 @@ def plain_headers(segment: SegmentView, rows: np.ndarray, target_ms: int) -> int
     st.sampled_from(["4.3.1", "3.9", "2.0"]),
 )
 def test_times_in_any_order(times_ms, count, version):
-    """A plain scan for each millisecond, however the batches come; some have no time."""
+    """A plain scan for each millisecond, for batches in any order, some without time."""
     segment, rows = practice.twenty().log.segments[0], practice.twenty().batches.copy()
     rows["max_timestamp_ms"] = np.where(np.array(times_ms) < 4, -1, times_ms)
     rows["max_timestamp_ms"][7] = 30  # one has
@@ -174,7 +168,7 @@ def test_times_in_any_order(times_ms, count, version):
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 @pytest.mark.parametrize("count", [2, 7, 50])
 def test_a_log_that_is_read_in_pieces(version, count):
-    """The same of every offset."""
+    """The same for every offset."""
     practice_log, profile = practice.twenty(), versions.search_profile(version)
     segment, rows = practice_log.log.segments[0], practice_log.batches
     whole = lookup_cost.offset_lookup_counts(segment, table_of_rows(rows), profile)
@@ -185,7 +179,6 @@ def test_a_log_that_is_read_in_pieces(version, count):
 
 
 def test_small_pages():
-    """Four slots a page, as a lesson draws them."""
     practice_log = practice.twenty()
     costs = lookup_cost.offset_lookup_counts(
         practice_log.log.segments[0],
@@ -197,7 +190,6 @@ def test_small_pages():
 
 
 def test_an_index_that_points_nowhere():
-    """Targets whose scan starts at no batch have no headers; their probes count."""
     practice_log = practice.five()
     costs = lookup_cost.offset_lookup_counts(
         practice_log.log.segments[0],
@@ -208,7 +200,6 @@ def test_an_index_that_points_nowhere():
 
 
 def test_no_entry_and_no_time():
-    """An index of no keys; batches of no times."""
     segment, none = practice.log_of_keys([]).segments[0], practice.five().batches.copy()
     none["max_timestamp_ms"] = -1
     costs = lookup_cost.offset_lookup_counts(
@@ -222,6 +213,6 @@ def test_no_entry_and_no_time():
 
 
 def test_borders():
-    """One target a stretch, and how many it stands for."""
+    """One target per stretch, and how many targets it stands for."""
     targets, weights = lookup_cost.representatives(np.array([6, 7, 14, 15, 99]), 0, 20)
     assert targets.tolist() == [0, 6, 7, 14, 15] and weights.tolist() == [6, 1, 7, 1, 6]

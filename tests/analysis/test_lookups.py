@@ -1,5 +1,5 @@
-"""Lookups in whole broker directories: every answer that the broker itself gave, wrong ones on
-damaged files included.
+"""Lookups in whole broker directories: every answer is the broker's, wrong ones on damaged files
+included.
 """
 
 import gzip
@@ -63,16 +63,16 @@ ZEROED_LATER = {
 
 
 class Judge:
-    """Compares lookups in one broker directory with what its broker answered; some partitions grew
-    after it was asked.
+    """Compares lookups in one broker directory with its broker's answers; some partitions grew
+    after the broker was asked.
     """
 
     def __init__(self, broker: Broker, version: str, ends: dict[str, int]) -> None:
-        """ends: by partition what the broker said was its log's end."""
+        """`ends`: the log ends that the broker reported, by partition."""
         self._broker, self._version, self._ends, self._opened = broker, version, ends, {}
 
     def compare(self, question: dict) -> bool:
-        """Whether the question was one that the directory can still answer."""
+        """Returns whether the directory can still answer the question."""
         name, isolation = (
             f"{question['topic']}-{question['partition']}",
             question.get("isolation", READ_UNCOMMITTED),
@@ -142,7 +142,6 @@ class Judge:
 
 
 def fetched(result: Lookup) -> tuple[int | None, int | None, str | None]:
-    """(offset, timestamp, error) of the first record, as the answers are written down."""
     record, error = result.record, result.error and result.error.class_name.rpartition(".")[2]
     return record and record.offset, record and record.timestamp_ms, error
 
@@ -152,7 +151,6 @@ def lines(data: bytes) -> list[dict]:
 
 
 def ends_of(questions: list[dict]) -> dict[str, int]:
-    """Returns the broker's answers about the end of each log."""
     latest = (
         question
         for question in questions
@@ -189,8 +187,8 @@ def test_every_answer_is_the_brokers(shared, name):
 
 
 def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
-    """The start left two trims lost: times in the segment of 590 are answered with 1229, the first
-    offset of the next.
+    """The start left two lost trims, so times in the segment of 590 are answered with 1229, the
+    first offset of the next.
     """
     with gzip.open(data / "kafka-4.4.0-killed-restarted-answers.jsonl.gz") as file:
         questions = lines(file.read())
@@ -210,7 +208,7 @@ def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
 
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
 def test_answers_of_the_samples_are_the_brokers(data, request, sample):
-    """Some of the answers that the brokers of sample_data gave."""
+    """Some of the answers of the brokers in sample_data."""
     with gzip.open(data / "broker_answers.jsonl.gz") as file:
         questions = [line for line in lines(file.read()) if line["sample"] == sample]
     judge = Judge(open_broker(request.getfixturevalue(sample)), "4.3.1", ends_of(questions))
@@ -218,7 +216,7 @@ def test_answers_of_the_samples_are_the_brokers(data, request, sample):
 
 
 def test_a_lookup_as_the_library_is_called(clean):
-    """By offset, by timestamp, by name; by another version."""
+    """By offset, by timestamp, by name, and for another version."""
     partition = kv.open_broker(clean).partition("orders-0")
     result = kv.lookup(partition, offset=5000)
     assert (result.record.offset, result.answer.timestamp_ms, result.scan.from_position) == (
@@ -245,7 +243,6 @@ def test_a_lookup_as_the_library_is_called(clean):
     ],
 )
 def test_a_request_that_is_none_is_refused(clean, request_values, words):
-    """It was answered as another, or ended in a TypeError."""
     partition = kv.open_broker(clean).partition("orders-0")
     with pytest.raises(KafkavizError, match=words):
         kv.lookup(partition, **request_values)
@@ -284,7 +281,9 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):
-    """Only what it would write anew goes by the name of a file that holds other bytes."""
+    """Only an index that the start would rewrite is reported under the name of a file with other
+    bytes.
+    """
     logs = [
         open_log_view(partition) for partition in open_broker(killed).partitions if partition.live
     ]
@@ -307,7 +306,7 @@ def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
 
 
 def test_what_a_path_may_be(clean, tmp_path):
-    """A directory, a .log, files under any directory's name; nothing else."""
+    """A directory, a .log, or files under any directory's name; nothing else."""
     opened = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
     assert [segment.base_offset for segment in opened.segments] == [
         19113
@@ -329,8 +328,8 @@ def test_what_a_path_may_be(clean, tmp_path):
 @pytest.mark.parametrize("kind", ["", ".py", ".index"])
 @pytest.mark.parametrize("option", [[], ["--kafka-version", "4.3.1"]])
 def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, option):
-    """An empty directory, another file, an index: none of them advises an index, which rebuild and
-    a replay refuse.
+    """For an empty directory, another file or an index, the advice never names an index, which
+    rebuild and a replay refuse.
     """
     (tmp_path / "empty-0").mkdir()
     path = {
@@ -347,7 +346,7 @@ def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, 
 
 
 def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
-    """Zeros behind the last batch keep a broker from starting; they keep no one from looking before
+    """Zeros after the last batch keep a broker from starting, but not a search from looking before
     them.
     """
     source = open_broker(killed).partition("weblogs-0")
@@ -360,7 +359,7 @@ def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
 
 
 def test_a_path_may_lead_into_an_archive(tmp_path, clean):
-    """As the message that names a partition of one suggests."""
+    """The message that names a partition of an archive suggests such a path."""
     with tarfile.open(tmp_path / "kafka.tar.gz", "w:gz") as packed:
         packed.add(clean / "orders-0", "kafka/orders-0")
         packed.add(clean / "meta.properties", "kafka/meta.properties")
@@ -383,7 +382,7 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
 
 
 def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
-    """A length that is no multiple of 8: from 2.3 on no start looks at it."""
+    """The length is not a multiple of 8; from 2.3 on no start looks at it."""
     shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / "kafka" / name)
@@ -405,7 +404,7 @@ def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
 
 
 def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
-    """As a check assumes it; of a file by itself, or a directory that says nothing, the newest."""
+    """As a check assumes it. For a single file, or a directory without a trace, it is the newest."""
     shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
     (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
     (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
@@ -430,8 +429,8 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
 
 
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):
-    """A leader-epoch-checkpoint that cannot be read comes first: the unwritten slots are gone all
-    the same, and the exception is kept.
+    """An unreadable leader-epoch-checkpoint comes first: the unwritten slots are still removed, and
+    the exception is kept.
     """
     shutil.copytree(killed, tmp_path / "kafka")
     name = next(
@@ -459,8 +458,8 @@ def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, 
 
 
 def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
-    """segment.index.bytes as it is set, not as large as can be: check says that the start fails,
-    and so does a lookup.
+    """segment.index.bytes is taken from the settings, so the lookup reports the failed start as the
+    check does.
     """
     shutil.copytree(killed, tmp_path / "kafka")
     (tmp_path / "kafka" / "server.properties").write_text("log.index.size.max.bytes=96\n")

@@ -1,7 +1,7 @@
-"""What is missing that a checkpoint or the metadata log says was there.
+"""Records and logs that a checkpoint or the metadata log names and that are missing.
 
 A broker of 4.3.1 wrote the directories in tests/data/starts. Brokers of 4.3.1 and 4.4.0, started
-where a directory or a .log was missing, made it anew and empty, and said nothing.
+where a directory or a .log was missing, created it empty and reported nothing.
 """
 
 import shutil
@@ -18,14 +18,13 @@ CODES = ("partition-missing", "high-watermark-beyond-end", "recovery-point-beyon
 
 @pytest.fixture(params=["clean", "killed"])
 def disk(request, tmp_path) -> Path:
-    """The log directory of a broker with one."""
+    """Returns the log directory of a broker that has only one."""
     with tarfile.open(STARTS / f"one-{request.param}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="fully_trusted")
     return tmp_path / f"one-{request.param}" / "disk-0"
 
 
 def losses(directory: Path) -> dict[str | None, tuple[str, str]]:
-    """Returns code and severity of the findings about lost records, by partition."""
     return {
         finding.partition: (finding.code, finding.severity)
         for finding in check(directory).findings
@@ -91,7 +90,7 @@ def test_a_copy_of_some_directories_is_one_warning(disk):
 
 @pytest.mark.parametrize("pattern", ["*.log", f"{38:020}.*"])
 def test_logs_that_are_missing_are_an_error(disk, pattern):
-    """All of them, or the last: the checkpoints say how far the log went."""
+    """All logs, or the last one: the checkpoints say how far the log went."""
     for path in (disk / "orders-0").glob(pattern):
         path.unlink()
     code, severity = losses(disk)["orders-0"]

@@ -53,8 +53,8 @@ class Foretold:
         self.recovered_segments[directory, base] = recovered_segment
 
     def sizes(self) -> dict[str, int | None]:
-        """Every file of a partition directory after the steps, and its size; None where the steps
-        do not tell it.
+        """Returns every file of a partition directory after the steps with its size, or None where
+        the steps do not say it.
         """
         sizes = {
             f"{partition.directory}/{file.name}": file.size_bytes
@@ -80,7 +80,6 @@ class Foretold:
 
 
 def parse_listing(text: Path) -> dict[str, tuple[int, str]]:
-    """Returns size and sha256 of each file of the partition directories, from a listing."""
     rows = [line.split(maxsplit=3) for line in text.read_text().splitlines()]
     return {
         name: (int(size), digest)
@@ -90,7 +89,6 @@ def parse_listing(text: Path) -> dict[str, tuple[int, str]]:
 
 
 def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
-    """The groups of a pattern, and the partition, of each line of a broker's log that has it."""
     causes = set()
     for line in log.read_text().splitlines():
         match = re.search(pattern, line)
@@ -102,14 +100,14 @@ def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def killed_archive(shared) -> Foretold:
-    """The whole killed directory, with the settings its broker had."""
+    """Returns the whole killed directory with the settings its broker had."""
     return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
 
 
 @pytest.fixture(scope="module")
 def killed_4_4(shared) -> Foretold:
-    """That of 4.4.0; the topics' settings are those of its own metadata log, the broker's was given
-    as it was started.
+    """Returns the killed directory of 4.4.0. Its metadata log has the topics' settings; the
+    broker's were passed when it was started.
     """
     broker = open_broker(shared / "data" / "kafka-4.4.0-killed.tar.gz")
     return Foretold(
@@ -126,8 +124,8 @@ def expected(shared: Path, name: str) -> Path:
 
 
 def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_archive):
-    """Every file that was there after the real start, no other, each .log and index at its size (a
-    clean stop followed).
+    """Every file after the real start, each .log and index at its size. A clean stop followed the
+    start.
     """
     assert (killed_archive.restart.clean, killed_archive.restart.starts) == (False, True)
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
@@ -159,9 +157,7 @@ def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_archive):
 
 @pytest.mark.slow
 def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, killed_4_4):
-    """Sizes, and the indexes to the byte; the four trims that were lost in closed segments are lost
-    after it too.
-    """
+    """Sizes, and the indexes byte for byte. The four lost trims in closed segments stay lost."""
     recorded = expected(shared, "kafka-4.4.0-killed-restarted")
     after = parse_listing(recorded / "sha256.txt")
     assert (killed_4_4.restart.clean, killed_4_4.restart.starts) == (False, True)
@@ -213,8 +209,8 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
 
 
 def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(restarted_4_4):
-    """It alone is recovered; what a stop of 4.4.0 left as long as it might grow is as long as its
-    entries then.
+    """Only the metadata log is recovered. The index that 4.4.0 left preallocated then has the
+    length of its entries.
     """
     predicted = Foretold(open_broker(restarted_4_4))
     assert predicted.restart.starts and {
@@ -235,7 +231,6 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
 
 
 def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archive):
-    """Which segments it recovered, where it cut, and which snapshots it wrote before it was up."""
     log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
     recovered_sizes = {
         (directory, str(base))
@@ -271,9 +266,7 @@ def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archi
 
 
 def test_a_partition_that_no_broker_loads(unstartable, data):
-    """The exception is the one that Kafka ended with; the directory's own metadata log tells the
-    setting that brings it about.
-    """
+    """The exception is Kafka's. The directory's own metadata log has the setting that causes it."""
     restart = predict_restart(open_broker(unstartable))
     (failure,) = restart.failures
     lines = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
@@ -304,8 +297,8 @@ def test_a_partition_that_no_broker_loads(unstartable, data):
     ],
 )
 def test_which_settings_get_past_the_exception(unstartable, setting, starts):
-    """As four starts of 4.3.1 had it: a default of the broker, which ended on the same exception,
-    and a value of the topic's own.
+    """Four starts of 4.3.1 showed it: a broker default ended in the same exception, a value of the
+    topic did not.
     """
     broker = open_broker(unstartable)
     settings = open_settings(broker, NEWEST, {setting: "10485760"})
@@ -313,8 +306,8 @@ def test_which_settings_get_past_the_exception(unstartable, setting, starts):
 
 
 def test_a_directory_that_no_broker_starts_on(shared):
-    """The exception of the time index that is full comes from the segment that Kafka named; the
-    other partitions load.
+    """The exception of the full time index comes from the segment that Kafka named; the other
+    partitions load.
     """
 
     def settings(partition) -> IndexConfig:
@@ -348,7 +341,7 @@ def test_a_directory_that_no_broker_starts_on(shared):
 
 def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
     """Only what the real start changed is changed; a clean stop after it cut half a slot off an
-    index, and nothing else.
+    index.
     """
     recorded = expected(shared, "kafka-4.3.1-damaged")
     before, after = (
@@ -380,9 +373,7 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
 
 
 def test_what_a_damaged_directory_loses_and_gets_back(damaged):
-    """Each damage that a start sees, and what it does about it; indexes that are merely wrong it
-    does not see.
-    """
+    """A start handles each damage that it sees; it does not see indexes that are merely wrong."""
     predicted = Foretold(open_broker(damaged))
     steps = {
         (step.action, step.cause): step
@@ -410,9 +401,7 @@ def test_what_a_damaged_directory_loses_and_gets_back(damaged):
 
 
 def test_a_clean_directory_is_left_as_it_is(clean):
-    """Nothing is recovered but the metadata log, which is so at every start; what was to be deleted
-    is deleted.
-    """
+    """Only the metadata log is recovered, as at every start, and pending deletions are done."""
     predicted = Foretold(open_broker(clean))
     assert predicted.restart.starts and {
         directory for directory, _ in predicted.recovered_segments
@@ -429,7 +418,6 @@ def test_a_clean_directory_is_left_as_it_is(clean):
 
 
 def test_some_partitions_of_a_killed_directory(killed):
-    """The three tails that were torn by hand are cut where a real start cut them."""
     restart = predict_restart(open_broker(killed), killed_settings)
     cut = {
         (step.partition, step.from_position, step.size_bytes)
@@ -445,7 +433,7 @@ def test_some_partitions_of_a_killed_directory(killed):
 
 
 def test_one_partition_speaks_for_itself(damaged):
-    """The steps of a partition alone are its steps among all."""
+    """The steps of a single partition equal its steps among all."""
     broker = open_broker(damaged)
     alone = predict_partition_restart(broker, broker.partition("rides-0"))
     assert alone.steps == predict_restart(broker).steps_of_partition("rides-0") and alone.starts
@@ -453,7 +441,6 @@ def test_one_partition_speaks_for_itself(damaged):
 
 @pytest.fixture
 def copied(clean, tmp_path) -> Path:
-    """A broker directory of one partition, to be changed."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     partition = min(
@@ -466,7 +453,6 @@ def copied(clean, tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", ["lost+found", "orders-x", "orders-0.1234-delete-copy", "backup"])
 def test_a_directory_with_another_name_stops_the_start(copied, name):
-    """Before the first log is loaded, with Kafka's words; the cache of tiered storage does not."""
     (copied / name).mkdir()
     (copied / "remote-log-index-cache").mkdir()
     restart = predict_restart(open_broker(copied))
@@ -479,7 +465,7 @@ def test_a_directory_with_another_name_stops_the_start(copied, name):
 
 
 def test_two_directories_of_one_partition_stop_the_start(copied):
-    """Kafka reads the number: orders-00 is orders-0 again."""
+    """Kafka parses the number, so orders-00 is orders-0 again."""
     shutil.copytree(copied / "orders-0", copied / "orders-00")
     restart = predict_restart(open_broker(copied))
     assert [failure.cause for failure in restart.failures] == ["directory-twice"]
@@ -487,7 +473,7 @@ def test_two_directories_of_one_partition_stop_the_start(copied):
 
 
 def test_the_files_stay_as_they_are(copied):
-    """Nothing in the directory is written, made or removed by telling what would be."""
+    """A prediction writes, creates and removes nothing in the directory."""
     (copied / ".kafka_cleanshutdown").unlink()
     stamps = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")}
     assert predict_restart(open_broker(copied)).steps
@@ -498,7 +484,9 @@ def test_the_files_stay_as_they_are(copied):
 
 @pytest.fixture
 def some(clean, tmp_path) -> Path:
-    """Three partitions of the clean broker, 1, with the metadata log that assigns them to it."""
+    """Returns three partitions of the clean broker with the metadata log that assigns them to
+    broker 1.
+    """
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     for name in (METADATA, "nulls-0", "epoch-zero-0", "bulk-import-0"):
@@ -507,7 +495,7 @@ def some(clean, tmp_path) -> Path:
 
 
 def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, Message]:
-    """Why each directory becomes stray, by its name; none of them ends the start."""
+    """Returns why each directory becomes stray, by its name."""
     restart = predict_restart(open_broker(directory), release=release)
     assert restart.starts
     return {
@@ -518,9 +506,7 @@ def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, M
 
 
 def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
-    """Without partition.metadata, or with the id of another topic; the directories of the cluster's
-    own topics do not.
-    """
+    """Without partition.metadata, or with the id of another topic. The cluster's own topics do not."""
     (some / "nulls-0" / "partition.metadata").unlink()
     (some / "epoch-zero-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
@@ -539,13 +525,13 @@ def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
 
 
 def test_a_partition_that_its_topic_has_not_becomes_stray(some):
-    """A directory under another number: the topic is the cluster's, the partition is none of it."""
+    """A directory with another number: the topic is the cluster's, the partition is not."""
     (some / "bulk-import-0").rename(some / "bulk-import-7")
     assert strays(some) == {"bulk-import-7": message("stray.unknown_partition", partition=7)}
 
 
 def test_a_replica_of_another_broker_becomes_stray(some):
-    """The metadata log assigns all of them to broker 1; opened as broker 2's."""
+    """The metadata log assigns all of them to broker 1, and they are opened as broker 2's."""
     properties = some / "meta.properties"
     properties.write_text(properties.read_text().replace("node.id=1", "node.id=2"))
     assert (
@@ -555,7 +541,7 @@ def test_a_replica_of_another_broker_becomes_stray(some):
 
 
 def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
-    """Opened by itself, and within its broker directory still."""
+    """Opened by itself, it is still in its broker directory."""
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
     )
@@ -569,7 +555,7 @@ def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
 
 
 def name_voters(broker, *node_ids):
-    """The quorum-state of these controllers."""
+    """Writes a quorum-state with these controllers."""
     state = {
         "clusterId": "",
         "leaderId": node_ids[0],
@@ -583,7 +569,7 @@ def name_voters(broker, *node_ids):
 
 
 def test_what_the_only_controller_lost_becomes_stray(some):
-    """Nobody else knows of the topics: brokers of 4.3.1 and 4.4.0 renamed every partition."""
+    """No other node knows the topics: brokers of 4.3.1 and 4.4.0 renamed every partition."""
     for snapshot in (some / METADATA).glob("*.checkpoint"):
         snapshot.unlink()
     next((some / METADATA).glob("*.log")).write_bytes(b"")
@@ -594,8 +580,8 @@ def test_what_the_only_controller_lost_becomes_stray(some):
 
 
 def test_nothing_is_stray_where_the_cluster_is_not_known(some):
-    """Without the metadata log, in a directory of another disk. Where it cannot be read to its end,
-    the only controller, as its log calls this node, knows what is before that.
+    """The cluster is not known without the metadata log. If the log is damaged and names this node
+    as the only controller, what precedes the damage is known.
     """
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
@@ -634,7 +620,6 @@ SERVING_PORTS = (
 
 @pytest.mark.parametrize("name", SERVING_PORTS)
 def test_what_real_brokers_held_is_not_stray(shared, name):
-    """Each directory as a broker left it: it served all of them."""
     broker = open_broker(shared / "data" / f"kafka-{name}.tar.gz")
     settings = open_settings(broker, (4, 4, 0))
     assert [
@@ -676,9 +661,6 @@ SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8
     ],
 )
 def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, error):
-    """It is read before anything else, by MetaPropertiesEnsemble and KafkaRaftServer; the logs are
-    told all the same. Brokers of 4.3.1 and 4.4.0 were started on each.
-    """
     # which replicas belong to the node is known with its id alone
     causes = ("becomes-stray", "replica-created")
     steps = predict_restart(open_broker(copied)).steps
@@ -700,7 +682,7 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
 
 
 def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
-    """Before 4.0 there may be none, unless KRaft's own log lies there."""
+    """Before 4.0 the file may be missing, unless KRaft's own log is there."""
     (copied / "meta.properties").unlink()
     assert predict_restart(open_broker(copied), release=(3, 6)).starts
     (copied / METADATA).mkdir()
@@ -717,8 +699,8 @@ def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
     ],
 )
 def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, clean, change):
-    """BootstrapDirectory reads its records at every start, before the logs; whatever checksum they
-    have.
+    """BootstrapDirectory reads its records at every start, before the logs, whatever their
+    checksums.
     """
     sound = (clean / "bootstrap.checkpoint").read_bytes()
     (copied / "bootstrap.checkpoint").write_bytes(sound)
@@ -735,7 +717,7 @@ def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, cl
 
 
 def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
-    """The newest alone is read, and its checksums are looked at."""
+    """Only the newest is read, and its checksums are verified."""
     shutil.copytree(clean / METADATA, copied / METADATA)
     newest = max((copied / METADATA).glob("*.checkpoint"))
     sound = newest.read_bytes()
@@ -768,8 +750,8 @@ def test_a_snapshot_that_ends_within_a_batch_is_read_up_to_there(copied, clean, 
 
 @pytest.mark.parametrize("size_bytes", [0, 40])
 def test_a_snapshot_without_its_header_ends_the_start(copied, clean, size_bytes):
-    """MetadataLoader asks for the header's timestamp, 4.3.1 and 4.4.0. The log holds all of it, so
-    the start succeeds without it.
+    """MetadataLoader of 4.3.1 and 4.4.0 asks for the header's timestamp. The log holds all records,
+    so the start succeeds without the snapshot.
     """
     shutil.copytree(clean / METADATA, copied / METADATA)
     newest = max((copied / METADATA).glob("*.checkpoint"))
@@ -798,7 +780,7 @@ def test_a_name_that_ends_as_a_snapshots_does_is_read_as_one(copied, clean, name
 
 
 def test_a_metadata_log_that_ends_before_its_snapshot_is_dropped(copied, clean):
-    """KafkaRaftLog.truncateToLatestSnapshot: the log starts anew, and older snapshots go."""
+    """KafkaRaftLog.truncateToLatestSnapshot restarts the log, and older snapshots are deleted."""
     shutil.copytree(clean / METADATA, copied / METADATA)
     log = next((copied / METADATA).glob("*.log"))
     log.write_bytes(b"")

@@ -20,16 +20,13 @@ NAME, PLAIN = "index-differs-from-rebuild", "clicks-none-0"
 
 @pytest.fixture
 def lab(clean, tmp_path) -> Lab:
-    """A partition of small batches, times in order."""
     return Lab(clean, tmp_path / "kafka", [PLAIN])
 
 
 def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Both indexes as a live broker writes them (LogSegment.append, 4.3.1), one batch after
-    another.
+    """Returns both indexes as a live broker writes them (LogSegment.append, 4.3.1), batch by batch.
 
-    starts: the interval with which a broker that starts before this batch goes on; batch 0 is the
-    first start.
+    `starts`: the interval of a broker that starts before this batch; batch 0 is the first start.
     """
     entries, times, since, newest, owner = [], [], 0, -1, 0
 
@@ -54,7 +51,6 @@ def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np
 
 
 def findings_with(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
-    """Returns the findings with these indexes."""
     for suffix, layout, table in (
         (".index", offset_index, entries),
         (".timeindex", time_index, times),
@@ -87,7 +83,7 @@ def test_restarts_and_changed_settings_leave_no_finding(lab, seed):
 
 
 def test_entries_lost_from_both_indexes_are_reported(lab):
-    """One of each: no time entry tells of a stop, though timestamps grew."""
+    """One entry of each index. No missing time entry marks a stop, although timestamps grew."""
     entries, times = written(rows_of(lab), {0: 8192})
     lost = entries[12]
     (finding,) = findings_with(

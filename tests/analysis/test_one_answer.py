@@ -1,5 +1,3 @@
-"""`check`, `dump`, `lookup` and Spark's source hold each other to one answer on damaged logs."""
-
 import contextlib
 import io
 import json
@@ -24,7 +22,6 @@ SEEDS = st.integers(0, 2**31)
 
 
 def dumped(log: Path) -> list[tuple[dict, list[dict]]]:
-    """Each batch that `dump --json` prints, with its records."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         assert main(["dump", str(log), "--print-data-log", "--json"]) == 0
@@ -39,7 +36,6 @@ def dumped(log: Path) -> list[tuple[dict, list[dict]]]:
 
 
 def damaged_places(directory: Path) -> Iterator[tuple[str, range]]:
-    """The files and bytes that errors of `check` are about."""
     for finding in check(open_broker(directory)).findings:
         if finding.severity == "error":
             start = finding.position or 0
@@ -48,7 +44,7 @@ def damaged_places(directory: Path) -> Iterator[tuple[str, range]]:
 
 
 def hold_to_each_other(seed: int) -> None:
-    """One damaged log, in a folder of its own."""
+    """Checks one damaged log in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "t-0"
         make_log(seed, directory)
@@ -103,5 +99,4 @@ def test_a_few_damaged_logs(seed):
 @given(SEEDS)
 @settings(max_examples=400, deadline=None)
 def test_many_damaged_logs(seed):
-    """The same, longer."""
     hold_to_each_other(seed)

@@ -12,7 +12,6 @@ PLAIN = "clicks-none-0"
 
 @pytest.fixture(scope="module")
 def lab(clean, tmp_path_factory) -> Lab:
-    """A broker directory with one partition."""
     return Lab(clean, tmp_path_factory.mktemp("names") / "kafka", [PLAIN])
 
 
@@ -30,7 +29,7 @@ def lab(clean, tmp_path_factory) -> Lab:
     ],
 )
 def test_a_file_of_another_name_is_told_with_what_a_start_does(name, consequence, lab):
-    """LogLoader of 4.3.1 and 4.4.0 did so with these names (tests.simulate.test_load_faults)."""
+    """LogLoader of 4.3.1 and 4.4.0 treats these names so (tests.simulate.test_load_faults)."""
     path = lab.path / PLAIN / name
     path.write_bytes(b"junk")
     health = check(lab.path, "4.3.1")
@@ -53,7 +52,6 @@ def test_a_file_of_another_name_is_told_with_what_a_start_does(name, consequence
     ],
 )
 def test_a_name_that_ends_the_start_is_told_once(name, lab):
-    """The same, of names without an offset."""
     path = lab.path / PLAIN / name
     path.write_bytes(b"junk")
     health = check(lab.path, "4.3.1")
@@ -90,7 +88,7 @@ def test_a_folder_is_told_with_what_a_start_does(name, consequence, lab):
 
 
 def test_an_index_beside_a_folder_of_the_name_of_its_log_stays(lab):
-    """LogLoader asks whether something of that name exists: recorded of 4.3.1 and 4.4.0."""
+    """LogLoader asks whether the name exists: recorded on 4.3.1 and 4.4.0."""
     folder = lab.path / PLAIN / f"{5:020}.log"
     index = folder.with_suffix(".index")
     folder.mkdir()

@@ -1,5 +1,5 @@
-"""The broker's table: what the listing knows, what index files add, what a catalog adds, and what
-stays unknown.
+"""The broker's table: what the listing knows, what index files and a catalog add, and what stays
+unknown.
 """
 
 import os
@@ -16,8 +16,8 @@ from tests.support.segment_files import columns, make_segment
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """orders-0: a closed segment of 1000 bytes and an active one of 500; logs-0: one deleted and an
-    active, empty one.
+    """orders-0 has a closed segment of 1000 bytes and an active one of 500; logs-0 has a deleted
+    and an active, empty one.
     """
     make_segment(tmp_path / "orders-0", 0, 1000, [400, 800], times=1)
     make_segment(tmp_path / "orders-0", 30, 500, [250], times=1)
@@ -28,9 +28,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_the_listing_knows_sizes_and_states(small):
-    """Before a file is opened: segments, bytes and kinds; whatever takes reading is unknown, not
-    zero.
-    """
+    """Before a file is opened, whatever needs reading is unknown, not zero."""
     known = overview.inventory(open_broker(small))
     assert [row.directory for row in known.partitions] == ["logs-0", "orders-0"]
     assert known.total.segments == 4 and known.total.log_bytes == 1700
@@ -44,7 +42,7 @@ def test_the_listing_knows_sizes_and_states(small):
 
 
 def test_index_files_add_entries_and_where_they_are(small):
-    """Counts, bytes an entry covers, and positions that run on from segment to segment."""
+    """Counts, bytes per entry, and positions that continue from segment to segment."""
     known = overview.with_entries(overview.inventory(open_broker(small)))
     orders = known.partitions[1]
     assert (orders.sums.offset_entries, orders.sums.time_entries, orders.sums.index_bytes) == (
@@ -59,9 +57,6 @@ def test_index_files_add_entries_and_where_they_are(small):
 
 
 def test_no_entry_covers_no_bytes(tmp_path):
-    """A topic-partition without an entry has no bytes an entry; that is not an error and not
-    infinity.
-    """
     make_segment(tmp_path / "empty-0", 0, 10, [])
     known = overview.with_entries(overview.inventory(open_broker(tmp_path / "empty-0")))
     assert known.total.offset_entries == 0 and known.total.bytes_per_entry is None
@@ -77,7 +72,7 @@ def test_an_entry_beyond_its_log_is_counted_but_not_placed(tmp_path):
 
 
 def test_what_cannot_be_read_is_left_out_and_reported(small):
-    """One index file vanished: the totals do without its segment, and say which file it was."""
+    """Without the index file that vanished, the totals leave its segment out and name the file."""
     inventory = overview.inventory(open_broker(small))
     deleted_index = small / "orders-0" / f"{0:020d}.index"
     deleted_index.unlink()
@@ -93,9 +88,7 @@ def test_what_cannot_be_read_is_left_out_and_reported(small):
 
 
 def test_a_catalog_adds_what_reading_tells(small):
-    """Batches, records, torn ends, the last offset, the newest record and the codecs, by
-    segment.
-    """
+    """Batches, records, torn ends, the last offset, the newest record and the codecs, by segment."""
     broker = open_broker(small)
     read = columns(
         broker,
@@ -120,7 +113,7 @@ def test_a_catalog_adds_what_reading_tells(small):
 
 
 def test_a_file_that_changed_since_is_unknown_again(small):
-    """A catalog's row counts only for the very bytes that it was read from."""
+    """A catalog's row counts only for the bytes that it was read from."""
     broker = open_broker(small)
     read = columns(broker, batches=[1, 0, 5, 2])
     log = small / "orders-0" / f"{30:020d}.log"
@@ -132,8 +125,8 @@ def test_a_file_that_changed_since_is_unknown_again(small):
 
 
 def test_a_segment_with_a_problem_is_left_out(small):
-    """The pipeline could not read one of its files, and names it; a file that both could not read
-    is one problem.
+    """The pipeline names the file it could not read. A file that both could not read is one
+    problem.
     """
     broker = open_broker(small)
     inventory = overview.inventory(broker)
@@ -157,7 +150,7 @@ def test_a_segment_with_a_problem_is_left_out(small):
 
 
 def test_a_log_read_to_its_middle_is_left_out(small):
-    """It has numbers, which are too small; the problem says so."""
+    """Its numbers are too small, and the problem says so."""
     broker = open_broker(small)
     problem = Problem(small / "orders-0" / f"{0:020d}.log", verbatim("input/output error"))
     known = overview.with_batches(
@@ -177,7 +170,6 @@ def test_a_log_read_to_its_middle_is_left_out(small):
     ],
 )
 def test_a_missing_file_is_no_problem(small, kind, nothing):
-    """A null in the catalog without one: there is nothing to count, so the sums are known."""
     (small / "orders-0" / f"{0:020d}.{kind}").unlink()
     broker = open_broker(small)
     known = overview.with_batches(
@@ -188,7 +180,7 @@ def test_a_missing_file_is_no_problem(small, kind, nothing):
 
 
 def test_a_hidden_number_of_records_is_unknown(small):
-    """A null of a file that is there: a compressed batch of an old format hides its count."""
+    """A compressed batch of an old format hides its count, so the catalog has a null."""
     broker = open_broker(small)
     known = overview.with_batches(
         overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], records=[1, 0, None, 2])
@@ -199,9 +191,7 @@ def test_a_hidden_number_of_records_is_unknown(small):
 
 
 def test_of_nothing_read_nothing_is_known(small):
-    """A topic-partition whose every segment is left out has no number of batches, not none of
-    them.
-    """
+    """If every segment is left out, the number of batches is unknown, not 0."""
     broker = open_broker(small)
     problems = [
         (Problem(small / "logs-0" / f"{base:020d}.log", message("errors.may_not_be_read")),)
@@ -214,7 +204,6 @@ def test_of_nothing_read_nothing_is_known(small):
 
 
 def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
-    """Its segments have plain names, but nothing reads them any more."""
     make_segment(tmp_path / "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", 0, 10, [])
     make_segment(tmp_path / "new-0", 0, 10, [])
     known = overview.inventory(open_broker(tmp_path))
@@ -223,7 +212,6 @@ def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
 
 
 def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
-    """The directory of the one before, which is to be deleted, has the same topic and number."""
     directory = "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
     for folder in ("orders-0", directory):
         make_segment(tmp_path / folder, 0, 10, [])
@@ -247,7 +235,7 @@ def test_large_indexes_are_left_to_the_pipeline(small, monkeypatch, limit, value
 
 
 def test_holes_do_not_count_as_index(tmp_path):
-    """A preallocated index of 128 MiB takes no time to read: it is a hole."""
+    """A preallocated index of 128 MiB takes no time to read, because it is a hole."""
     make_segment(tmp_path / "orders-0", 0, 10, [5])
     os.truncate(tmp_path / "orders-0" / f"{0:020d}.index", 128 << 20)
     broker = open_broker(tmp_path / "orders-0")
@@ -256,9 +244,7 @@ def test_holes_do_not_count_as_index(tmp_path):
 
 
 def test_a_typical_segment_has_a_few_entries_in_both_indexes(tmp_path):
-    """The smallest such, of a topic that is not Kafka's own; the largest is the one with the
-    longest log.
-    """
+    """The smallest such segment of a user's topic; the largest is the one with the longest log."""
     make_segment(tmp_path / "orders-0", 0, 900, [100, 200, 300, 400], times=4)
     make_segment(tmp_path / "orders-0", 50, 500, [100, 200, 300, 400], times=4)
     make_segment(tmp_path / "orders-0", 70, 100, [50], times=1)
@@ -269,7 +255,6 @@ def test_a_typical_segment_has_a_few_entries_in_both_indexes(tmp_path):
 
 
 def test_nothing_tells_where_there_is_nothing(tmp_path):
-    """A broker directory without a topic-partition."""
     (tmp_path / "meta.properties").write_text("version=1\n")
     known = overview.with_entries(overview.inventory(open_broker(tmp_path)))
     assert overview.default_segment(known) is None and overview.largest_segment(known) is None
@@ -277,7 +262,7 @@ def test_nothing_tells_where_there_is_nothing(tmp_path):
 
 
 def test_a_real_broker_adds_up(clean):
-    """37 topic-partitions of 4.3.1, counted here by the sizes of its trimmed index files."""
+    """37 topic-partitions of 4.3.1, counted by the sizes of their trimmed index files."""
     known = overview.with_entries(overview.inventory(open_broker(clean)))
     trimmed = [path for path in clean.glob("*/*.index*") if "-delete" not in path.parent.name]
     untrimmed = next(row for row in known.partitions if row.state == "delete")

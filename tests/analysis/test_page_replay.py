@@ -1,5 +1,5 @@
-"""Pages that go cold while an index grows: against a plain replay, a closed form, and figures that
-were worked out elsewhere.
+"""Pages that become cold while an index grows, compared with a plain replay, a closed form and
+published figures.
 """
 
 import time
@@ -31,8 +31,8 @@ SIXTEEN_MB = Memory(cold_after_bytes=16 * MB)  # what the figures worked out els
 def plain_replay(
     growth: IndexGrowth, memory: Memory, readers: Readers, warm_bytes: int | None
 ) -> tuple[list, list]:
-    """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes,
-    reader), and touches.
+    """Replays in plain Python with the searches of slots. Returns faults as (entries, page, idle
+    bytes, reader), and touches.
     """
     at, target, laggard = page_replay.targets(growth, readers)
     lookups = {
@@ -74,7 +74,6 @@ def plain_replay(
 
 
 def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
-    """Returns the pages that an entry spans."""
     return range(slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes + 1)
 
 
@@ -93,8 +92,8 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
 def test_every_fault_is_the_one_of_a_plain_replay(
     entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes
 ):
-    """Of any index, memory, readers and warm section: which page, when, idle for how long,
-    whose.
+    """Any index, memory, readers and warm section: which page, when, how long idle, for which
+    reader.
     """
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
@@ -128,8 +127,8 @@ def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
     ],
 )
 def test_cold_faults_a_grown_page(page_bytes, around, expected):
-    """A tail reader after every append, 20000 to 262144 entries, an entry every 4608 bytes; the
-    warm section has none.
+    """A tail reader after every append, 20000 to 262144 entries, one per 4608 bytes; the warm
+    section has no fault.
     """
     for turnover_mb, faults in zip(TURNOVERS_MB, expected, strict=True):
         memory = Memory(page_bytes, turnover_mb * MB, around)
@@ -140,7 +139,7 @@ def test_cold_faults_a_grown_page(page_bytes, around, expected):
 @pytest.mark.parametrize("page_bytes", [4096, 16_384, 65_536])
 @pytest.mark.parametrize("turnover_mb", TURNOVERS_MB)
 def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
-    """To within two faults of up to 2300."""
+    """Within two faults of up to 2300."""
     memory = Memory(page_bytes, turnover_mb * MB)
     assert (
         abs(
@@ -162,9 +161,7 @@ def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
     ],
 )
 def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
-    """Faults per 1000 lookups of each kind of reader, other draws than ours: to a tenth, and what
-    chance does to few of them.
-    """
+    """Faults per 1000 lookups of each kind of reader, within a tenth and the effect of chance."""
     readers = Readers(laggard_share=share)
     plain, warm = (
         page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes)
@@ -181,7 +178,6 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
 
 
 def test_the_seed_decides_the_readers():
-    """The same seed, the same faults; another, others."""
     plain, same, other = (
         page_replay.replay(GROWN, Memory(), Readers(laggard_share=0.01, seed=seed), None).faults
         for seed in (1, 1, 2)
@@ -190,7 +186,7 @@ def test_the_seed_decides_the_readers():
 
 
 def test_a_warm_section_does_not_help_who_comes_too_seldom():
-    """A lookup every 1.4 MB of a log whose pages go cold after 1 MB."""
+    """One lookup per 1.4 MB of a log whose pages become cold after 1 MB."""
     seldom, cold = Readers(appends_per_lookup=304), Memory(cold_after_bytes=MB)
     warm, plain = (
         page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_per_thousand(TAIL)
@@ -203,8 +199,8 @@ def test_a_warm_section_does_not_help_who_comes_too_seldom():
 
 
 def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
-    """One lookup every 5000 appends: 0 faults a lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4
-    without one.
+    """One lookup per 5000 appends: 0 faults per lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4
+    without a warm section.
     """
     readers = Readers(appends_per_lookup=5000)
     faults = [
@@ -215,7 +211,6 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
 
 
 def test_readers_300_entries_behind_gain_nothing():
-    """Faults are not fewer then, only another's."""
     for lag_entries in (300, 1000):
         readers = Readers(laggard_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
         plain, warm = (
@@ -226,7 +221,7 @@ def test_readers_300_entries_behind_gain_nothing():
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
-    """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six
+    """Which of pages 12 and 13 a plain tail search touches; the published sets hold for two of six
     stretches.
     """
     index_size_ranges = page_replay.index_size_ranges(6145, 7168)
@@ -254,7 +249,7 @@ def test_the_pages_of_kafka_6432_size_by_size():
 
 
 def test_not_every_warm_search_touches_three_pages():
-    """As Kafka's comment has it; a third of those spread over the warm section do, from none to
+    """Kafka's comment says three. Of searches spread over the warm section a third do, from none to
     half by the size of the index.
     """
     shares = []
@@ -266,7 +261,7 @@ def test_not_every_warm_search_touches_three_pages():
 
 
 def test_a_clock_of_its_own():
-    """A real index: its entries lie where they lie; one that stands still makes nothing go cold."""
+    """A real index keeps its entry positions; if it stands still, nothing becomes cold."""
     growth = IndexGrowth(40_000)
     even = page_replay.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
     same = page_replay.replay(
@@ -279,16 +274,13 @@ def test_a_clock_of_its_own():
 
 
 def test_an_index_without_an_entry():
-    """No page, no lookup, no fault."""
     none = page_replay.replay(IndexGrowth(0))
     assert (none.pages, none.lookups, none.faults, len(none.first_faults)) == (0, (0, 0), (0, 0), 0)
     assert none.faults_per_new_page == 0 and none.faults_per_thousand(TAIL) is None
 
 
 def test_how_long_a_page_lives():
-    """64 GB of cache that 300 MB/s pour into are turned over in 213 s: 213 MB of a log of 1
-    MB/s.
-    """
+    """64 GB of cache that fill at 300 MB/s last 213 s: 213 MB of a log of 1 MB/s."""
     assert page_replay.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(
         213.3 * MB, rel=0.001
     )
@@ -296,7 +288,6 @@ def test_how_long_a_page_lives():
 
 @pytest.mark.slow
 def test_a_full_replay_takes_less_than_a_second():
-    """262144 entries, once it is compiled."""
     page_replay.replay(IndexGrowth(100))
     begun = time.process_time()  # of this process alone: others may be busy
     page_replay.replay(GROWN, warm_bytes=None, columns=280)

@@ -25,8 +25,8 @@ OF_BROKER = {
 
 
 def test_the_worst_stands_first(clean):
-    """Errors before warnings, the log before its indexes; findings of one code are one badge; what
-    is information is none.
+    """Errors come before warnings, the log before its indexes. Findings of one code are one badge;
+    information has none.
     """
     rows = [
         ("a-0", None, f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),
@@ -67,7 +67,6 @@ def test_what_the_next_start_does_is_no_badge(killed):
 
 
 def test_every_code_with_a_badge_has_words():
-    """And no other has: words that nothing shows are left over."""
     badge_codes = (
         {code.name for code in CODES.values() if code.severity != INFO}
         - set(partition_badges.RECOVERY_CODES)
@@ -81,7 +80,7 @@ def test_every_code_with_a_badge_has_words():
 
 
 def test_a_hundred_thousand_findings_take_a_moment(clean):
-    """One a segment: the map of a large directory waits for them."""
+    """One per segment: the map of a large directory waits for them."""
     rows = [
         ("a-0", None, f"a-0/{n:020d}.index", "index-zero-tail", "warning") for n in range(100_000)
     ]

@@ -34,7 +34,6 @@ SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=
 
 
 def ages_of_rows(rows) -> list[SegmentAge]:
-    """Segments of ten offsets each."""
     return [
         SegmentAge(10 * number, size, time, "record", 10 * number)
         for number, (time, size) in enumerate(rows)
@@ -61,8 +60,8 @@ def plainly(
     log_start: int,
     high_watermark: int,
 ) -> list[tuple[int, str]]:
-    """UnifiedLog.deleteOldSegments (4.3.1) as plain loops: three passes, each from the oldest
-    segment on until one stays.
+    """Runs UnifiedLog.deleteOldSegments (4.3.1) as three passes, each from the oldest segment until
+    one stays.
     """
     left, deleted_bases, end = list(segments), [], 10 * len(segments)
 
@@ -109,7 +108,6 @@ def plainly(
 def test_a_pass_deletes_what_the_plain_loop_does(
     rows, ms, size, deletes, now_ms, log_start, high_watermark
 ):
-    """All three rules, the high watermark and an empty last segment."""
     segments, by = ages_of_rows(rows), limits(ms, size, deletes)
     retention = log_retention(
         "a-0",
@@ -127,8 +125,8 @@ def test_a_pass_deletes_what_the_plain_loop_does(
 
 
 def test_a_pass_deletes_what_kafka_did(data, request):
-    """374 passes of UnifiedLog 4.3.1 over real partitions; where the directory is a sample, its
-    segments are seen as Kafka saw them.
+    """374 passes of UnifiedLog 4.3.1 over real partitions. Where the directory is a sample, the
+    recorded segments are used.
     """
     with gzip.open(data / "retention_passes.jsonl.gz") as file:
         passes = [json.loads(line) for line in file]
@@ -183,7 +181,6 @@ def test_a_pass_deletes_what_kafka_did(data, request):
 
 @given(SEGMENTS, st.integers(0, 40))
 def test_a_segment_is_deleted_at_the_time_forecast(rows, ms):
-    """A pass at gone_ms keeps it, one a millisecond later takes it; no pass before does."""
     segments, by = ages_of_rows([(time, size + 1) for time, size in rows]), limits(ms)
     for segment in log_retention("a-0", segments, by, now_ms=-1).segments:
         for now_ms, is_gone in ((segment.gone_ms, False), (segment.gone_ms + 1, True)):
@@ -198,7 +195,6 @@ def test_a_segment_is_deleted_at_the_time_forecast(rows, ms):
 
 @given(SEGMENTS, st.integers(0, 200))
 def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
-    """more_bytes in the last segment make retention.bytes take it, one byte less does not."""
     segments = ages_of_rows([(0, size + 1) for _, size in rows])
     for at, segment in enumerate(
         log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), now_ms=0).segments
@@ -223,7 +219,6 @@ def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
 
 
 def retention_of(directory, name: str, **given_limits):
-    """The segments of a topic-partition on disk, under these limits."""
     planned = plan_check(open_broker(directory))
     partition = planned.broker.partition(name)
     checked = [
@@ -246,8 +241,8 @@ def retention_of(directory, name: str, **given_limits):
 
 
 def test_what_a_real_broker_deleted_by_size(clean):
-    """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted; with it the log was above by
-    more than its size, without not.
+    """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted. Without it the log is no
+    longer above the limit by more than its size.
     """
     partition = open_broker(clean).partition("weblogs-0")
     (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
@@ -266,7 +261,7 @@ def test_what_a_real_broker_deleted_by_size(clean):
 
 
 def test_what_a_real_broker_deleted_below_the_log_start(clean):
-    """device-events.v2: deleteRecords went to 9037; segment 0 waits as .deleted, the one that holds
+    """device-events.v2: deleteRecords went to 9037. Segment 0 waits as .deleted; the one that holds
     9037 is kept whole.
     """
     partition = open_broker(clean).partition("device-events.v2-0")
@@ -293,8 +288,8 @@ def test_what_a_real_broker_deleted_below_the_log_start(clean):
     ],
 )
 def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, name):
-    """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line: no
-    segment is due by any other rule.
+    """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line, so no
+    other rule deletes a segment.
     """
     checked = broker_health.check(shared / "data" / f"{name}.tar.gz")
     for log in checked.retention:
@@ -308,8 +303,8 @@ def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, n
 
 
 def test_the_record_that_keeps_a_segment(clean):
-    """sensors-late: of the batch of 10 973 to 11 001 offset 11 000 has the time 400 days ahead; the
-    topic's own settings are told.
+    """sensors-late: offset 11 000 in the batch of 10 973 to 11 001 has a time 400 days ahead. The
+    topic's own settings are shown.
     """
     (log,) = [log for log in broker_health.check(clean, partition="sensors-late-0").retention]
     first, second = log.segments
@@ -328,7 +323,7 @@ def test_the_record_that_keeps_a_segment(clean):
 
 
 def test_settings_are_those_of_the_topic(clean):
-    """weblogs has its own retention.bytes; accounts is compacted and expires by nothing."""
+    """weblogs has its own retention.bytes; accounts is compacted, and no limit deletes from it."""
     retention_by_partition = {
         retention_by_partition.partition: retention_by_partition
         for retention_by_partition in broker_health.check(clean).retention
@@ -344,7 +339,7 @@ def test_settings_are_those_of_the_topic(clean):
 
 
 def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
-    """rides-0: the .timeindex of 607 was removed, so the .log's own time keeps it, and with it the
+    """rides-0: the .timeindex of 607 was removed, so the .log's modification time keeps it and the
     younger ones.
     """
     (log,) = broker_health.check(damaged, partition="rides-0").retention
@@ -360,7 +355,7 @@ def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
 
 
 def test_slots_never_written_count_as_1970(damaged):
-    """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms takes it however
+    """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms deletes it however
     young its records are.
     """
     (log,) = broker_health.check(damaged, partition="metrics-0").retention
@@ -373,7 +368,7 @@ def test_slots_never_written_count_as_1970(damaged):
 
 
 def test_another_unit_is_remarked(clean):
-    """sensors-seconds: as milliseconds of January 1970, long expired."""
+    """sensors-seconds: as milliseconds they are in January 1970, long expired."""
     (log,) = broker_health.check(clean, partition="sensors-seconds-0").retention
     assert log.segments[0].state == "time" and "not milliseconds" in newest_text(
         log.segments[0].age
@@ -402,7 +397,7 @@ def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(kille
 
 
 def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
-    """It may be young; those before it go all the same."""
+    """It may be young; the segments before it are deleted anyway."""
     retention = log_retention(
         "a-0",
         [
@@ -417,7 +412,6 @@ def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
 
 
 def test_what_the_high_watermark_holds():
-    """Nothing at or beyond it goes, however old."""
     retention = log_retention(
         "a-0",
         ages_of_rows([(0, 5), (0, 5), (90, 5)]),

@@ -1,4 +1,4 @@
-"""Slots and pages of every search in an index of a size, against the exact tables."""
+"""Slots and pages of every search in an index of a given size, compared with exact tables."""
 
 from math import ceil, log2
 
@@ -22,7 +22,7 @@ from kafkaviz.search.slots import first_warm_slot
     ],
 )
 def test_the_mean_bisection(entries, mean):
-    """The closed form L + 1 - 2^L / n, of log2 of n rounded up, and the plain search itself, which
+    """The closed form L + 1 - 2^L / n, where L is log2 of n rounded up, and the plain search, which
     reads slot 0 first.
     """
     steps = ceil(log2(entries))
@@ -44,9 +44,7 @@ def test_the_mean_bisection(entries, mean):
 def test_the_table_of_kafkas_search(
     entries, entry_bytes, mean, most, cold, warm, pages, most_pages, tail
 ):
-    """Means over all slots, the most, cold and warm apart, pages of 4 KiB, and the reader at the
-    end.
-    """
+    """Means over all slots, maxima, cold and warm, pages of 4 KiB, and the reader at the end."""
     search = probes(entries, entry_bytes)
     assert (search.probes.mean(), search.probes.max()) == (pytest.approx(mean, abs=0.006), most)
     first = first_warm_slot(entries, entry_bytes)
@@ -61,8 +59,8 @@ def test_the_table_of_kafkas_search(
 
 
 def test_what_a_cold_search_touches():
-    """Pages as in the table; with 128 KiB read around each, a small index is one read, 2 MiB some
-    four, and each doubling adds one.
+    """With 128 KiB read around each page, a small index is one read, 2 MiB some four, and each
+    doubling adds one.
     """
     assert mean_touched_pages(65_536, 8) == pytest.approx(8.85, abs=0.01)
     assert [mean_touched_pages(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [
@@ -84,7 +82,7 @@ def test_an_empty_index_is_not_read():
 
 
 def test_what_is_kept_cannot_be_changed():
-    """The same table is handed out again."""
+    """The same table is returned again."""
     assert probes(5, 8) is probes(5, 8)
     with pytest.raises(ValueError, match="read-only"):
         probes(5, 8).probes[0] = 9

@@ -1,6 +1,7 @@
-"""Steps back of producers, by the rules of ProducerAppendInfo and ProducerStateManager (4.3.1).
+"""Producers whose sequence or epoch goes back, by ProducerAppendInfo and ProducerStateManager
+(4.3.1).
 
-By the source: checkProducerEpoch, checkSequence and inSequence, and isProducerExpired.
+From the source: checkProducerEpoch, checkSequence, inSequence and isProducerExpired.
 """
 
 import numpy as np
@@ -19,7 +20,6 @@ LAST = 2**31 - 1
 
 
 def batch_rows(batches: list[tuple[int, int, int, int, int]]) -> np.ndarray:
-    """Rows of (producer, epoch, first sequence, records, timestamp) at rising offsets."""
     rows = np.zeros(len(batches), VALIDATED_BATCH)
     offset = 0
     for row, (producer, epoch, sequence, count, time_ms) in zip(rows, batches, strict=True):
@@ -31,7 +31,9 @@ def batch_rows(batches: list[tuple[int, int, int, int, int]]) -> np.ndarray:
 
 
 def steps_of(rows: np.ndarray, expiration_ms: int = DAY_MS, cut: int = 0) -> list[tuple[int, int]]:
-    """(first offset, last sequence before it) of each step back; rows are taken in two parts."""
+    """Returns (first offset, last sequence before it) of each step back; the rows are processed in
+    two parts.
+    """
     order = ProducerOrder(expiration_ms)
     for part in (rows[:cut], rows[cut:]):
         order.take(part)
@@ -60,7 +62,6 @@ def steps_of(rows: np.ndarray, expiration_ms: int = DAY_MS, cut: int = 0) -> lis
     ],
 )
 def test_what_a_leader_refuses(batches, steps):
-    """Within an expiration of a second."""
     rows = batch_rows(batches)
     for cut in range(len(rows) + 1):
         assert steps_of(rows, 1000, cut) == steps
@@ -107,7 +108,7 @@ def test_steps_are_those_of_a_plain_loop(batches, cut):
     ],
 )
 def test_the_expiration_is_a_setting_of_the_broker(clean, tmp_path, version, text, expiration_ms):
-    """By the release, or as server.properties has it."""
+    """By the release, or by server.properties."""
     lab = Lab(clean, tmp_path / "kafka", ["dense-index-0"])
     if text:
         node = open_broker(lab.path).main_directory.node_id

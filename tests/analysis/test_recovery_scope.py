@@ -17,7 +17,7 @@ IN_2035_S = 2_051_222_400
 
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
 def test_they_are_those_that_the_steps_name(request, sample):
-    """Of every partition of the samples; what is deleted behind a cut was to be read as well."""
+    """Every partition of the samples; segments deleted after a cut were to be read as well."""
     planned = plan_check(open_broker(request.getfixturevalue(sample)))
     steps = {
         log.partition.directory: broker_health.restart_steps(
@@ -53,8 +53,8 @@ def test_they_are_those_that_the_steps_name(request, sample):
 
 
 def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
-    """The start that is foretold builds its time index anew; whenever the .log was written, that
-    does not count.
+    """The predicted start rebuilds its time index, so the modification time of the .log does not
+    count.
     """
     shutil.copytree(clean, tmp_path / "kafka")
     log = tmp_path / "kafka" / "orders-0" / f"{0:020}.log"
@@ -79,7 +79,7 @@ def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
 
 
 def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
-    """A torn .index; and of a log that nobody knows the end of nothing is unflushed."""
+    """A torn .index. Nothing is unflushed in a log whose end is unknown."""
     shutil.copytree(clean / "orders-0", tmp_path / "orders-0")
     index = tmp_path / "orders-0" / f"{0:020}.index"
     index.write_bytes(index.read_bytes()[:13])

@@ -1,5 +1,3 @@
-"""The reads of a lookup in tiered storage, and their cost."""
-
 import json
 from pathlib import Path
 
@@ -23,7 +21,7 @@ def remote_of(capsys, logs: Path, store: Path, offset: int, *options: str) -> di
 
 
 def test_a_remote_lookup_is_priced_by_its_requests(recorded, capsys):
-    """The indexes whole, then the .log from the position of the index to the end of the batch."""
+    """Whole indexes, then the .log from the position of the index to the end of the batch."""
     logs, store = recorded
     remote = remote_of(capsys, logs, store, 53, "--remote-request-ms", "20")
     assert [(read["file"], read["requests"], read["bytes"]) for read in remote["reads"]] == [
@@ -40,7 +38,7 @@ def test_a_local_lookup_costs_no_request(recorded, capsys):
 
 
 def test_a_chunk_is_a_request(recorded, tmp_path, capsys):
-    """In Aiven's layout, and the manifest is one too: bytes 2990 to 4704 in chunks of 1000."""
+    """In Aiven's layout the manifest is a request too: bytes 2990 to 4704 in chunks of 1000."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=False)
     remote = remote_of(capsys, logs, bucket, 53)
@@ -50,14 +48,14 @@ def test_a_chunk_is_a_request(recorded, tmp_path, capsys):
 
 @pytest.fixture
 def stored(object_store, clean):
-    """A partition of the sample broker in an object store, of which nothing was asked yet."""
+    """Returns a partition of the sample broker in an object store before any request."""
     object_store.put_directory(clean / "orders-0", "priced/orders-0")
     file_system.forget_times()
     return object_store
 
 
 def test_a_lookup_in_an_object_store_says_what_it_asked(stored, capsys):
-    """Of the file of each step, as the server counted, in the time that was measured."""
+    """The file of each step, with the server's count and the measured time."""
     stored.requests.clear()
     arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000", "--json"]
     assert main(arguments) == 0
@@ -86,8 +84,8 @@ def test_a_lookup_in_an_object_store_says_what_it_asked(stored, capsys):
 def test_a_lookup_says_as_many_requests_as_the_server_counted(
     stored, clean, capsys, monkeypatch, by, is_whole
 ):
-    """Of each file, those of this session: of the first lookup, which the second adds none to; and
-    the next process foretells as many.
+    """The first lookup counts its requests per file, the second adds none, and the next process
+    predicts as many.
     """
 
     def lookup(place: Path | str, option: str, value: int) -> dict:
@@ -114,7 +112,6 @@ def test_a_lookup_says_as_many_requests_as_the_server_counted(
 
 
 def test_what_lies_here_already_is_modelled(stored, capsys):
-    """By what it would take: the size and one range of a file that comes whole."""
     arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000"]
     assert main(arguments) == 0
     measured = capsys.readouterr().out
@@ -139,7 +136,6 @@ def test_what_lies_here_already_is_modelled(stored, capsys):
 
 
 def test_a_large_file_is_modelled_by_the_places_that_are_read(stored, capsys, monkeypatch):
-    """512 KiB each."""
     arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000", "--json"]
     main(arguments)
     file_system.forget_times()
@@ -165,13 +161,12 @@ def test_a_broker_is_priced_with_the_latency_of_its_store(recorded, object_store
 
 
 def test_a_lookup_on_disk_has_no_remote_reads(clean, capsys):
-    """Nor says it a word of them."""
     assert main(["lookup", str(clean / "orders-0"), "--offset", "25000", "--json"]) == 0
     assert "remote" not in json.loads(capsys.readouterr().out)
 
 
 def test_a_latency_is_a_number_of_milliseconds(recorded, capsys):
-    """Anything else is wrong usage."""
+    """Anything else is a usage error."""
     logs, store = recorded
     for text in ("-1", "soon", "inf", "nan"):
         with pytest.raises(SystemExit) as end:

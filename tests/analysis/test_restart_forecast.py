@@ -1,4 +1,4 @@
-"""A start in numbers, and the words that the page and the command have in common."""
+"""A start in numbers, and the words that the page and the command share."""
 
 import pytest
 
@@ -89,7 +89,7 @@ TOPIC = StartupStep(
 
 
 def test_each_thing_is_counted_once():
-    """Logs, not segments or files; segments whose indexes are built, not files; what every start
+    """Logs, not segments or files; segments whose indexes are built, not files. What every start
     may do is left out.
     """
     forecast = restart_forecast.forecast(
@@ -117,7 +117,6 @@ def test_each_thing_is_counted_once():
 
 
 def test_an_empty_replica_is_announced_first():
-    """The start creates it where the directory of an assigned replica is missing."""
     created = StartupStep(
         partition="d-0", segment=None, action="create", cause="replica-created", why=NO_REASON
     )
@@ -133,7 +132,6 @@ def test_an_empty_replica_is_announced_first():
 
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
-    """Producer snapshots, and files that waited to be unlinked."""
     epochs = StartupStep(
         partition="a-0",
         segment=None,
@@ -173,8 +171,8 @@ def test_the_page_and_the_command_say_the_same(sample, request):
 
 
 def test_the_other_logs_are_those_of_the_broker():
-    """However few of them the steps name; a file of the broker directory takes no one log with
-    it.
+    """All logs of the broker count, even if few are named; a file of the broker directory belongs
+    to no log.
     """
     full = StartupStep(
         partition="a-0",

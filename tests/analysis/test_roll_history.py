@@ -1,5 +1,5 @@
-"""How the segments of a simulated log fill, compared with a log that is asked after every append;
-and the history of real partitions.
+"""How the segments of a simulated log fill, compared with the log after every append, and the
+history of real partitions.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ START_MS = 1_700_000_000_000
 
 
 def stream(sizes, apart_ms=10, timestamps=None) -> np.ndarray:
-    """One-record batches of these sizes, one after the other."""
+    """Returns one-record batches of these sizes."""
     rows = np.zeros(len(sizes), INCOMING)
     number = np.arange(len(sizes))
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, 1, 2, -1
@@ -31,16 +31,13 @@ def stream(sizes, apart_ms=10, timestamps=None) -> np.ndarray:
 
 
 def written(config: LogConfig, rows: np.ndarray) -> roll_history.RollHistory:
-    """The history of these batches in a log."""
     log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
     return roll_history.history_of_log(log.segments, roll_history.appended_rows(rows), config)
 
 
 def plainly(config: LogConfig, rows: np.ndarray) -> dict[int, tuple[int, int, int]]:
-    """After each append, asked one by one: log bytes, entries of the offset index, of the time
-    index.
-    """
+    """Returns log bytes and entries of both indexes after each append."""
     log, fills = UnifiedLog(config, now_ms=START_MS), {}
     for place in range(len(rows)):
         log.append(rows[place : place + 1].copy())
@@ -63,7 +60,7 @@ def plainly(config: LogConfig, rows: np.ndarray) -> dict[int, tuple[int, int, in
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fills_are_what_the_log_had(config, seed):
-    """At every point of every segment, whatever rolls it, and where timestamps go back."""
+    """At every point of every segment, whatever rolls it, and with timestamps that decrease."""
     random = np.random.default_rng(seed)
     stamps = START_MS + np.arange(400) * 10 - random.integers(0, 60, 400) // 30 * 40
     rows = stream(random.integers(70, 400, 400), timestamps=stamps)
@@ -105,7 +102,7 @@ def test_a_segment_ends_with_its_roll():
 
 
 def test_without_timestamps_the_clock_counts():
-    """Time goes by although no batch says so."""
+    """Time passes although no batch has a timestamp."""
     history = written(LogConfig(segment_ms=95), stream([100] * 30, timestamps=-1))
     assert history.rolls() == {RollCause.TIME: 2} and history.segments[0].fills[
         "waited_ms"
@@ -113,7 +110,6 @@ def test_without_timestamps_the_clock_counts():
 
 
 def test_a_log_without_a_batch():
-    """No segment, no speed."""
     history = written(LogConfig(), stream([]))
     assert (
         history.segments == ()
@@ -127,7 +123,6 @@ def test_a_log_without_a_batch():
 
 
 def on_disk(broker_path, directory: str) -> roll_history.RollHistory:
-    """A real partition with the settings that its directory tells."""
     broker = open_broker(broker_path)
     known = settings.open_settings(broker).topic_settings(broker.partition(directory).topic)
     config = log_config({name: value.value for name, value in known.items()})
@@ -139,7 +134,7 @@ def on_disk(broker_path, directory: str) -> roll_history.RollHistory:
 
 
 def test_a_time_index_that_is_full(clean):
-    """28 rolls at 24 entries, 49 batches a segment, no .log read."""
+    """28 rolls at 24 entries, 49 batches per segment, without reading a .log."""
     history = on_disk(clean, "tiny-index-0")
     assert history.rolls() == {RollCause.TIME_INDEX_FULL: 28} and not history.inferred_limits
     assert {str(segment_history.reason.numbers()) for segment_history in history.segments[:-1]} == {
@@ -156,9 +151,7 @@ def test_a_time_index_that_is_full(clean):
 
 
 def test_a_limit_that_only_the_rolls_tell(clean):
-    """segment.bytes of this broker stands in no file of the directory: 1 MiB is the roundest that
-    fits three rolls.
-    """
+    """No file has this broker's segment.bytes: 1 MiB is the roundest value that fits three rolls."""
     history = on_disk(clean, "heartbeat-0")
     bounds = history.inferred_limits["segment.bytes"]
     assert (bounds.low, bounds.high, bounds.value) == (
@@ -173,7 +166,7 @@ def test_a_limit_that_only_the_rolls_tell(clean):
 
 
 def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
-    """The fills of a real segment beside the batches of its .log."""
+    """The fills of a real segment equal those of its .log."""
     history, partition = (
         on_disk(clean, "rolls-by-time-0"),
         open_broker(clean).partition("rolls-by-time-0"),
@@ -191,12 +184,10 @@ def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
 
 
 def test_an_empty_partition_has_no_segment(clean):
-    """Nothing was written, nothing fails."""
     assert on_disk(clean, "empty-room-1").segments == ()
 
 
 def facts(log_bytes, first_bytes, times=(0, 0), entries=(0, 0), base=0) -> SegmentFacts:
-    """A segment at a glance."""
     return SegmentFacts(
         base_offset=base,
         log_bytes=log_bytes,
@@ -210,7 +201,7 @@ def facts(log_bytes, first_bytes, times=(0, 0), entries=(0, 0), base=0) -> Segme
 
 
 def test_limits_that_rolls_bound():
-    """Between the largest segment and the least that the next batch would have made; of times the
+    """Between the largest segment and the least that the next batch would have made; times in the
     roundest unit.
     """
     by_size = [facts(1_047_315, 100), facts(1_048_043, 2871, base=10), facts(400, 1200, base=20)]
@@ -251,7 +242,7 @@ def test_limits_that_contradict_each_other_are_none():
 )
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 def test_a_reason_trips_where_the_writer_rolls(number, beyond):
-    """At each limit, one below and one above it; an index has never more entries than its slots."""
+    """At each limit, one below and one above; an index never has more entries than slots."""
     limit = {
         roll_reason.SIZE: 900,
         roll_reason.TIME: 500,

@@ -1,6 +1,4 @@
-"""The reason for a roll, inferred from the neighbouring segments, on topics of the sample broker
-whose settings are known.
-"""
+"""The reason for a roll, inferred from the neighbouring segments, on topics with known settings."""
 
 import pytest
 
@@ -20,7 +18,7 @@ from kafkaviz.log.broker import open_broker
     ],
 )
 def test_known_reasons(clean, directory, base_offset, reason):
-    """The settings of these topics are in the README of the sample."""
+    """The README of the sample lists the settings of these topics."""
     assert roll_reason(open_broker(clean).partition(directory), base_offset) == reason
 
 
@@ -38,7 +36,6 @@ def test_a_glance_is_what_a_walk_would_tell(clean):
 
 
 def test_an_empty_log(killed):
-    """No header, no time."""
     facts = segment_facts(open_broker(killed).partition("empty-room-1").segment(0))
     assert (facts.first_batch_bytes, facts.max_timestamp_ms, facts.first_batch_last_offset) == (
         0,
@@ -48,7 +45,7 @@ def test_an_empty_log(killed):
 
 
 def test_a_short_log(damaged):
-    """36 bytes that compaction left: what is missing of the header is taken as zeros."""
+    """Compaction left 36 bytes; what is missing of the header is taken as zeros."""
     partition = open_broker(damaged).partition("rides-0")
     assert segment_facts(partition.segment(2418, "cleaned")).log_bytes == 36
     assert roll_reason(partition, 2418) is not None

@@ -1,5 +1,3 @@
-"""The two searches raced: against the slots that Kafka's classes read, and KAFKA-6432's pages."""
-
 import gzip
 import json
 from dataclasses import replace
@@ -22,7 +20,6 @@ NVME_US = STORAGES["nvme"].read_us.typical
 
 
 def tail_race(entries: int) -> SearchRace:
-    """Returns the race for a target after the last of this many entries."""
     return search_race.race(practice.log_of_keys(range(entries)).segments[0], "offset", entries)
 
 
@@ -54,7 +51,7 @@ def test_kafka_6432():
     ],
 )
 def test_the_last_entry_of_a_full_index_moves_all_middles(entries, pages, cold_pages):
-    """2560 pages are five times 512: half, three quarters, seven eighths begin a page each."""
+    """2560 pages are five times 512: half, three quarters and seven eighths begin a page each."""
     segment = practice.full().log.segments[0]
     race = search_race.race(segment, "offset", 5_242_883, entries=entries)
     assert (race.plain.pages, race.plain.cold_pages) == (pages, cold_pages)
@@ -63,7 +60,6 @@ def test_the_last_entry_of_a_full_index_moves_all_middles(entries, pages, cold_p
 
 
 def test_the_entry_before_the_middles_move_is_raced_too():
-    """All is hot there; a reader that is not at the tail, or does not wait, has no such entry."""
     segment = practice.full().log.segments[0]
 
     def before(target: int, entries: int | None = None) -> SearchRace | None:
@@ -92,7 +88,6 @@ def test_what_is_cold_is_what_page_cache_has_as_cold(warm_bytes):
 
 
 def test_the_clock():
-    """A probe takes 14 ns behind 100 ns, a cold page 100 µs more."""
     race = tail_race(7168)
     assert race.warm.finish_us(NVME_US) == pytest.approx(0.1 + 12 * 0.014)
     assert race.plain.finish_us(NVME_US) == pytest.approx(0.1 + 14 * 0.014 + 100)
@@ -106,7 +101,6 @@ def test_no_tail_waits_with_the_warm_section_first():
 
 
 def test_far_behind_both_wait():
-    """The warm section's first page is hot and in vain, and slot 0 comes on top."""
     segment = practice.log_of_keys(range(20_480)).segments[0]
     race = search_race.race(segment, "offset", 5000)
     assert race.warm.search.section == "cold"
@@ -117,14 +111,13 @@ def test_far_behind_both_wait():
 
 @pytest.mark.parametrize("entries", [0, 1, 512])
 def test_one_page_is_hot(entries):
-    """All of it was written since the index was one page shorter."""
     race = tail_race(entries)
     assert race.is_hot
     assert (race.warm_from_slot == 0) == (entries > 0)
 
 
 def test_the_slots_are_those_of_kafka(data):
-    """The recorded reads of OffsetIndex.lookup, with the warm section and without."""
+    """The recorded reads of OffsetIndex.lookup, with and without the warm section."""
     compared = 0
     with gzip.open(data / "index_search.jsonl.gz", "rt") as file:
         for line in map(json.loads, file):
@@ -144,7 +137,7 @@ def test_the_slots_are_those_of_kafka(data):
 
 @pytest.fixture(scope="module")
 def dense(clean) -> LogView:
-    """1126 offset entries as a 4.3.1 broker wrote them."""
+    """Returns 1126 offset entries that a 4.3.1 broker wrote."""
     return view_partition(open_broker(clean).partition("dense-index-0"))
 
 
@@ -164,7 +157,6 @@ def test_each_is_the_lookup_of_a_release(dense, version):
 
 
 def test_a_page_is_waited_for_once(dense):
-    """A slot of 12 bytes may lie in two of them; pages of 48 bytes make many."""
     first_ms = int(dense.segments[0].time_slots["timestamp_ms"][0])
     for target in range(first_ms, first_ms + 5_900_000, 97_003):
         race = search_race.race(dense.segments[0], "time", target, warm_bytes=96, page_bytes=50)

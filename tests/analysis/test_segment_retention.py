@@ -35,7 +35,7 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
 
 
 def test_what_no_limit_concerns(clean):
-    """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
+    """The metadata log has other rules, and a directory that waits for deletion goes whole."""
     planned = plan_check(open_broker(clean))
     deleted = next(
         partition for partition in planned.broker.partitions if partition.state == "delete"

@@ -1,6 +1,4 @@
-"""Which batch of a segment is looked at: that of an offset, a telling one, the one at a byte; and
-how much around it.
-"""
+"""Which batch of a segment is shown, and how much around it."""
 
 import pytest
 
@@ -12,8 +10,8 @@ from tests.analysis.arrays import even
 
 
 def test_an_offset_is_found():
-    """In the batch that holds it; what is not in the segment, or no number, has no row and a
-    reason.
+    """In the batch that holds it. An offset outside the segment, or a malformed one, has no row and
+    a reason.
     """
     table = arrays.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
     anatomy = arrays.anatomy(table, None, None, 1000)
@@ -39,7 +37,7 @@ def test_an_offset_is_found():
 
 
 def test_offsets_of_wrappers():
-    """The first batch does not tell where it starts: the segment does."""
+    """The first batch does not have its first offset, so the segment's is used."""
     anatomy = arrays.anatomy(
         arrays.wrapped(arrays.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40
     )
@@ -49,8 +47,8 @@ def test_offsets_of_wrappers():
 
 
 def test_what_is_shown_first():
-    """A slot that is wrong, else the end of a file in use, else an entry of several records near
-    the middle, else the middle.
+    """A wrong slot, else the end of a file in use, else an entry of several records near the
+    middle, else the middle.
     """
     table = arrays.batches([100] * 40, counts=[3 if row in (4, 28) else 1 for row in range(40)])
     entries, times = arrays.indexed(table, 300)
@@ -72,7 +70,6 @@ def test_what_is_shown_first():
 
 
 def test_the_end_is_in_view():
-    """The last entry but two may lie too far before the end for one window."""
     table = arrays.batches([10_000] * 8 + [100] * 3)
     entries = arrays.offset_entries([(2, 20_000), (4, 40_000), (10, 80_200)])
     active = arrays.anatomy(table, entries, None, state="active", unwritten=(9, 0))
@@ -81,9 +78,7 @@ def test_the_end_is_in_view():
 
 
 def test_the_first_window_has_room_for_five_entries():
-    """4.81 median gaps; without entries forty batches; a huge batch fits with something around
-    it.
-    """
+    """4.81 median gaps; without entries forty batches; a huge batch fits with something around it."""
     assert selection.window_bytes(even(100)) == int(500 * 4.81)
     assert selection.window_bytes(even(4, interval=10_000)) == 4000
     assert (
@@ -100,13 +95,13 @@ def test_the_row_at_a_byte(position, row):
 
 
 def test_an_offset_of_thousands_of_digits_is_none_of_this_segment():
-    """An address may hold anything."""
+    """An address may hold any text."""
     assert selection.select_offset(even(3), "9" * 5000).why is NoRowReason.ELSEWHERE
 
 
 def test_what_goes_with_a_byte():
-    """A byte of the .log has its batch, one of an index its slot and the batch behind it; elsewhere
-    a telling one is shown.
+    """A byte of the .log has its batch, one of an index its slot and the batch it points to; for
+    other files a default is shown.
     """
     table = arrays.batches([100] * 40)
     entries, times = arrays.indexed(table, 300)

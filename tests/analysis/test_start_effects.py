@@ -102,7 +102,6 @@ def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
 
 
 def _twice_damaged(seed: int) -> list[tuple[str, str, str]]:
-    """A base, and two damages, for each of some damages."""
     pick = random.Random(seed)
     return [
         (base, first, pick.choice(SECOND_DAMAGES))

@@ -1,5 +1,3 @@
-"""The bytes after the last complete batch, in words; the batches come from a 4.3.1 broker."""
-
 import pytest
 
 from kafkaviz.analysis.segment import tail
@@ -10,7 +8,7 @@ from kafkaviz.messages import message
 
 @pytest.fixture(scope="module")
 def log(clean) -> tuple[bytes, int, int]:
-    """The bytes of a log, where its last batch starts, and the last offset before that."""
+    """Returns the bytes of a log, where its last batch starts, and the last offset before that."""
     segment = open_broker(clean).partition("orders-1").active
     batches = segment.batches()
     return (
@@ -32,7 +30,6 @@ def log(clean) -> tuple[bytes, int, int]:
     ],
 )
 def test_what_is_no_batch(tmp_path, log, behind, words):
-    """Zeros, or bytes from somewhere else."""
     data, position, last_offset = log
     path = tmp_path / "torn.log"
     path.write_bytes(data[:position] + behind)
@@ -41,7 +38,6 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
 
 @pytest.mark.parametrize("kept_bytes", [17, 61, 100])
 def test_a_batch_cut_short(tmp_path, log, kept_bytes):
-    """The first bytes of the next batch, and not all of it."""
     data, position, last_offset = log
     path = tmp_path / "cut.log"
     path.write_bytes(data[: position + kept_bytes])
@@ -49,7 +45,7 @@ def test_a_batch_cut_short(tmp_path, log, kept_bytes):
 
 
 def test_a_batch_from_before_does_not_belong(tmp_path, log):
-    """Its offset lies below the last one: whatever it is, the log does not go on with it."""
+    """Its offset is below the last one, so it does not continue the log."""
     data, position, last_offset = log
     path = tmp_path / "old.log"
     path.write_bytes(data[:position] + data[:100])

@@ -1,5 +1,5 @@
-"""The lookup at the tail of an index that grows page by page: against what KAFKA-6432 tells, and
-against the replay entry by entry.
+"""The lookup at the tail of an index that grows page by page, compared with KAFKA-6432 and the
+replay entry by entry.
 """
 
 from functools import cache
@@ -13,19 +13,18 @@ from kafkaviz.search.slots import WARM_BYTES
 
 @cache
 def growth() -> tuple[page_replay.TailLookups, ...]:
-    """The lookup at each size, worked out once."""
     return page_replay.grow()
 
 
 @pytest.mark.parametrize("pages", [13, 14])
 def test_plain_bisection_reads_the_published_pages(pages):
-    """Of KAFKA-6432, whose sets hold for full pages."""
+    """The sets of KAFKA-6432 hold for full pages."""
     assert growth()[pages - 1].plain.pages == PUBLISHED_PAGES[pages]
 
 
 def test_the_fourteenth_page_makes_two_others_wait():
-    """Pages 7 and 10: page 7 was idle since three quarters of the index left it, at 5 461 entries,
-    and is the middle again at 7 168; page 10 from 6 436 to 6 827.
+    """Pages 7 and 10: page 7 was idle from 5 461 entries, when three quarters of the index left it,
+    until it is the middle at 7 168; page 10 from 6 436 to 6 827.
     """
     waits = growth()[13].plain.waits
     assert waits["page"].tolist() == [7, 10]
@@ -34,7 +33,6 @@ def test_the_fourteenth_page_makes_two_others_wait():
 
 
 def test_every_fault_of_the_growth_is_a_wait_of_one_size():
-    """None is counted twice, none left out."""
     faults = page_replay.replay(
         page_replay.IndexGrowth(40 * 512), page_replay.MEMORY, warm_bytes=None
     ).first_faults
@@ -43,7 +41,6 @@ def test_every_fault_of_the_growth_is_a_wait_of_one_size():
 
 
 def test_a_page_that_is_waited_for_is_read_at_that_size():
-    """So that it can be drawn among the pages of the lookup."""
     assert all(
         set(lookups.plain.waits["page"].tolist()) <= set(lookups.plain.pages)
         for lookups in growth()
@@ -51,13 +48,11 @@ def test_a_page_that_is_waited_for_is_read_at_that_size():
 
 
 def test_the_warm_section_waits_at_no_size():
-    """Nor does it leave the last three pages."""
     assert sum(len(lookups.warm.waits) for lookups in growth()) == 0
     assert all(lookups.warm.pages[0] >= lookups.pages - 3 for lookups in growth())
 
 
 def test_with_more_memory_fewer_waits():
-    """16 MB of log: none before the 26th page."""
     waits = [
         len(lookups.plain.waits)
         for lookups in page_replay.grow(40, Memory(cold_after_bytes=16_000_000))
@@ -68,6 +63,5 @@ def test_with_more_memory_fewer_waits():
 
 @pytest.mark.parametrize(("pages", "first"), [(1, 0), (2, 0), (3, 511), (14, 6143)])
 def test_where_the_warm_section_begins(pages, first):
-    """1024 entries before the last one."""
     assert growth()[pages - 1].warm.warm_from_slot == first
     assert WARM_BYTES == 8 * 1024

@@ -20,8 +20,8 @@ from tests.analysis.lab import Lab
 
 
 def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int | None]]:
-    """(producer, first offset, marker, first offset of the oldest other one) of each aborted
-    transaction, batch by batch.
+    """Returns (producer, first offset, marker, first offset of the oldest other one) of each
+    aborted transaction, batch by batch.
     """
     open_: dict[int, int] = {}
     for segment in segments:
@@ -62,7 +62,7 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
 
 @pytest.mark.parametrize("kind", [ControlType.ABORT, ControlType.COMMIT])
 def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeypatch, kind):
-    """A thousand transactions of one producer are one step; of aborted ones each is kept."""
+    """A thousand transactions of one producer are one step; each aborted one is kept."""
     segment = open_broker(clean).partition("payments-0").segments[0]
     batches = segment.batches()
     control = is_control(batches)
@@ -79,7 +79,6 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
-    """A marker without a key says nothing."""
     segment = open_broker(clean).partition("payments-0").segments[0]
     markers = segment.batches()[:1].copy()
     markers["size_bytes"] = 70  # cut: no record can be read

@@ -1,6 +1,4 @@
-"""Files that may not be read: each is named as such, and nothing else is said to be wrong for
-it.
-"""
+"""Files that cannot be read: each is named, and no other finding follows from it."""
 
 import builtins
 import os
@@ -21,13 +19,15 @@ NOT_NEEDED = (".kafka_cleanshutdown",)
 
 @pytest.fixture(scope="module")
 def healthy(clean, tmp_path_factory) -> Path:
-    """A broker directory with transactions, snapshots, checkpoints and the cluster's metadata."""
+    """Returns a broker directory with transactions, snapshots, checkpoints and the cluster's
+    metadata.
+    """
     return Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka", PARTITIONS).path
 
 
 @pytest.fixture
 def refuse(monkeypatch):
-    """Makes the system refuse to open some paths; a mode would not stop root."""
+    """Makes the system refuse to open some paths; a file mode would not stop root."""
 
     def refusing(*paths: Path) -> None:
         opened, scandir = builtins.open, os.scandir
@@ -56,8 +56,8 @@ def alarms(health: Health) -> set[tuple[str, str]]:
 
 @pytest.mark.slow
 def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
-    """Whatever file it is: the check ends well, with one more finding and no false one, and a start
-    is foretold without it or not.
+    """The check finishes with one more finding and no false one; where possible it still predicts a
+    start.
     """
     sound = check(healthy)
     older = sorted(
@@ -113,7 +113,7 @@ def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, ref
 def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
     healthy, refuse, name, severity, consequence
 ):
-    """A broker may be allowed to read what we are not: so no start is foretold that goes by it."""
+    """A broker may be allowed to read what we are not, so no start is predicted from it."""
     refuse(healthy / name)
     health = check(healthy)
     (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
@@ -126,7 +126,6 @@ def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
 
 
 def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
-    """Nothing is known of its logs."""
     refuse(healthy / "payments-0")
     health = check(open_broker(healthy))
     (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
@@ -139,8 +138,8 @@ def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
 
 
 def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path, refuse):
-    """Its markers are not known: a transaction that began before may have ended in there, one
-    behind it may have begun there.
+    """Its markers are unknown: an earlier transaction may have ended in it, and a later one may
+    have begun in it.
     """
     from kafkaviz.format.walk import walk
 
@@ -167,7 +166,6 @@ def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path,
 
 
 def test_an_unreadable_index_leaves_the_log_to_be_checked(clean, tmp_path, refuse):
-    """A batch with a wrong checksum is found, and the other index judged."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     log, index = lab.files("clicks-none-0", ".log")[0], lab.files("clicks-none-0", ".index")[0]
     lab.change(log, lambda data: data.__setitem__(200, data[200] ^ 1))

@@ -11,13 +11,11 @@ ENTRY_BYTES = 8
 
 
 def searches(keys: np.ndarray, target: int, warm_bytes: int) -> tuple[SlotSearch, SlotSearch]:
-    """A target searched warm section first, and plainly."""
     warm = slots.floor(keys, target, ENTRY_BYTES, warm_bytes=warm_bytes)
     return warm, slots.floor(keys, target, ENTRY_BYTES, warm=False)
 
 
 def differs(keys: np.ndarray, target: int, warm_bytes: int) -> bool:
-    """Whether the two take other numbers of probes or pages."""
     warm, plain = searches(keys, target, warm_bytes)
     return (len(warm.probes), len(warm.pages)) != (len(plain.probes), len(plain.pages))
 
@@ -25,7 +23,6 @@ def differs(keys: np.ndarray, target: int, warm_bytes: int) -> bool:
 @pytest.mark.parametrize("entries", [0, 1, 5, 20, 60])
 @pytest.mark.parametrize("warm_entries", [2, 4, 1024])
 def test_the_default_differs_where_any_target_does(entries, warm_entries):
-    """And is none where none does, or all entries are warm."""
     keys, warm_bytes = np.arange(entries) * 3 + 2, warm_entries * ENTRY_BYTES
     last = entries * 3 + 1
     has_cold = entries - 1 > warm_entries
@@ -36,7 +33,6 @@ def test_the_default_differs_where_any_target_does(entries, warm_entries):
 
 
 def test_the_tail_of_a_full_index_takes_three_pages():
-    """1 310 720 entries: twelve probes, where plain bisection takes 21."""
     keys = np.arange(1_310_720) * 4 + 7
     targets = choose_targets(keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES)
     warm, plain = searches(keys, targets.default or 0, WARM_BYTES)
@@ -46,7 +42,6 @@ def test_the_tail_of_a_full_index_takes_three_pages():
 
 
 def test_far_behind_costs_a_probe_more():
-    """The first probe, in the warm section, is in vain."""
     keys = np.arange(1_310_720) * 4 + 7
     behind = choose_targets(keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES).behind
     warm, plain = searches(keys, behind or 0, WARM_BYTES)
@@ -55,7 +50,6 @@ def test_far_behind_costs_a_probe_more():
 
 
 def test_of_few_entries_all_are_warm():
-    """Five of them show nothing of the section."""
     keys = np.array([6, 14, 22, 26, 31])
     targets = choose_targets(keys, 0, 34, ENTRY_BYTES, warm_bytes=WARM_BYTES)
     assert targets.is_all_warm

@@ -1,6 +1,4 @@
-"""Why a timestamp gave its offset: which segments were skipped, and what the closest record would
-have been.
-"""
+"""Why a timestamp gave its offset: the skipped segments, and the closest record."""
 
 import numpy as np
 import pytest
@@ -23,7 +21,6 @@ from tests.pipeline.whole_logs import batch
 
 
 def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
-    """In the article's log."""
     practice_log = practice.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
@@ -42,7 +39,7 @@ def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
 
 
 def test_the_closest_is_not_the_answer():
-    """Just behind a record the closest is that one; Kafka gives the next."""
+    """Just after a record, that record is the closest; Kafka returns the next."""
     explanation = of_practice(practice.START_MS + 2601)
     assert explanation.answer == RecordTime(
         23, practice.START_MS + 3240
@@ -53,7 +50,7 @@ def test_the_closest_is_not_the_answer():
 
 
 def test_a_damaged_batch_is_left_out_and_reported():
-    """The closest of the others is given; Kafka itself need not read the batch that is damaged."""
+    """The closest of the others is given; Kafka itself may not read the damaged batch."""
     practice_log = practice.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
@@ -82,7 +79,7 @@ def test_a_damaged_batch_is_left_out_and_reported():
 
 
 def test_every_target_has_its_closest_record():
-    """Against all records of the log."""
+    """Compared with all records of the log."""
     practice_log = practice.five()
     heads = [
         head
@@ -98,7 +95,7 @@ def test_every_target_has_its_closest_record():
 
 
 def test_segments_of_a_real_partition(clean):
-    """Those in front are skipped by their largest timestamp alone, those behind are not looked
+    """Earlier segments are skipped by their largest timestamp alone, and later ones are not looked
     at.
     """
     from kafkaviz.log.broker import open_broker
@@ -130,7 +127,6 @@ def test_segments_of_a_real_partition(clean):
 
 
 def test_what_is_not_read_is_not_counted(clean):
-    """A segment too large to be read still has its fate and its largest timestamp."""
     practice_log = practice.five()
     result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
@@ -163,18 +159,16 @@ def test_times_that_do_not_follow_offsets():
     ],
 )
 def test_other_units(text, unit, timestamp_ms):
-    """Seconds, microseconds and nanoseconds make sense as such, and not as milliseconds."""
     assert units.other_unit(text) == (unit, timestamp_ms)
 
 
 @pytest.mark.parametrize("text", [0, 1_790_000_445_001, 99_999_999, 10**14 - 1])
 def test_milliseconds(text):
-    """Between them lie the years 1973 to 5138."""
+    """These are the years 1973 to 5138."""
     assert units.other_unit(text) is None
 
 
 def test_no_batches_no_dots():
-    """An empty segment."""
     practice_log = practice.five()
     none = np.empty(0, practice.ROW)
     explanation = why_offset.explain_offset(
@@ -188,8 +182,8 @@ def test_no_batches_no_dots():
 
 @pytest.mark.parametrize("rows_a_block", [1, 7, 60])
 def test_a_log_of_many_blocks(rows_a_block, monkeypatch, tmp_path):
-    """Older batches and the closest record are those of a plain look at every batch, though only
-    the blocks are read in which they can be.
+    """A plain scan of every batch finds the same older batches and closest record, though only some
+    blocks are read.
     """
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", rows_a_block)
     times_ms = practice.START_MS + np.random.default_rng(5).integers(0, 90, 60)

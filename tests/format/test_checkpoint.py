@@ -49,7 +49,7 @@ def test_an_empty_checkpoint_has_no_entries(parse):
 
 
 def test_lines_may_end_as_on_other_systems():
-    r"""Java accepts \\n, \\r\\n and \\r, and several spaces or tabs between fields."""
+    r"""Java accepts \n, \r\n and \r, and several spaces or tabs between fields."""
     assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {
         ("orders", 0): 7,
         ("orders", 1): 8,
@@ -136,7 +136,7 @@ def test_properties_are_read_as_java_reads_them(text, properties):
 
 
 def test_a_broken_escape_in_properties_says_where():
-    r"""The byte is that of the line; Java's message is "Malformed \\uxxxx encoding."."""
+    r"""The byte is that of the line; Java's message is "Malformed \uxxxx encoding."."""
     with pytest.raises(CorruptBytes, match=r"byte 4: Malformed \\uxxxx encoding\."):
         checkpoint.parse_properties(b"a=1\nb=\\u12g4\n")
 

@@ -17,7 +17,7 @@ Values = Mapping[int, bytes]  # by the offset of the record
 
 
 def batch_bytes(values: Values, *, first: int, last: int, epoch: int = 0) -> bytes:
-    """A batch that spans first to last, with those records of them."""
+    """Returns a batch that spans `first` to `last` and holds those of the records."""
     offsets = [offset for offset in sorted(values) if first <= offset <= last]
     records = record.build(
         [
@@ -54,7 +54,7 @@ def batch_bytes(values: Values, *, first: int, last: int, epoch: int = 0) -> byt
 def write_partition(
     path: Path, segments: Mapping[int, Sequence[bytes]], epochs: str | None = None
 ) -> Partition:
-    """A partition directory of these batches, by the base offsets of their segments."""
+    """Writes a partition directory of these batches, given by the base offsets of their segments."""
     path.mkdir(parents=True)
     for base_offset, batches in segments.items():
         (path / f"{file_stem(base_offset)}.log").write_bytes(b"".join(batches))

@@ -1,5 +1,3 @@
-"""Batches around an offset, held against a plain walk of both logs."""
-
 import pytest
 
 from kafkaviz.analysis.comparison.batch_window import BEFORE, BEHIND, describe_pair, find_batches
@@ -16,7 +14,6 @@ def brokers(cache) -> tuple[Broker, Broker]:
 
 
 def plain_batches(partition: Partition) -> list[tuple[int, int, bytes]]:
-    """(base offset, last offset, bytes) of every batch, read front to back."""
     batches = []
     for segment in partition.live:
         data = segment.log.path.read_bytes()
@@ -30,7 +27,9 @@ def plain_batches(partition: Partition) -> list[tuple[int, int, bytes]]:
 
 @all_cases("offset", [0, 1, 61, 119, 120, 179, 180, 186, 205, 219, 249])
 def test_the_window_is_that_of_a_plain_walk(offset, brokers):
-    """Of each side those before and behind the offset, as far as the window of both reaches."""
+    """The window has the batches before and after the offset on each side, as far as both sides
+    reach.
+    """
     sides = [broker.partition("bids-0") for broker in brokers]
     pairs = find_batches(*sides, offset)
     first, last = pairs[0].base_offset, pairs[-1].base_offset
@@ -48,14 +47,13 @@ def test_the_window_is_that_of_a_plain_walk(offset, brokers):
 
 
 def test_equal_is_equal_to_the_byte(brokers):
-    """Below 180 every pair is, from there on none."""
     pairs = find_batches(*(broker.partition("bids-0") for broker in brokers), 180)
     assert [pair.is_equal for pair in pairs] == [pair.base_offset < 180 for pair in pairs]
     assert describe_pair(pairs[0]) == []
 
 
 def test_a_flipped_bit_is_named(brokers):
-    """In the batch that the story tells of, with the checksum that is wrong."""
+    """The batch that the flipped bit is in, and the side with the wrong checksum."""
     pairs = find_batches(*(broker.partition("manifests-1") for broker in brokers), 29)
     (pair,) = (pair for pair in pairs if not pair.is_equal)
     (difference,) = describe_pair(pair)

@@ -51,7 +51,6 @@ def broker(clean) -> Broker:
 
 @pytest.fixture(scope="module")
 def copies(broker) -> dict[int, LogCopy]:
-    """The partition, its first segment and its last one to be damaged."""
     partition = broker.partition(DIRECTORY)
     bases = [partition.live[0].base_offset, partition.live[-1].base_offset]
     return {place: copy_log(broker, partition, bases[place], RELEASE) for place in (0, -1)}
@@ -59,7 +58,7 @@ def copies(broker) -> dict[int, LogCopy]:
 
 @pytest.fixture
 def compare_damaged(broker, copies, tmp_path):
-    """Compares the copies of a segment without and with a fault at a place of it."""
+    """Compares copies of a segment without and with a fault at one place."""
 
     def compare_copies(fault: str, place: int | None = None, segment: int = 0):
         copy = copies[segment]
@@ -85,7 +84,7 @@ def write(broker: Broker, copy: LogCopy, folder: Path, *, is_clean: bool = True)
 
 
 def first_byte(partition: PartitionComparison) -> int:
-    """Returns the first differing byte that the comparison reports of the damaged file."""
+    """Returns the first byte of the damaged file that the comparison reports as different."""
     return min(
         item.location.position
         for item in partition.differences
@@ -108,7 +107,9 @@ def test_a_damaged_index_is_no_damaged_log(fault, compare_damaged):
 
 @all_cases("fault", ["epochs", "limit"])
 def test_what_is_in_no_log_and_index_is_identical(fault, compare_damaged):
-    """The file of epochs, whose epochs the batches tell; a setting."""
+    """The leader-epoch-checkpoint repeats the epochs of the batches, and the other damage is a
+    setting.
+    """
     partition, _ = compare_damaged(fault)
     assert partition.relation is Relation.IDENTICAL and not partition.differences
 
@@ -127,7 +128,9 @@ def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
 
 @all_cases("byte", [0, 8, 12, 16, 17, 60, 62, 300, 3000])
 def test_a_flipped_bit_of_a_killed_broker(byte, compare_damaged):
-    """The kill explains no bit in the middle of a segment: the same relation as without one."""
+    """A kill does not explain a flipped bit inside a segment, so the relation is the same as
+    without one.
+    """
     killed, damage = compare_damaged("bit-killed", byte)
     clean, _ = compare_damaged("bit", byte)
     assert killed.relation is clean.relation and killed.relation is not Relation.IDENTICAL
@@ -136,14 +139,13 @@ def test_a_flipped_bit_of_a_killed_broker(byte, compare_damaged):
 
 
 def test_every_fault_of_the_lab_is_compared():
-    """A new fault needs its relation here."""
     others = {"epochs", "limit", "bit", "bit-killed", "cut", "cut-killed", "clock"}
     assert set(FAULTS) == set(INDEX_FAULTS) | others
 
 
 @all_cases("is_killed", [False, True])
 def test_a_cut_end_is_damage_only_where_no_kill_explains_it(is_killed, compare_damaged):
-    """After a clean stop nothing will cut it; after a kill the next start does."""
+    """After a clean stop nothing cuts it; after a kill the next start does."""
     partition, damage = compare_damaged("cut-killed" if is_killed else "cut", segment=-1)
     assert partition.relation is (Relation.BEHIND if is_killed else Relation.DAMAGED)
     assert partition.lag.side == "b" and partition.only_in[0].records == partition.lag.offsets
@@ -152,7 +154,7 @@ def test_a_cut_end_is_damage_only_where_no_kill_explains_it(is_killed, compare_d
 
 
 def test_a_torn_end_is_no_other_segment(broker, copies, tmp_path):
-    """All records are there, and bytes behind the last batch: said so, in the words of the relation."""
+    """All records are present, followed by bytes after the last batch."""
     copy = copies[-1]
     name, data = copy.name("log"), bytes(copy.content("log"))
     write(broker, copy.with_files({name: data + data[:45]}), tmp_path / "a", is_clean=False)
@@ -163,14 +165,14 @@ def test_a_torn_end_is_no_other_segment(broker, copies, tmp_path):
 
 
 def test_a_cut_before_other_segments_is_damage(compare_damaged):
-    """The records of the cut batch cannot be read; they are not called cleaned."""
+    """The records of the cut batch are unreadable, and not reported as cleaned."""
     partition, _ = compare_damaged("cut", segment=0)
     assert partition.relation is Relation.DAMAGED
     assert partition.only_in[0].records == 0 and partition.unreadable.records > 0
 
 
 def test_a_changed_clock_with_a_mended_checksum_is_altered(compare_damaged):
-    """One epoch, two contents; the indexes belong to other batches."""
+    """One epoch has two contents, and the indexes belong to different batches."""
     partition, damage = compare_damaged("clock")
     assert partition.relation is Relation.ALTERED
     assert {index.reason for index in partition.indexes} == {IndexReason.OTHER_BATCHES}

@@ -1,4 +1,4 @@
-"""The rule of leader epochs, walked with histories that two real replicas did not have."""
+"""The rule of leader epochs, on histories that two real replicas did not have."""
 
 import pytest
 from hypothesis import given
@@ -29,12 +29,11 @@ def history(*entries, start=0, end=100, high_watermark=None):
     ],
 )
 def test_where_an_epoch_ends(epoch, expected):
-    """The latest at the log's end; one in between at the start of the next; none above."""
     assert history((2, 20), (5, 60)).end_offset_for(epoch) == expected
 
 
 def test_an_epoch_that_the_follower_lacks_is_asked_again():
-    """KIP-279: two unclean elections in turn; one question would leave 50 to 59 of epoch 1."""
+    """KIP-279: after two unclean elections, one question would leave 50 to 59 of epoch 1."""
     leader = history((0, 0), (2, 50), end=80)
     follower = history((0, 0), (1, 50), (3, 60), end=90)
     walk = walk_truncation(leader, follower)
@@ -47,21 +46,20 @@ def test_an_epoch_that_the_follower_lacks_is_asked_again():
 
 
 def test_a_follower_without_epochs_goes_back_to_its_high_watermark():
-    """As one whose log is of magic 0 or 1."""
+    """A log of magic 0 or 1 has no epochs."""
     walk = walk_truncation(history((0, 0)), history(end=90, high_watermark=70))
     assert walk.follower_keeps_below == 70
     assert walk.steps[0].rule is TruncationRule.HIGH_WATERMARK and walk.steps[0].answer is None
 
 
 def test_a_follower_below_the_leaders_start_begins_anew():
-    """Retention on the leader has removed all that the follower has."""
+    """Retention on the leader has removed everything that the follower has."""
     walk = walk_truncation(history((4, 500), start=500, end=600), history((3, 0), end=90))
     assert walk.steps[0].rule is TruncationRule.START_ANEW
     assert (walk.follower_keeps_below, walk.follower_log_start) == (0, 500)
 
 
 def test_an_epoch_without_a_record_is_forgotten():
-    """A leader of epoch 7 that wrote nothing: a start drops the entry at the log's end."""
     assert history((3, 0), (7, 100)).after_load().entries == ((3, 0),)
     walk = walk_truncation(history((3, 0), end=80), history((3, 0), (7, 100)))
     assert walk.steps[0].epoch == 3 and walk.follower_keeps_below == 80
@@ -69,7 +67,7 @@ def test_an_epoch_without_a_record_is_forgotten():
 
 @st.composite
 def two_histories(draw):
-    """Two replicas that share a beginning: (epoch, start) as elections made them."""
+    """Draws two replicas that share a beginning: (epoch, start) pairs as elections made them."""
     shared_epochs = draw(st.integers(1, 3))
     shared_entries = [(epoch, 10 * epoch) for epoch in range(shared_epochs)]
     part = 10 * shared_epochs
@@ -84,7 +82,7 @@ def two_histories(draw):
 
 @given(two_histories())
 def test_both_protocols_end_where_the_logs_part(histories):
-    """The request of 2.0 to 2.6 and the fetch since 2.7: at the end of what both share."""
+    """The request of 2.0 to 2.6 and the fetch since 2.7 both end at the end of the shared part."""
     part, leader, follower = histories
     expected = part if follower.log_end_offset > part else follower.log_end_offset
     for is_request in (False, True):

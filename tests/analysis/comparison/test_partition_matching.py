@@ -1,4 +1,4 @@
-"""Which directory belongs to which: by topic id, else by name, and never one that is renamed."""
+"""Partitions are matched by topic id, else by name, and never with a renamed directory."""
 
 import pytest
 
@@ -26,7 +26,9 @@ def broker(folder, **topic_ids):
 
 
 def test_another_generation_is_not_compared(tmp_path):
-    """The topic was deleted and made anew: each is on one side alone, and names the other's id."""
+    """The topic was deleted and created again: each generation is on one side only, and names the
+    other's id.
+    """
     a, b = broker(tmp_path / "a", t_0=X), broker(tmp_path / "b", t_0=Y)
     left, right = compare(a, b).partitions
     assert {left.relation, right.relation} == {Relation.ONLY_IN_A, Relation.ONLY_IN_B}
@@ -34,13 +36,12 @@ def test_another_generation_is_not_compared(tmp_path):
 
 
 def test_a_name_is_enough_where_an_id_is_missing(tmp_path):
-    """As before 2.8."""
     a, b = broker(tmp_path / "a", t_0=X), broker(tmp_path / "b", t_0=None)
     assert [item.relation for item in compare(a, b).partitions] == [Relation.IDENTICAL]
 
 
 def test_partitions_and_logs_are_compared_whatever_their_names(tmp_path):
-    """Who names two of them says that they belong together; of a broker the one of that name."""
+    """Two given partitions belong together; in a broker the partition of the same name is chosen."""
     a, b = broker(tmp_path / "a", t_0=X, u_0=None), broker(tmp_path / "b", copy_7=X)
     paths = [
         (a / "t-0", b / "copy-7"),

@@ -1,6 +1,4 @@
-"""Two logs on one offset axis, compared with a plain comparison of all their records and with the
-changes that were made.
-"""
+"""Two logs on one offset axis, compared record by record and with the changes that were made."""
 
 import itertools
 
@@ -82,7 +80,7 @@ def test_what_differs_is_what_a_plain_comparison_says(tmp_path_factory, log_a, l
 
 
 def test_a_long_equal_log_decodes_no_record(tmp_path, monkeypatch):
-    """Other segment bounds, the same batches: their bytes are compared, their records are not."""
+    """The segments differ but the batches do not, so bytes are compared and no record is decoded."""
     values = {offset: b"value" for offset in range(3000)}
     data = [batch_bytes(values, first=first, last=first + 9) for first in range(0, 3000, 10)]
     a = write_partition(tmp_path / "a" / "t-0", {0: data})
@@ -94,7 +92,6 @@ def test_a_long_equal_log_decodes_no_record(tmp_path, monkeypatch):
 
 
 def test_batches_that_look_alike_are_matched_by_their_offsets(tmp_path):
-    """Records 0 and 1 have the same bytes but for the base offset; each side was left one."""
     values = dict.fromkeys(range(4), b"same")
     data = [batch_bytes(values, first=offset, last=offset) for offset in range(4)]
     a = write_partition(tmp_path / "a" / "t-0", {0: [data[0], *data[2:]]})
@@ -131,7 +128,7 @@ def test_offsets_of_many_batches_are_joined():
 
 
 def test_the_field_of_a_record_that_differs(tmp_path):
-    """By its bytes: one field by its name, more than one as the record."""
+    """A single differing field is named; several fields are reported as the record."""
     written = {0: b"aa", 1: b"value one", 2: b"cc"}
     batch = bytearray(batch_bytes(written, first=0, last=2))
     sound = write_partition(tmp_path / "a" / "t-0", {0: [bytes(batch)]})

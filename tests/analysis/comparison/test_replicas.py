@@ -1,5 +1,5 @@
-"""Two brokers of one 4.4.0 cluster: every relation, offset and epoch as their story tells it, and
-what 4.4.0 itself truncated when both were started again.
+"""Two brokers of one 4.4.0 cluster: the relations, offsets and epochs of their recorded story, and
+what 4.4.0 truncated when both were started again.
 """
 
 import gzip
@@ -39,20 +39,19 @@ def partitions(comparison):
 
 @all_cases("name", PARTITIONS)
 def test_the_relation_is_the_one_that_was_told(name, partitions):
-    """Of all 23, the worst that holds."""
+    """All 23 partitions, each with the worst relation that holds."""
     words = PARTITIONS[name]["relation"]
     assert partitions[name].relation == WORDS.get(words, words.replace(" ", "-"))
 
 
 def test_no_partition_is_missed_or_made_up(partitions):
-    """The metadata log is in the directories, and not in the story."""
+    """The metadata log is in the directories but not in the story."""
     assert partitions.keys() - PARTITIONS.keys() == {"__cluster_metadata-0"}
     assert PARTITIONS.keys() - partitions.keys() == set()
 
 
 @all_cases("name", BOTH)
 def test_where_they_part_and_what_one_has_alone(name, partitions):
-    """Offsets, epochs, records, bounds."""
     story, partition = PARTITIONS[name], partitions[name]
     assert (partition.compared_from, partition.compared_to) == (
         story["compared_from"],
@@ -107,7 +106,6 @@ def test_a_follower_truncates_where_kafka_truncated(name, partitions):
 
 
 def test_the_other_direction_of_a_parted_log(partitions):
-    """Broker 2 lacks epoch 3, which broker 1 answers with, and asks again with epoch 2."""
     walk = partitions["bids-0"].truncations[0]
     assert [(step.epoch, step.rule, step.truncates_to) for step in walk.steps] == [
         (5, TruncationRule.ASK_AGAIN, 180),
@@ -118,7 +116,7 @@ def test_the_other_direction_of_a_parted_log(partitions):
 
 @all_cases("change", STORY["by_hand"], ids=lambda change: change["file"])
 def test_what_was_changed_by_hand_is_found_to_the_byte(change, partitions):
-    """A flipped bit, inside lz4 too; a value with a mended checksum; the position of an entry."""
+    """A flipped bit, also inside lz4; a value with a mended checksum; the position of an entry."""
     directory, _, name = change["file"].partition("/")
     places = [
         difference
@@ -133,7 +131,9 @@ def test_what_was_changed_by_hand_is_found_to_the_byte(change, partitions):
 
 
 def test_which_checksum_is_right(partitions):
-    """Of the flipped bit that of broker 1; the changed value has a right one on both sides."""
+    """Broker 1 has the right checksum of the flipped bit. The changed value has a right one on both
+    sides.
+    """
     assert partitions["manifests-0"].differences[0].valid_crcs == (True, False)
     value = next(item for item in partitions["invoices-0"].differences if item.what == "value")
     assert value.valid_crcs == (True, True)
@@ -141,7 +141,7 @@ def test_which_checksum_is_right(partitions):
 
 
 def test_no_byte_is_told_twice(partitions):
-    """Batches of other lengths: each field of the header, then the records, and none overlaps."""
+    """Each field of the header, then the records: no two ranges overlap."""
     differences = partitions["bids-0"].differences
     for side in (0, 1):
         ranges = sorted(
@@ -157,7 +157,7 @@ def test_no_byte_is_told_twice(partitions):
 
 @pytest.mark.parametrize("name", ["deposits-0", "fleet-0"])
 def test_a_log_with_gaps_is_no_prefix(name, partitions):
-    """The shorter one has records that the longer one's cleaner removed."""
+    """The shorter log has records that the longer one's cleaner removed."""
     assert partitions[name].relations[0] is Relation.CLEANED_DIFFERENTLY
     assert Relation.BEHIND not in partitions[name].relations
 
@@ -177,7 +177,6 @@ def test_a_single_log_has_the_epochs_beside_it(partitions, cache):
 
 
 def test_why_indexes_differ(partitions):
-    """A restart between two entries; an entry that leads to another batch."""
     watches, ferry_runs = (partitions[name].indexes for name in ("watches-0", "ferry-runs-0"))
     assert [index.reason for index in watches] == [IndexReason.RESTART] * 2
     assert (watches[0].entries, watches[0].common) == ((43, 44), 43)
@@ -187,7 +186,6 @@ def test_why_indexes_differ(partitions):
 
 
 def test_a_deleted_topic_names_its_directory(partitions):
-    """It was deleted while broker 1 was down."""
     renamed = next(name for name in PARTITIONS if name.startswith("surveys-0."))
     assert partitions["surveys-0"].other_directory == renamed
     assert partitions[renamed].other_directory == "surveys-0"
@@ -195,7 +193,7 @@ def test_a_deleted_topic_names_its_directory(partitions):
 
 @pytest.mark.parametrize("archive", REPLICAS)
 def test_a_directory_is_identical_to_itself(archive):
-    """Damaged batches and entries included: nothing differs."""
+    """Damaged batches and entries included."""
     comparison = compare(archive, archive)
     assert set(comparison.counts) == {Relation.IDENTICAL} and comparison.has_equal_records
     assert comparison.start is not None and not comparison.start.is_started
@@ -203,7 +201,7 @@ def test_a_directory_is_identical_to_itself(archive):
 
 @pytest.mark.parametrize("sample", ["clean", "damaged"])
 def test_a_sample_is_identical_to_itself(sample, request):
-    """Compacted logs, transactions, old and torn files: no false alarm."""
+    """Compacted logs, transactions, old and torn files give no false alarm."""
     path = request.getfixturevalue(sample)
     assert set(compare(path, path).counts) == {Relation.IDENTICAL}
 
@@ -211,14 +209,13 @@ def test_a_sample_is_identical_to_itself(sample, request):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["3.9.0-leader", "4.3.1-killed", "4.4.0-clean", "4.4.0-killed"])
 def test_a_whole_directory_is_identical_to_itself(name, shared):
-    """Every partition."""
     path = shared / "data" / f"kafka-{name}.tar.gz"
     assert set(compare(path, path).counts) == {Relation.IDENTICAL}
 
 
 @pytest.mark.slow
 def test_a_leader_and_its_follower(shared):
-    """Of 3.9.0: the same records; the follower indexed appends, and rolled by its own clock."""
+    """Of 3.9.0: the records are the same; the follower indexed appends and rolled by its own clock."""
     leader, follower = (
         shared / "data" / f"kafka-3.9.0-{role}.tar.gz" for role in ("leader", "follower")
     )

@@ -1,4 +1,4 @@
-"""Two sides of a comparison, each of several log directories: what their metadata logs tell."""
+"""Two sides of a comparison, each of several log directories."""
 
 import gzip
 import json
@@ -33,7 +33,6 @@ def of_partition(comparison, name):
 
 
 def copy_file(source: str, target: str) -> None:
-    """Without writing the zeros at the end of an index."""
     data = Path(source).read_bytes()
     with open(target, "wb") as copied:
         copied.write(data.rstrip(b"\0"))
@@ -42,7 +41,9 @@ def copy_file(source: str, target: str) -> None:
 
 
 def copied(disks: Path, target: Path, *partitions: str) -> Path:
-    """The three directories with the metadata log and these partitions: disk-a/orders-2."""
+    """Returns the three log directories with the metadata log and these partitions, such as
+    disk-a/orders-2.
+    """
     for name in NAMES:
         (target / name).mkdir(parents=True)
         for path in (disks / name).iterdir():
@@ -55,7 +56,7 @@ def copied(disks: Path, target: Path, *partitions: str) -> Path:
 
 @pytest.fixture
 def moved(disks, tmp_path) -> tuple[Path, Path]:
-    """Two copies in which orders-2 and the metadata log are in different directories."""
+    """Returns two copies in which orders-2 and the metadata log are in different directories."""
     pair = []
     for name in ("before", "after"):
         folder = copied(disks, tmp_path / name, "disk-a/orders-2")
@@ -65,7 +66,7 @@ def moved(disks, tmp_path) -> tuple[Path, Path]:
 
 
 def test_each_side_knows_the_interval_of_its_topics(disks):
-    """As kafka-configs says them, with all three directories given as paths."""
+    """kafka-configs reports the same intervals, with all three directories given as paths."""
     side = [disks / name for name in NAMES]
     comparison = compare(side, disks)
     intervals = {
@@ -82,8 +83,8 @@ def test_each_side_knows_the_interval_of_its_topics(disks):
 
 @pytest.mark.slow
 def test_a_killed_broker_and_the_same_restarted(shared, tmp_path):
-    """The interval is that of topic-configs.txt, by folder, paths and archives; the start came as
-    foretold, but for directories whose minute before deletion was not over.
+    """The start went as predicted, except for directories whose minute before deletion was not
+    over. The interval is that of topic-configs.txt.
     """
     said: dict[str, int] = {}
     with tarfile.open(shared / "data" / "kafka-4.4.0-jbod-killed.expected.tar.gz") as expected:
@@ -120,7 +121,7 @@ def test_a_killed_broker_and_the_same_restarted(shared, tmp_path):
 
 
 def test_without_the_metadata_log_the_entries_tell(moved):
-    """The settings are unknown, and no index is said to come otherwise by an assumed interval."""
+    """The settings are unknown, so no index is reported as wrong by an assumed interval."""
     index = moved[1] / "disk-b" / "orders-2" / f"{0:020d}.index"
     index.write_bytes(index.read_bytes().rstrip(b"\0")[:-8])
     comparison = compare(moved[0] / "disk-b", moved[1] / "disk-b")
@@ -132,9 +133,7 @@ def test_without_the_metadata_log_the_entries_tell(moved):
 
 
 def test_an_index_of_an_unknown_interval_cannot_be_judged(moved):
-    """What a start writes is known with the metadata log alone: without it nothing is "otherwise"
-    that an assumed interval would make so.
-    """
+    """Without the metadata log an assumed interval must not make a step count as "otherwise"."""
     partition = moved[0] / "disk-b" / "orders-2"
     with (partition / f"{0:020d}.log").open("ab") as log:
         log.write(bytes(range(40)))
@@ -160,10 +159,9 @@ def test_an_index_of_an_unknown_interval_cannot_be_judged(moved):
 def test_the_setting_tells_a_restart_from_another_interval(
     tmp_path, every, reason, reason_by_entries
 ):
-    """A server.properties that was put into a directory tells it here.
+    """A server.properties in the directory gives the setting.
 
-    Args:
-        every: intervals between two entries of one side.
+    Args: every: how many intervals apart the entries of one side are.
     """
     values = {offset: b"value" for offset in range(200)}
     batches = [batch_bytes(values, first=offset, last=offset) for offset in range(200)]
@@ -190,7 +188,6 @@ def test_the_setting_tells_a_restart_from_another_interval(
 
 
 def test_other_settings_are_a_note(disks, tmp_path, capsys):
-    """Each side's with its source, in the words of the command."""
     copy = copied(disks, tmp_path / "copy", "disk-b/audit-1")
     (copy / "disk-a" / "server.properties").write_text("log.index.interval.bytes=8192\n")
     index = copy / "disk-b" / "audit-1" / f"{0:020d}.index"
@@ -206,7 +203,7 @@ def test_a_directory_less_is_no_other_moment(disks):
 
 
 def test_a_partition_in_two_directories_meets_its_own(disks, tmp_path):
-    """By the name of its log directory; each has a name of its own."""
+    """Each copy is matched by the name of its log directory."""
     copy = copied(disks, tmp_path / "copy", "disk-b/audit-1")
     once = copied(disks, tmp_path / "once", "disk-b/audit-1")
     shutil.copytree(copy / "disk-b" / "audit-1", copy / "disk-a" / "audit-1")
@@ -220,7 +217,7 @@ def test_a_partition_in_two_directories_meets_its_own(disks, tmp_path):
 
 
 def test_the_settings_around_a_single_log(moved):
-    """Its directory's release and settings count, whichever file is given."""
+    """The release and settings of its directory count, whichever file is given."""
     for name, expected in (("disk-a/__cluster_metadata-0", 4096), ("disk-b/orders-2", None)):
         log = next((moved[0] / name).glob("*.log"))
         (partition,) = compare(log, log).partitions

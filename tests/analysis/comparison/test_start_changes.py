@@ -29,7 +29,7 @@ def broker(folder, segments, *, is_clean, files=()):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
 def test_every_step_came_as_foretold(release, shared):
-    """A killed directory, and the same after that release recovered it and was stopped."""
+    """A killed directory, and the same after its release recovered it and was stopped."""
     before, after = (
         shared / "data" / f"kafka-{release}-{state}.tar.gz"
         for state in ("killed", "killed-restarted")
@@ -48,7 +48,7 @@ def test_every_step_came_as_foretold(release, shared):
 
 
 def test_a_step_that_came_otherwise_is_named(tmp_path):
-    """Half a batch was to be cut; a byte of the batch before it is gone too."""
+    """Half a batch was to be cut, and a byte of the batch before it is gone too."""
     log = f"{0:020d}.log"
     a = broker(tmp_path / "a", {0: [*DATA, DATA[0][:30]]}, is_clean=False)
     indexes = {f"{0:020d}.index": b""}
@@ -83,7 +83,7 @@ def test_the_later_moment_given_first_is_told(tmp_path):
 
 
 def test_an_index_that_was_trimmed_and_got_an_entry(tmp_path):
-    """As a clean stop leaves a time index: neither appended to alone nor trimmed alone."""
+    """A clean stop leaves a time index neither only appended to nor only trimmed."""
     name, entry = f"{0:020d}.timeindex", (1007).to_bytes(8, "big") + (7).to_bytes(4, "big")
     a = broker(tmp_path / "a", {0: DATA}, is_clean=False, files={name: bytes(120)})
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True, files={name: entry})
@@ -94,7 +94,6 @@ def test_an_index_that_was_trimmed_and_got_an_entry(tmp_path):
 
 
 def test_epochs_of_one_directory_are_not_those_of_replicas(tmp_path):
-    """No other replica has noted another one."""
     a = broker(tmp_path / "a", {0: DATA}, is_clean=True)
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True)
     (b / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 8\n")
@@ -104,7 +103,7 @@ def test_epochs_of_one_directory_are_not_those_of_replicas(tmp_path):
 
 
 def test_what_happened_without_a_start(tmp_path):
-    """A running broker appended, rolled and deleted: changes, and no start."""
+    """A running broker appended, rolled and deleted."""
     stem = f"{2:020d}"
     a = broker(tmp_path / "a", {0: DATA[:1], 2: DATA[1:2]}, is_clean=False)
     b = broker(tmp_path / "b", {2: DATA[1:3], 6: DATA[3:]}, is_clean=False)
@@ -121,7 +120,7 @@ def test_what_happened_without_a_start(tmp_path):
 
 @pytest.mark.parametrize("is_partition_gone", [True, False])
 def test_a_copy_that_lacks_something_shows_no_start(is_partition_gone, tmp_path):
-    """A start would have deleted the file in u-0, and also cut the tail in t-0."""
+    """A start would have deleted the file in u-0 and also cut the tail in t-0."""
     a = broker(tmp_path / "a", {0: [*DATA, DATA[0][:30]]}, is_clean=False)
     write_partition(a / "u-0", {0: DATA}, "0\n1\n0 0\n")
     (a / "u-0" / f"{0:020d}.log.cleaned").write_bytes(b"")

@@ -1,5 +1,5 @@
-"""A sweep of one interval as Kafka goes about it: its counter replayed append by append, then every
-lookup by itself.
+"""A sweep of one interval, replayed as Kafka's counter goes append by append, then lookup by
+lookup.
 """
 
 from collections import Counter
@@ -12,7 +12,6 @@ MAX_BYTES = 1 << 62
 
 
 def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:
-    """The batches of each append: whole ones, as many as fit, and one at least."""
     append_batches: list[list] = []
     for batch in batches:
         fits = (
@@ -31,8 +30,8 @@ def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:
 def indexes(
     batches: np.ndarray, interval_bytes: int, append_bytes: int | None = None
 ) -> tuple[list, list]:
-    """(last offset, position) and (timestamp, offset) of each entry: LogSegment.append, and
-    onBecomeInactiveSegment at the end.
+    """Returns (last offset, position) and (timestamp, offset) of each entry, by LogSegment.append
+    and onBecomeInactiveSegment.
     """
     offsets, times, since, newest, owner, position = [], [], 0, -1, -1, 0
     for append in appends(batches, append_bytes):
@@ -52,7 +51,6 @@ def indexes(
 
 
 def targets(batches: np.ndarray, kind: str) -> list[int]:
-    """Every offset that is looked up."""
     if kind == sweep.BASE:
         return batches["base_offset"].tolist()
     if kind == sweep.LAST:
@@ -67,9 +65,7 @@ def targets(batches: np.ndarray, kind: str) -> list[int]:
 def lookup(
     batches: list[tuple], entries: list[tuple], target: int, by_base_offset: bool
 ) -> tuple[int, int]:
-    """(headers read, bytes between where the scan starts and the batch that answers). batches:
-    (position, base offset, last offset).
-    """
+    """Returns (headers read, bytes between the start of the scan and the batch that answers)."""
     start = max((position for key, position in entries if key <= target), default=0)
     headers, before = 0, None
     for position, base, last in batches:
@@ -94,7 +90,7 @@ def row(
     by_base_offset: bool = False,
     append_bytes: int | None = None,
 ) -> tuple[int, int, Counter, int]:
-    """(offset entries, time entries, targets by their number of headers, bytes skipped by all of
+    """Returns (offset entries, time entries, targets by number of headers, bytes skipped by all of
     them).
     """
     offsets, times = indexes(batches, interval_bytes, append_bytes)
@@ -112,9 +108,7 @@ def row(
 
 
 def times_row(batches: np.ndarray, interval_bytes: int) -> tuple[Counter, int]:
-    """(lookups of each batch's first timestamp by their number of headers, bytes skipped by all),
-    one after the other.
-    """
+    """Returns (lookups of each batch's first timestamp by number of headers, bytes skipped by all)."""
     offsets, times = indexes(batches, interval_bytes)
     counts, skipped = Counter(), 0
     for target in batches["base_timestamp_ms"].tolist():

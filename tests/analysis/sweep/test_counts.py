@@ -1,5 +1,3 @@
-"""Counts of targets by their number of headers, and the statistics computed from them."""
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,5 @@ from kafkaviz.analysis import sweep
     [([0, 2, 2], 0.5, 1), ([0, 2, 2], 0.51, 2), ([0, 0, 1], 0.01, 2), ([], 0.5, 0)],
 )
 def test_quantile(counts, share, expected):
-    """The least number that this share does not exceed; one that was counted, never a mean of
-    two.
-    """
+    """The least counted number that this share does not exceed, never a mean of two."""
     assert sweep.quantile(np.array(counts, np.int64), share) == expected

@@ -1,5 +1,5 @@
-"""A sweep of the index interval against Kafka's own counter, real indexes, what the writer writes,
-and golden numbers.
+"""A sweep of the index interval, compared with Kafka's own counter, real indexes, the writer and
+golden numbers.
 """
 
 import itertools
@@ -26,8 +26,8 @@ TRACES = 2000
 
 
 def trace(random: np.random.Generator) -> np.ndarray:
-    """A few batches: alike or not, of one record or several, with gaps between their offsets or
-    none, in and out of the order of time.
+    """Draws a few batches: equal or not, of one record or several, with or without offset gaps, in
+    or out of time order.
     """
     count = int(random.integers(1, 16))
     sizes = random.integers(70, random.choice([71, 100, 400, 3000]), count)
@@ -42,15 +42,12 @@ def trace(random: np.random.Generator) -> np.ndarray:
 
 
 def counted(counts: np.ndarray) -> dict[int, int]:
-    """Targets by their number of headers."""
     return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
 @pytest.mark.slow
 def test_equals_kafkas_counter_on_random_traces():
-    """Entries, time entries, the headers of every lookup and the bytes skipped, each way of
-    counting among them.
-    """
+    """Entries, time entries, the headers of every lookup and the bytes skipped."""
     random = np.random.default_rng(7)
     for _ in range(TRACES):
         batches, interval = trace(random), int(random.choice([0, 70, 99, 250, 1000, 5000]))
@@ -73,8 +70,8 @@ def test_equals_kafkas_counter_on_random_traces():
     [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, range(1, 20))],
 )
 def test_twenty_batches_of_1000_bytes(interval, entries):
-    """The golden vectors of the counter: strictly more than the interval, and never the first batch
-    of a segment.
+    """An entry needs strictly more than the interval, and never points to the first batch of a
+    segment.
     """
     batches = arrays.batches([1000] * 20, [4] * 20)
     assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
@@ -84,8 +81,8 @@ def test_twenty_batches_of_1000_bytes(interval, entries):
 
 
 def test_headers_of_single_lookups():
-    """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of
-    batch 5 takes 1, its first takes 6.
+    """At an interval of 4096, the first record of batch 7 takes 3 headers, the last of batch 5
+    takes 1, its first takes 6.
     """
     batches = arrays.batches([1000] * 20, [4] * 20)
     entries = plain_sweep.indexes(batches, 4096)[0]
@@ -102,9 +99,9 @@ def test_headers_of_single_lookups():
 
 @pytest.mark.parametrize(("records", "mean"), [(10, 2 - 1 / 1000), (1, 1.0)])
 def test_every_batch_indexed_still_costs_two_headers(records, mean):
-    """The key is the batch's last offset: only a batch of one record is found by its own entry.
+    """The key is the batch's last offset, so only a batch of one record is found by its own entry.
 
-    The first batch has none and costs 1.
+    The first batch has no entry and costs 1.
     """
     rows = sweep.sweep(arrays.batches([500] * 1000, [records] * 1000), [0, 499])
     assert rows["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
@@ -112,8 +109,8 @@ def test_every_batch_indexed_still_costs_two_headers(records, mean):
 
 
 def test_below_the_smallest_batch_nothing_changes():
-    """0 and every interval below the smallest batch that another follows give the same index; one
-    at its size does not.
+    """Every interval below the size of the smallest batch that another follows gives the same
+    index; one at that size does not.
     """
     batches = arrays.batches([900, 700, 800, 100], [3] * 4)
     parts = sweep.parts(batches, [0, 64, 699, 700])
@@ -125,9 +122,6 @@ def test_below_the_smallest_batch_nothing_changes():
     ("interval", "entries", "mean", "p99"), [(4096, 221_667, 4.12, 8), (65_536, 16_201, 34.9, 73)]
 )
 def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
-    """The exact examples of 1000-byte batches with (sd / mean)² of 0.5, drawn with another seed:
-    within half a per cent, p99 within one.
-    """
     random, c2 = np.random.default_rng(3), 0.5
     sigma = np.log(1 + c2) ** 0.5
     sizes = np.maximum(70, random.lognormal(np.log(1000) - sigma**2 / 2, sigma, 1_100_000)).astype(
@@ -144,7 +138,7 @@ def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
 
 
 def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
-    """What a follower appended in one fetch has one entry, and a target inside falls back to the
+    """What a follower appended in one fetch has one entry, so a lookup inside it starts at the
     append before.
     """
     batches = arrays.batches([1000] * 20_000, [5] * 20_000)
@@ -165,7 +159,7 @@ def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
     ],
 )
 def test_real_indexes_have_as_many_entries(clean, directory, interval):
-    """Of a 4.3.1 broker, at the interval that the topic had: both indexes of every segment."""
+    """Both indexes of every segment of a 4.3.1 broker, at the topic's interval."""
     for segment in open_broker(clean).partition(directory).live:
         parts = sweep.parts(segment.batches(), [interval])
         assert (parts.entries[0], parts.time_entries[0]) == (
@@ -183,7 +177,6 @@ def test_real_indexes_have_as_many_entries(clean, directory, interval):
     ],
 )
 def test_golden_rows_of_a_real_partition(clean, directory, row):
-    """Every offset once, as worked out by another program from the same files."""
     segments = [segment.batches() for segment in open_broker(clean).partition(directory).live]
     result = sweep.sweep(segments, [row[0]], targets=sweep.EVERY)[0].item()
     assert (*result[:3], round(result[3], 3), *result[4:8], round(result[8])) == row
@@ -191,8 +184,8 @@ def test_golden_rows_of_a_real_partition(clean, directory, row):
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0"])
 def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
-    """analysis.cost searches the index that lies there, for each offset: at the topic's own interval
-    both count the same headers.
+    """At the topic's own interval, analysis.cost counts the same headers when it searches the
+    existing index.
     """
     partition = open_broker(clean).partition("orders-0")
     segment, search_profile = (
@@ -211,8 +204,8 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
 @pytest.mark.parametrize("interval", [0, 300, 4096, 40_000])
 @pytest.mark.parametrize("version", ["4.3.1", "3.9"])
 def test_the_writer_writes_as_many_entries(interval, version):
-    """simulate.writer.writer.Log with the same batches, in appends of several; a release up to
-    4.0.0 indexes an append once.
+    """simulate.writer.writer.Log with the same batches in appends of several. Releases up to 4.0.0
+    index an append once.
     """
     random = np.random.default_rng(5)
     rows = np.zeros(3000, INCOMING)
@@ -248,9 +241,7 @@ def test_the_writer_writes_as_many_entries(interval, version):
     ("kind", "by_base", "append_bytes"), list(itertools.product(KINDS, (False, True), (None, 2000)))
 )
 def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
-    """A segment read in pieces of any length, and segments added up, also after a journey between
-    processes.
-    """
+    """A segment may be read in pieces of any length, and sums may be added after pickling."""
     random, how = (
         np.random.default_rng(2),
         {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes},
@@ -297,7 +288,6 @@ def test_nothing_to_sweep():
 
 
 def test_what_is_no_sweep_is_refused():
-    """An interval below 0, a batch of no bytes, and sums over other intervals."""
     with pytest.raises(ValueError, match="no interval is -1 bytes"):
         sweep.Sweeper([-1])
     with pytest.raises(ValueError, match="no batch is 0 bytes"):

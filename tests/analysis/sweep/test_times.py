@@ -1,5 +1,3 @@
-"""A sweep for lookups by timestamp, against one lookup after the other."""
-
 import numpy as np
 import pytest
 
@@ -17,14 +15,12 @@ TRACES = 1000
 
 
 def counted(parts: sweep.SweepParts, place: int = 0) -> dict[int, int]:
-    """Targets by their number of headers."""
     return {
         number: int(targets) for number, targets in enumerate(parts.headers_at(place)) if targets
     }
 
 
 def test_equals_one_lookup_after_the_other():
-    """Random traces, in and out of the order of time, with batches that have no timestamp."""
     random = np.random.default_rng(11)
     for _ in range(TRACES):
         count = int(random.integers(1, 20))
@@ -42,9 +38,7 @@ def test_equals_one_lookup_after_the_other():
 
 @pytest.mark.parametrize("directory", ["orders-0", "sensors-late-0", "append-time-0"])
 def test_as_the_search_has_it_in_real_files(clean, directory):
-    """Of a 4.3.1 broker: every batch's first timestamp looked up in the indexes that lie there, in
-    the first segment.
-    """
+    """Every batch's first timestamp is looked up in the indexes of a 4.3.1 broker's first segment."""
     partition, search_profile = open_broker(clean).partition(directory), versions.search_profile()
     segment, batches = view_partition(partition).segments[0], partition.live[0].batches()
     log = view_partition(partition)
@@ -62,7 +56,7 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
 
 
 def test_old_records_are_a_long_way():
-    """A backfill below the newest timestamp adds no time entries: a lookup just above that reads
+    """A backfill below the newest timestamp adds no time entries, so a lookup just above that reads
     all of it.
     """
     batches = arrays.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
@@ -71,7 +65,7 @@ def test_old_records_are_a_long_way():
 
 
 def test_what_has_no_first_timestamp_is_no_target():
-    """Compaction puts a delete horizon there; and an empty segment has no target at all."""
+    """Compaction stores a delete horizon in its place, and an empty segment has no target."""
     batches = arrays.batches([100] * 4)
     batches["attributes"][1] |= DELETE_HORIZON
     batches["base_timestamp_ms"][2] = -1

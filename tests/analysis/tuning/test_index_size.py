@@ -24,7 +24,6 @@ SIZE, TIME, OFFSET_FULL, TIME_FULL = range(1, 5)
 
 
 def incoming(sizes: list[int], times_ms: list[int], appends: list[int] | None = None) -> np.ndarray:
-    """Appends of these batches, each of one record."""
     batches = arrays.batches(sizes, times_ms=times_ms)
     rows = np.zeros(len(batches), INCOMING)
     for name in batches.dtype.names:
@@ -35,7 +34,6 @@ def incoming(sizes: list[int], times_ms: list[int], appends: list[int] | None = 
 
 
 def steady(count: int = 100, batch_bytes: int = 1000, gap_ms: int = 1) -> LogRound:
-    """Batches of one size, each so much later than the one before."""
     rows = incoming([batch_bytes] * count, [1_700_000_000_000 + gap_ms * n for n in range(count)])
     log = log_round([AppendChunk(rows)])
     assert log
@@ -43,9 +41,10 @@ def steady(count: int = 100, batch_bytes: int = 1000, gap_ms: int = 1) -> LogRou
 
 
 def plain_loop(log: LogRound, config: LogConfig) -> list[tuple[int, int, int, int]]:
-    """Cause, bytes and entries of each closed segment of single-batch appends, without numba.
+    """Returns cause, bytes and entries of each closed segment of single-batch appends, without
+    numba.
 
-    By the words of Kafka's LogSegment.shouldRoll and append.
+    From LogSegment.shouldRoll and append.
     """
     closed, appended, shift, shift_ms = [], 0, 0, 0
     segment = None
@@ -82,7 +81,6 @@ def plain_loop(log: LogRound, config: LogConfig) -> list[tuple[int, int, int, in
 
 
 def as_tuples(segments: np.ndarray | None) -> list[tuple[int, int, int, int]]:
-    """Cause, bytes, entries of both indexes."""
     assert segments is not None
     names = ["cause", "log_bytes", "offset_entries", "time_entries"]
     return [tuple(map(int, row)) for row in segments[names].tolist()]
@@ -90,7 +88,9 @@ def as_tuples(segments: np.ndarray | None) -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def tiny(clean):
-    """Batches of 119 B that Kafka 4.3.1 wrote with an interval of 150 and 300 B of index."""
+    """Returns batches of 119 B that Kafka 4.3.1 wrote with an interval of 150 and an index of 300
+    B.
+    """
     return open_source(clean / "tiny-index-0")
 
 
@@ -108,8 +108,8 @@ def tiny(clean):
     ],
 )
 def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
-    """Kafka 4.3.1 wrote these: by a full time index of 300 B, by time, by size; byte for byte and
-    entry for entry.
+    """Kafka 4.3.1 rolled by a full time index of 300 B, by time and by size; the bytes and entries
+    are the same.
     """
     case = open_source(clean / directory).total
     (log,) = index_size.log_rounds(case.logs)
@@ -140,7 +140,7 @@ def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
 @pytest.mark.parametrize("index_bytes", [24, 64, 300, 1024, 10 << 20])
 @pytest.mark.parametrize("interval", [0, 150, 4096])
 def test_the_writer_closes_the_same(tiny, index_bytes, interval):
-    """The log written once more by the writer of which this loop is a copy in small."""
+    """The loop is a small copy of the writer."""
     config = replace(
         tiny.total.today.config,
         segment_index_bytes=index_bytes,
@@ -173,7 +173,6 @@ def test_the_writer_closes_the_same(tiny, index_bytes, interval):
     [(64, 1, TIME_FULL), (64, 0, OFFSET_FULL), (1 << 20, 1, SIZE), (1 << 20, 3000, TIME)],
 )
 def test_a_plain_loop_says_the_same(index_bytes, gap_ms, cause):
-    """Each limit once, over several rounds of batches that differ."""
     sizes = np.random.default_rng(7).integers(100, 3000, 150).tolist()
     rows = incoming(sizes, [1_700_000_000_000 + gap_ms * n for n in range(150)])
     log = log_round([AppendChunk(rows)])
@@ -192,8 +191,8 @@ def test_a_plain_loop_says_the_same(index_bytes, gap_ms, cause):
 
 
 def test_the_offset_index_is_full_with_its_last_slot():
-    """Of one timestamp the time index gets one entry: eight slots, an entry each fifth batch, and
-    the batch behind the eighth rolls.
+    """With one timestamp the time index gets one entry. The offset index has eight slots and an
+    entry per fifth batch; the batch after the eighth entry rolls.
     """
     log = replace(steady(gap_ms=0), next_ms=0)
     (first, *_) = as_tuples(index_size.close_segments(log, LogConfig(segment_index_bytes=64)))
@@ -201,7 +200,7 @@ def test_the_offset_index_is_full_with_its_last_slot():
 
 
 def test_the_example_of_the_module():
-    """100 KiB beside the default, batches of 1000 B a millisecond apart."""
+    """100 KiB compared with the default, batches of 1000 B a millisecond apart."""
     small, default = (
         index_size.write_with([steady()], LogConfig(segment_index_bytes=size))
         for size in (102_400, 10 << 20)
@@ -218,7 +217,7 @@ def test_the_example_of_the_module():
 
 
 def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
-    """KAFKA-806: as the writer of 3.9.0 does on a follower."""
+    """KAFKA-806: the writer of 3.9.0 does so on a follower."""
     rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
     config = LogConfig(segment_index_bytes=64, segment_bytes=100_000)
     writer = UnifiedLog(config, release_behaviour((3, 9, 0)), now_ms=0, is_leader=False)
@@ -232,14 +231,16 @@ def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
 
 
 def test_what_kafka_cannot_write_is_no_outcome():
-    """A batch larger than a segment; a time index without a slot that is not kept."""
+    """A batch larger than a segment, and a time index with its kept slot only."""
     assert index_size.close_segments(steady(), LogConfig(segment_bytes=999)) is None
     assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=23)) is None
     assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=24)) is not None
 
 
 def test_a_follower_whose_append_fills_an_index_is_no_outcome():
-    """From 4.0.1 on each batch of an append gets its entry: the fifth finds the time index full."""
+    """From 4.0.1 on each batch of an append gets its entry, and the fifth finds the time index
+    full.
+    """
     rows = incoming([5000] * 60, list(range(1000, 1060)), [number // 30 for number in range(60)])
     log = log_round([AppendChunk(rows)])
     assert log
@@ -256,7 +257,7 @@ def test_a_clock_that_stands_still_has_no_rolls_per_day():
 
 
 def test_sizes_above_the_first_that_never_fills_write_the_same_log():
-    """Written once, and as they would be one by one."""
+    """They are computed once, and equal each computed alone."""
     config = LogConfig(segment_bytes=1 << 20)
     outcomes = index_size.sweep_index_sizes([steady()], config)
     alone = [
@@ -268,7 +269,6 @@ def test_sizes_above_the_first_that_never_fills_write_the_same_log():
 
 
 def test_larger_sizes_never_roll_sooner(tiny):
-    """Nor make a search shorter."""
     case = tiny.total
     outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)
     rolls = [each.rolls_per_gib for each in outcomes]
@@ -278,7 +278,6 @@ def test_larger_sizes_never_roll_sooner(tiny):
 
 
 def test_a_log_without_a_batch_has_no_round():
-    """Nothing to append."""
     assert log_round([]) is None
     assert index_size.write_with([], LogConfig()) is None
 
@@ -290,7 +289,7 @@ def test_a_log_without_a_batch_has_no_round():
     ("entries", "mean"), [(3, 1.6667), (5, 2.4), (683, 9.5007), (1000, 9.976), (261_120, 17.9961)]
 )
 def test_a_plain_search_reads_slot_0_and_bisects(entries, mean):
-    """The means of the tuning model, which are without the first slot."""
+    """The means of the tuning model, which leave the first slot out."""
     assert search_cost(entries, warm=False).mean_probes == pytest.approx(1 + mean, abs=5e-5)
 
 
@@ -304,9 +303,7 @@ def test_the_reader_at_the_end_stays_in_the_warm_section():
 @pytest.mark.parametrize("interval", [0, 512, 4096, 16_384])
 @pytest.mark.parametrize("directory", ["heartbeat-0", "orders-0"])
 def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, directory, interval):
-    """Of the segments that the log has, all of which are as good as full: headers, cold reads of
-    the .log, microseconds.
-    """
+    """Nearly full segments of the log: headers, cold reads of the .log, microseconds."""
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
     outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
@@ -319,7 +316,7 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
 
 @pytest.mark.parametrize("records", [1, 5])
 def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
-    """To the number: the only segment of a log, swept as every other."""
+    """The only segment of a log, swept like any other."""
     sizes = np.random.default_rng(3).integers(100, 9000, 500).tolist()
     batches = arrays.batches(sizes, [records] * 500)
     rows = np.zeros(500, INCOMING)
@@ -338,7 +335,7 @@ def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
 
 
 def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
-    """Ten appends of six batches, KAFKA-806: to the number the sweep of such appends."""
+    """Ten appends of six batches, KAFKA-806: the same numbers as the sweep of such appends."""
     rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
     log = log_round([AppendChunk(rows)])
     assert log

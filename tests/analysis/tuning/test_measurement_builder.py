@@ -1,4 +1,4 @@
-"""A segment that is read chunk by chunk: the same as at once, whatever the chunks."""
+"""A segment that is read chunk by chunk gives the same, whatever the chunks."""
 
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
@@ -15,7 +15,6 @@ from tests.analysis import arrays
 
 
 def flatten(value, path: str = "") -> list[tuple]:
-    """Every value within, arrays as lists."""
     if is_dataclass(value):
         return [
             field
@@ -28,8 +27,8 @@ def flatten(value, path: str = "") -> list[tuple]:
 
 
 def messy(seed: int, count: int = 900) -> np.ndarray:
-    """Batches of one record and of several, late ones, ones without a time, ones whose first time
-    is above their last.
+    """Returns batches of one and of several records, some late, some without a time, some whose
+    first time is above their last.
     """
     random = np.random.default_rng(seed)
     batches = arrays.batches(
@@ -46,8 +45,8 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
 @pytest.mark.parametrize("length", [1, 7, 250])
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_are_one_segment(seed, length):
-    """With the index of another interval, which gaps tell; on releases that index an append once,
-    too.
+    """With the index of another interval, which gaps show; also on releases that index an append
+    once.
     """
     batches = messy(seed, 300 if length == 1 else 900)
     indexes = arrays.indexed(batches, (4096, 9000, 500)[seed])
@@ -70,7 +69,7 @@ def test_chunks_are_one_segment(seed, length):
 
 
 def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
-    """What a glimpse of the first batches says of an interval is held against all of them."""
+    """What the first batches suggest about an interval is compared with all of them."""
     tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
     monkeypatch.setattr(interval, "MAX_WAITING", 3)
@@ -80,8 +79,8 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
 
 
 def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
-    """The first segment's are kept, however many; then as many as there is room for, none behind
-    one that had no room.
+    """The first segment's sizes are always kept, then as many as fit, and none after one that did
+    not fit.
     """
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)

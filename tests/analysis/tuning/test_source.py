@@ -19,8 +19,8 @@ def broker(clean):
 
 
 def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
-    """14 of its topics fill segments of 1 GiB, others of 1 MiB by their rolls: the largest counts,
-    for an index must be safe for all.
+    """14 topics fill segments of 1 GiB, others of 1 MiB. The largest counts, because an index must
+    be safe for all.
     """
     config = broker.total.today.config
     assert {case.today.config.segment_bytes for case in broker.cases} >= {1 << 20, 1 << 30}
@@ -32,7 +32,7 @@ def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
 
 
 def test_the_release_of_one_partition_comes_with_its_trace(clean):
-    """As of a whole broker, and not as one of two that it may have been."""
+    """As for a whole broker, not one of two possible releases."""
     trace = open_source(clean / "nulls-0").assumed_release.traces[0]
     assert trace == message(
         "release.metadata_version", file="bootstrap.checkpoint", level=30, release="4.3"
@@ -43,7 +43,7 @@ def test_the_release_of_one_partition_comes_with_its_trace(clean):
 
 
 def test_what_is_preallocated_is_each_topics_own(broker):
-    """The small indexes of one topic and the large ones of the others, not as many of either."""
+    """The small indexes of one topic and the large ones of the others are counted separately."""
     rooms = broker.total.today.index_rooms
     assert len(rooms) == sum(case.today.partitions for case in broker.cases) and len(set(rooms)) > 1
     footprint = tuning.footprint_at(broker.total.measurement, broker.total.today, 4096)

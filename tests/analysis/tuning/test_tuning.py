@@ -24,7 +24,7 @@ UNBOUND = Budgets(p99_us=None)
 
 
 def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **how):
-    """A segment of batches of that size, give or take the spread."""
+    """Returns a segment of batches of about that size."""
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
     gathering = MeasurementBuilder(extra_intervals={4096}, **({"by_base_offset": False} | how))
@@ -43,7 +43,6 @@ def codes(recommendation: Recommendation) -> list[str]:
 
 
 def test_batches_of_16_kb_keep_the_default():
-    """Every batch is indexed already; what a longer interval would save is not worth a change."""
     recommendation = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
     assert (recommendation.verdict, recommendation.value) == (TuningVerdict.KEEP, 4096)
     assert "every-batch-indexed" in codes(recommendation) and "smaller-too-little" in codes(
@@ -55,9 +54,9 @@ def test_batches_of_16_kb_keep_the_default():
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
 def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
-    """Batches of 97 bytes, one record each: over 50 µs at the high end.
+    """Batches of 97 bytes with one record each exceed 50 µs at the high end.
 
-    What a value brings is named with its range: too little.
+    The gain is given with its range and is too small.
     """
     recommendation = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
     assert (recommendation.verdict, recommendation.value, recommendation.considered_bytes) == (
@@ -116,8 +115,8 @@ def test_who_asks_for_less_gets_a_change(costs, budget_us, value):
     ],
 )
 def test_the_largest_interval_within_a_budget(mean, budget, interval):
-    """The table of p99 budgets at 1.8 µs a header and 2.2 before the first: the round value below
-    the one that is told there.
+    """The table of p99 budgets at 1.8 µs per header and 2.2 before the first: the next lower round
+    value.
     """
     random = np.random.default_rng(6)
     spread2 = {200: 0.3, 1000: 0.5, 16_384: 0.1}[mean]
@@ -135,7 +134,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
 
 
 def test_a_gain_within_its_error_is_none():
-    """Just over a budget: the next interval down would bring less than a fifth of it at the low
+    """Just over a budget: the next lower interval would gain less than a fifth of it at the low
     end.
     """
     measurement = measured(1000)
@@ -162,7 +161,6 @@ def test_a_dense_index_that_nobody_needs_is_made_smaller():
 
 
 def test_nothing_is_proposed_below_the_smallest_batch():
-    """The shortest that may be proposed is the last one that indexes every batch."""
     assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
     recommendation = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
     assert (
@@ -205,9 +203,7 @@ def test_nothing_is_proposed_below_the_smallest_batch():
     ],
 )
 def test_what_no_interval_can_do_is_reported(size, records, budgets, considered, words):
-    """Then nothing is changed: the budget that is missed, and by how much with the interval that
-    comes nearest.
-    """
+    """Then nothing is changed, and the nearest interval is named with how far it misses the budget."""
     recommendation = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
     assert (
         recommendation.verdict,
@@ -250,7 +246,6 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
 
 
 def test_who_asks_for_nothing_changes_nothing():
-    """No budget, no reason for another interval."""
     recommendation = tuning.recommend(measured(500), today(), UNBOUND, NEW)
     assert (
         recommendation.verdict,
@@ -265,7 +260,6 @@ def test_who_asks_for_nothing_changes_nothing():
 
 
 def test_too_few_batches_tell_nothing():
-    """A hundred batches: fewer than eight stretches to draw from."""
     recommendation = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
     assert (
         recommendation.verdict == TuningVerdict.KEEP
@@ -274,15 +268,14 @@ def test_too_few_batches_tell_nothing():
 
 
 def test_an_empty_log_has_no_answer():
-    """Not even keep."""
     result = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).result()
     assert tuning.recommend(result, today(), Budgets(), NEW) is None
     assert tuning.tornado(result, today(), Budgets(), NEW) == ()
 
 
 def test_remote_storage_bounds_what_a_read_carries():
-    """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the
-    segments, and that counts.
+    """Five per cent of a fetch of 1 MiB; with an index of half the bytes the cache holds twice the
+    segments.
     """
     measurement = measured(1000, 20_000)
     recommendation = tuning.recommend(measurement, today(is_tiered=True), Budgets(p99_us=None), OLD)
@@ -306,7 +299,7 @@ def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
 
 
 def test_a_disk_that_was_measured_to_seek_takes_none_either():
-    """A calibration has a name of its own, and the bound all the same."""
+    """A calibration has its own name but the same bound."""
     costs = replace(
         OLD,
         storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""),
@@ -315,9 +308,7 @@ def test_a_disk_that_was_measured_to_seek_takes_none_either():
 
 
 def test_a_cold_lookup_reads_its_index_too():
-    """At one entry a batch the index is larger, and its search takes more reads; the words tell
-    both.
-    """
+    """At one entry per batch the index is larger, and its search takes more reads."""
     sparse, other = (
         tuning.compute_cost(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
@@ -329,7 +320,6 @@ def test_a_cold_lookup_reads_its_index_too():
 
 
 def test_old_batches_cost_half():
-    """Magic 1, up to 4.0."""
     measurement = measured(1000)
     new, old = (
         tuning.compute_cost(replace(measurement, one_read_share=share), OLD, 4096)
@@ -341,8 +331,8 @@ def test_old_batches_cost_half():
 
 
 def test_lookups_by_what_they_look_for():
-    """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
-    one by timestamp starts at the batch that its entry is of, and not one entry before.
+    """From 4.1 on a lookup inside a batch reads one header more than that of its first offset; one
+    by timestamp starts at the entry's own batch.
     """
     costs = tuning.by_target(tuning.compute_cost(measured(1000, by_base_offset=True), NEW, 4096))
     assert list(costs) == ["base_offset", "every_offset", "timestamp"]
@@ -351,9 +341,7 @@ def test_lookups_by_what_they_look_for():
 
 
 def test_the_processors_share_can_decide():
-    """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is
-    saved.
-    """
+    """At 100 000 fetches per second and batches of 200 bytes at 64 KiB, the gain is in cores."""
     gathering = MeasurementBuilder(extra_intervals={65_536}, by_base_offset=False)
     gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
@@ -370,8 +358,8 @@ def test_the_processors_share_can_decide():
     ("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")]
 )
 def test_which_limit_binds(index_bytes, binding):
-    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies
-    above it.
+    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size is above
+    it.
     """
     measurement = measured(1000)
     config = LogConfig(segment_index_bytes=index_bytes)
@@ -393,8 +381,8 @@ def test_which_limit_binds(index_bytes, binding):
 
 
 def test_a_safe_index_is_one_for_full_segments():
-    """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more;
-    and no speed changes that.
+    """A gigabyte with an entry per 5268 bytes, each with a time entry: 3.06 MB with a quarter more,
+    at any speed.
     """
     measurement = replace(measured(5268), bytes_per_s=20.0)
     limits = tuning.limits_at(measurement, LogConfig(), 4096)
@@ -410,8 +398,8 @@ def test_a_safe_index_is_one_for_full_segments():
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
-    """Tiny batches on 4.1 and later: with the low end of a header's cost the budget is met as it
-    is.
+    """Tiny batches on 4.1 and later: with the low end of a header's cost the budget is met
+    unchanged.
     """
     assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
     assert assumptions[0].name.key in ("curves.assumed_header", "curves.assumed_reads")
@@ -423,7 +411,6 @@ def test_the_tornado_says_what_would_flip_the_answer():
 
 
 def test_a_bootstrap_is_the_same_every_time():
-    """And wider than nothing where stretches of the log differ."""
     random = np.random.default_rng(8)
     sizes = np.concatenate(
         [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
@@ -441,7 +428,6 @@ def test_a_bootstrap_is_the_same_every_time():
 
 
 def test_segments_joined_are_one_log():
-    """Moments of the sizes, counts and reads add up."""
     sizes = np.random.default_rng(9).integers(100, 5000, 600)
     parts = []
     for piece in np.split(sizes, [200, 500]):
@@ -474,8 +460,8 @@ def test_an_empty_log_beside_others_changes_nothing():
 
 
 def test_measuring_tells_how_far_it_is():
-    """Of a .log too, which may hold millions of batches: more of it each time, and all of it only
-    when the next one begins.
+    """Also within a .log, which may hold millions of batches; it is complete only when the next one
+    begins.
     """
     latencies: list[float] = []
     batches = arrays.batches([1000] * 100, [5] * 100)
@@ -491,9 +477,7 @@ def test_measuring_tells_how_far_it_is():
 
 
 def test_an_index_of_whole_appends_is_kept():
-    """What an interval would bring is not known there: a newer release mends it, and no interval
-    does.
-    """
+    """The effect of an interval is not known there: only a newer release helps."""
     recommendation = tuning.recommend(
         measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD
     )
@@ -505,9 +489,7 @@ def test_an_index_of_whole_appends_is_kept():
 
 
 def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
-    """What the broker has is not what the topic has: no change of the broker's begins at the
-    topic's.
-    """
+    """The broker's setting differs from the topic's, so no broker change is derived from the topic."""
 
     def tuned(interval):
         return SimpleNamespace(
@@ -526,7 +508,7 @@ def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
 
 
 def test_a_broker_of_topics_that_differ_keeps_its_default():
-    """One topic that gains is told by name; where all want the same it is the broker's."""
+    """A single topic that gains is named; where all gain, the broker's default is changed."""
     tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
     merged = merge_measurements([tiny, large])
     tiny_recommendation, other = (
@@ -554,7 +536,7 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
 
 
 def test_an_old_follower_is_reported():
-    """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the
+    """A release that indexes an append once costs 1.5 times the batches of a fetch, whatever the
     interval.
     """
     recommendation = tuning.recommend(
@@ -565,7 +547,6 @@ def test_an_old_follower_is_reported():
 
 
 def test_every_reason_has_words():
-    """Each code that the rule can give."""
     codes_seen = set()
     for measurement, settings, budgets in (
         (measured(97, 20_000, 1), today(), Budgets()), (measured(16_384), today(is_tiered=True), UNBOUND),

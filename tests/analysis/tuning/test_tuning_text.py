@@ -18,13 +18,12 @@ from kafkaviz.analysis.tuning.recommendation import Reason
     ],
 )
 def test_the_line_that_changes_it(topic, line):
-    """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
+    """As kafka-configs.sh of 4.x accepts it, for a topic or for all brokers."""
     start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
     assert tuning_text.alter_line("index.interval.bytes", 2048, topic) == start + line
 
 
 def test_a_broker_of_one_topic():
-    """It is not counted out of one."""
     texts = [
         str(
             tuning_text.describe_reason(
@@ -40,7 +39,7 @@ def test_a_broker_of_one_topic():
 
 
 def test_a_budget_is_never_printed_as_zero():
-    """Of cores, as small as it was given: 0.00 would be no budget."""
+    """A small number of cores is printed as given: 0.00 would be no budget."""
     texts = [
         tuning_text.format_amount("cores", amount)
         for amount in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
@@ -49,7 +48,6 @@ def test_a_budget_is_never_printed_as_zero():
 
 
 def test_numbers_as_people_read_them():
-    """Units that change on the way, and a range of which both ends have one."""
     assert [tuning_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
         "0.8 µs",
         "42 µs",
