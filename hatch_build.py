@@ -9,7 +9,7 @@ BESIDE = ("app.py", "pages", ".streamlit", "sample_data")
 
 
 class FilesBesidePackage(BuildHookInterface):
-    """Puts them where kafkaviz/resources.py looks, and Spark's modules at the top."""
+    """Puts them where kafkaviz/environment.py looks, and Spark's modules at the top."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Adds the files to a wheel that is to be installed elsewhere."""

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.health.broker_health import Finding, Health, check
     from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
+    from kafkaviz.environment import SAMPLES
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
     from kafkaviz.figures import plot
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
-    from kafkaviz.resources import SAMPLES
     from kafkaviz.simulate.directory.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
@@ -65,7 +65,7 @@ _MODULE_BY_NAME = {
     "open_broker": "log.broker",
     "Partition": "log.partition",
     "Segment": "log.segment",
-    "SAMPLES": "resources",
+    "SAMPLES": "environment",
     "Finding": "analysis.findings.finding",
     "Health": "analysis.health.broker_health",
     "check": "analysis.health.broker_health",

@@ -1,10 +1,22 @@
-"""Limits that an operator can change with environment variables."""
+"""The files next to the package, and limits that an operator sets with environment variables.
+
+app.py, pages/, .streamlit/ and sample_data/ are at the top of a checkout, and in a folder of the
+package in a wheel.
+"""
 
 import os
 import re
+from pathlib import Path
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
+
+PACKAGE = Path(__file__).parent
+WHEEL_FOLDER = PACKAGE / "checkout"  # the build puts them there
+IS_WHEEL = WHEEL_FOLDER.is_dir()
+ROOT = WHEEL_FOLDER if IS_WHEEL else PACKAGE.parent
+APP = ROOT / "app.py"
+SAMPLES = ROOT / "sample_data"
 
 
 def positive_number(name: str, default: int) -> int:

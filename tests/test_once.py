@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.format import exception_names, names
+from kafkaviz.format import java, names
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES
 
 ROOT = Path(__file__).parents[1] / "kafkaviz"
@@ -92,9 +92,7 @@ def test_a_constant_is_defined_once(constant, trees):
     assert sum(counts.values()) == 1, [path for path, count in counts.items() if count]
 
 
-@pytest.mark.parametrize(
-    "class_name", [exception_names.ILLEGAL_ARGUMENT, exception_names.INVALID_RECORD]
-)
+@pytest.mark.parametrize("class_name", [java.ILLEGAL_ARGUMENT, java.INVALID_RECORD])
 def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
     """Where it has its name."""
     places = [
@@ -103,7 +101,7 @@ def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == class_name
     ]
-    assert places == ["format/exception_names.py"]
+    assert places == ["format/java.py"]
 
 
 @pytest.mark.parametrize(

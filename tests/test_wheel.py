@@ -145,7 +145,7 @@ def test_the_whole_is_the_core_of_the_same_version(wheels):
 @pytest.mark.slow
 def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
     """With the codecs, on the sample that the wheel has."""
-    where = "from kafkaviz.resources import SAMPLES; print(SAMPLES)"
+    where = "from kafkaviz.environment import SAMPLES; print(SAMPLES)"
     samples = run(core, "-c", where, cwd=tmp_path).stdout.strip()
     assert Path(samples).is_relative_to(core.parents[1])
     command = ("-m", "kafkaviz")

@@ -26,14 +26,14 @@ from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import IndexConfig, LogConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.directory.simulation import Simulated
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
 from kafkaviz.simulate.startup.partition_directory import INDEXES
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from kafkaviz.versions import Release
 

@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from kafkaviz.app import upload_expiry
+from kafkaviz.environment import SAMPLES
 from kafkaviz.errors import CannotOpen, CorruptFile
-from kafkaviz.log import confinement, file
+from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
-from kafkaviz.resources import SAMPLES
 
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 # separates a broker directory from the store of its remote segments in a typed path
@@ -109,7 +109,7 @@ def _resolve(text: str | Path) -> Path:
 def confine() -> None:
     """Limits all files opened from now on to the allowed roots, the samples and the app's cache."""
     allowed_roots = roots()
-    confinement.confine(
+    file.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafkaviz import resources
+from kafkaviz import environment
 
 # pairs of keys and the message key of their action
 Keys = tuple[tuple[str | tuple[str, ...], str], ...]
@@ -52,7 +52,7 @@ class Page:
 
     @property
     def exists(self) -> bool:
-        return (resources.ROOT / self.script).exists()
+        return (environment.ROOT / self.script).exists()
 
     @property
     def path(self) -> str:

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
-from kafkaviz import resources
+from kafkaviz import environment
 from kafkaviz.app import access, gc_tuning, registry, warm_up
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.html_shell import HtmlShell
@@ -166,7 +166,9 @@ def main(arguments: Sequence[str]) -> None:
     Args:
         arguments: the port, or nothing.
     """
-    sys.argv = [str(resources.APP)]  # Streamlit looks for .streamlit/config.toml next to this file
+    sys.argv = [
+        str(environment.APP)
+    ]  # Streamlit looks for .streamlit/config.toml next to this file
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
@@ -176,7 +178,7 @@ def main(arguments: Sequence[str]) -> None:
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
     options = environment_options(os.environ)
-    app = st.App(resources.APP, middleware=middleware, lifespan=while_running)
+    app = st.App(environment.APP, middleware=middleware, lifespan=while_running)
     # the announcement prints the addresses, and a browser opened by the server would have no secret
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}

@@ -9,7 +9,7 @@ import socket
 import sys
 from pathlib import Path
 
-from kafkaviz import extras, resources
+from kafkaviz import environment, extras
 from kafkaviz.cli.common.options import add_tiered_option, join_tiered
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.log.remote import address
@@ -123,9 +123,11 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     kafkaviz.app and kafkaviz.cli do not import each other.
     """
     settings = {"KAFKAVIZ_MASTER": args.master}
-    if not resources.IS_WHEEL:
+    if not environment.IS_WHEEL:
         python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-        settings["PYTHONPATH"] = os.pathsep.join([str(resources.ROOT), *filter(None, python_path)])
+        settings["PYTHONPATH"] = os.pathsep.join(
+            [str(environment.ROOT), *filter(None, python_path)]
+        )
     directories = list(map(_readable, args.directories))
     if args.tiered is not None:
         if len(directories) != 1:

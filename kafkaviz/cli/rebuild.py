@@ -159,11 +159,11 @@ def _as_object(
 
 def _events(segment: "RebuiltSegment") -> Iterator[dict]:
     """Yields the truncation of the .log by recovery, if there is one."""
-    from kafkaviz.simulate.startup import remedies
+    from kafkaviz.simulate import steps
     from kafkaviz.units import file_stem
 
     if segment.recovered_segment.truncated_bytes:
-        why = remedies.STOP_REASONS.get(
+        why = steps.STOP_REASONS.get(
             segment.recovered_segment.stop_reason, segment.recovered_segment.stop_reason
         )
         byte_range = {

@@ -6,7 +6,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from kafkaviz import extras, resources
+from kafkaviz import environment, extras
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
@@ -36,7 +36,7 @@ def run(_args: argparse.Namespace) -> int:
 
     # a process of its own, on another core
     archive_process = class_archive.start_making(cache_folder()) if extras.has("spark") else None
-    for archive in sorted(resources.SAMPLES.glob("*.tar.gz"))[:1]:
+    for archive in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
         _read(broker)
         _dump(broker)

@@ -65,8 +65,6 @@ MIN_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVE
 MAGIC_2 = 2  # record batches, since Kafka 0.11; magic 0 and 1 are messages and wrappers
 # first offset and record count of a compressed legacy wrapper that is not decompressed yet
 UNKNOWN = -1
-# Kafka throws it for a batch whose length or checksum is wrong
-CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08

@@ -14,8 +14,7 @@ from itertools import islice
 from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, OUT_OF_MEMORY
-from kafkaviz.format.java_numbers import parse_int, parse_long
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, OUT_OF_MEMORY, parse_int, parse_long
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 

@@ -14,8 +14,8 @@ As ControlRecordType, EndTransactionMarker, ControlRecordUtils and DumpLogSegmen
 from dataclasses import dataclass
 from enum import IntEnum
 
-from kafkaviz.format import message, notation
-from kafkaviz.format.exception_names import INVALID_RECORD
+from kafkaviz.format import message
+from kafkaviz.format.java import INVALID_RECORD
 from kafkaviz.format.message import Structure, Values
 
 KEY_BYTES = 4
@@ -83,27 +83,27 @@ class ControlRecord:
 
 _VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"
 _MARKER = ControlRecordSchema(
-    "endTxnMarker:", notation.schema("version i16, coordinatorEpoch i32"), is_flexible=False
+    "endTxnMarker:", message.schema("version i16, coordinatorEpoch i32"), is_flexible=False
 )
 RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
     ControlType.ABORT: _MARKER,
     ControlType.COMMIT: _MARKER,
     ControlType.LEADER_CHANGE: ControlRecordSchema(
         "LeaderChange:",
-        notation.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
+        message.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
     ),
     ControlType.SNAPSHOT_HEADER: ControlRecordSchema(
-        "SnapshotHeader", notation.schema("version i16, lastContainedLogTimestamp i64")
+        "SnapshotHeader", message.schema("version i16, lastContainedLogTimestamp i64")
     ),
     ControlType.SNAPSHOT_FOOTER: ControlRecordSchema(
-        "SnapshotFooter", notation.schema("version i16")
+        "SnapshotFooter", message.schema("version i16")
     ),
     ControlType.KRAFT_VERSION: ControlRecordSchema(
-        "KRaftVersion", notation.schema("version i16, kRaftVersion i16")
+        "KRaftVersion", message.schema("version i16, kRaftVersion i16")
     ),
     ControlType.KRAFT_VOTERS: ControlRecordSchema(
         "KRaftVoters",
-        notation.schema(
+        message.schema(
             "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host "
             "str, port u16}], kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion "
             "i16}}]"
@@ -165,7 +165,7 @@ def _type(key: bytes | None) -> int:
 
 def _marker(value: bytes) -> Values:
     """Decodes a marker; a version above 0 is read as 0, and further bytes are ignored."""
-    values, _ = message.read(notation.schema("version i16"), value, flexible=False)
+    values, _ = message.read(message.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
         text = (
             f"Invalid version found for end transaction marker: {values['version']}. May indicate "

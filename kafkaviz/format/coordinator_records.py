@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import message, notation
+from kafkaviz.format import message
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 VERSION_BYTES = 2  # the i16 at the start of every key and value
@@ -84,8 +84,8 @@ def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRec
         number: CoordinatorRecordType(
             number=number,
             name=name,
-            key=notation.schema(key),
-            value=notation.schema(value, part_items),
+            key=message.schema(key),
+            value=message.schema(value, part_items),
             newest_version=newest,
             flexible_from=flexible,
         )
@@ -327,10 +327,10 @@ DECODER_OF_TOPIC = {
 }
 EMBEDDED_VERSION = 3  # the newest version of the messages in a consumer group's metadata
 EMBEDDED = {  # always in the plain form, after an i16 version (ConsumerProtocol)
-    "subscription": notation.schema(
+    "subscription": message.schema(
         "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, generationId i32 v2+, rackId str? v3+"
     ),
-    "assignment": notation.schema(
+    "assignment": message.schema(
         "assignedPartitions [{topic str, partitions [i32]}], userData bytes?"
     ),
 }
@@ -461,7 +461,7 @@ def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
     Raises:
         KafkaParseError: the bytes cannot be read as such a message.
     """
-    version, position = message.read(notation.schema("version i16"), data, flexible=False)
+    version, position = message.read(message.schema("version i16"), data, flexible=False)
     values, _ = message.read(
         EMBEDDED[name],
         data,

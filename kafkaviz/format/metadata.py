@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 from kafkaviz import messages
 from kafkaviz.binary.varint import read_unsigned
 from kafkaviz.errors import CorruptBytes, NotRead
-from kafkaviz.format import message, notation
+from kafkaviz.format import message
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 FRAME_VERSION = 1
@@ -138,7 +138,7 @@ class FeatureLevel:
 _END_POINTS = "endPoints [{name str, host str, port u16, securityProtocol i16}]"
 _FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i16}]"
 RECORD_TYPES: dict[int, MetadataRecordType] = {
-    number: MetadataRecordType(number, name, newest, notation.schema(body))
+    number: MetadataRecordType(number, name, newest, message.schema(body))
     for number, name, newest, body in (
         (
             0,

@@ -8,7 +8,7 @@ offset 2048, and will soon be removed. orders-0.d9e2420e43c24fe7bcf8a819bf93d888
 import re
 from dataclasses import dataclass
 
-from kafkaviz.format.java_numbers import parse_int, parse_long
+from kafkaviz.format.java import parse_int, parse_long
 
 MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1

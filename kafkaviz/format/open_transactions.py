@@ -16,7 +16,7 @@ from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, names, record, txn_index
 from kafkaviz.format.control import ControlType
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
 
 # in the key of a control record, after the version
 TYPE_AT = 2

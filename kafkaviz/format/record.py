@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary import codec, varint
-from kafkaviz.binary.java_text import decode_utf8
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes, NotRead
+from kafkaviz.format.java import decode_utf8
 from kafkaviz.messages import Message, message, verbatim
 
 # one record, in the machine's byte order; positions count from the first byte of the first record

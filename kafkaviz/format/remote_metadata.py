@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import messages
-from kafkaviz.format import message, metadata, notation
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format import message, metadata
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 SEGMENT_STATES = (
@@ -177,7 +177,7 @@ def _custom_metadata(values: Values) -> str:
 _PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"
 _SEGMENT_ID = f"remoteLogSegmentId {{{_PARTITION_ID}, id uuid}}"
 RECORD_TYPES: dict[int, RemoteRecordType] = {
-    number: RemoteRecordType(number, name, notation.schema(body), show)
+    number: RemoteRecordType(number, name, message.schema(body), show)
     for number, name, body, show in (
         (
             0,

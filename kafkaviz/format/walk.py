@@ -3,10 +3,13 @@
 Kafka 4.3.1 does the same in FileLogInputStream: it reads 17 bytes, adds 12 + length to the
 position, and is at the next batch. For example, a log of two batches of 100 and 61 bytes and 5 torn
 bytes gives rows at positions 0 and 100, and the end (161, "short").
+
+One pass serves several observers: `observe_scan` passes each array of rows to all of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,6 +34,7 @@ LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
 NEEDS_BYTES, NEEDS_ROOM, AT_END, SHORT, TORN, BAD_LENGTH = range(6)
+Result = TypeVar("Result", covariant=True)
 REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"}
 
 
@@ -211,3 +215,30 @@ def _int32(buffer: np.ndarray, position: int) -> int:
         | np.int64(buffer[position + 3])
     )
     return int(value - (1 << 32) if value >= 1 << 31 else value)
+
+
+class BatchObserver(Protocol[Result]):
+    """Summarizes the batches of a segment, or of a part of it, while a scan reads them."""
+
+    def observe(self, batches: np.ndarray) -> None:
+        """Takes the next batches, in the order of the log.
+
+        Args:
+            batches: rows of format.batch.BATCH, with the columns that the scan adds; must not be
+                changed.
+        """
+        ...
+
+    def result(self) -> Result:
+        """Returns the summary of all batches; called once, after the scan."""
+        ...
+
+
+def observe_scan(scan: Iterable[np.ndarray], *observers: BatchObserver[Any]) -> None:
+    """Reads a scan to its end and passes each array of batches to every observer, in order.
+
+    If the scan raises, each observer keeps the batches from before.
+    """
+    for batches in scan:
+        for observer in observers:
+            observer.observe(batches)

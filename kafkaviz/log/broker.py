@@ -10,7 +10,7 @@ from typing import cast
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import int_or_none
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
 from kafkaviz.html import html_table
 from kafkaviz.log import file, lone_files

@@ -43,7 +43,6 @@ import numpy as np
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN, rows
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.format.deep_scan import (
     CHECKED_BATCH,
     BatchFault,
@@ -53,7 +52,15 @@ from kafkaviz.format.deep_scan import (
     plain_batches,
 )
 from kafkaviz.format.names import MAX_OFFSET
-from kafkaviz.format.walk import CHUNK_BYTES, MAX_ROWS, Walk, WalkEnd, batch_at
+from kafkaviz.format.walk import (
+    CHUNK_BYTES,
+    MAX_ROWS,
+    BatchObserver,
+    Walk,
+    WalkEnd,
+    batch_at,
+    observe_scan,
+)
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
 from kafkaviz.log.segment import LogSegment, fill_wrapper_fields

@@ -26,7 +26,7 @@ from kafkaviz import config_def, versions
 from kafkaviz.config_def import Setting, Value
 from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import int_or_none
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.archives import archive

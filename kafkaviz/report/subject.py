@@ -20,7 +20,7 @@ from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings

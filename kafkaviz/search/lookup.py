@@ -18,7 +18,8 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records, legacy_messages
-from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.html import html_table
 from kafkaviz.messages import Message, message, render, verbatim
 from kafkaviz.search import by_time

@@ -24,7 +24,7 @@ from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes, CorruptFile
-from kafkaviz.format import batch_records, exception_names
+from kafkaviz.format import batch_records, java
 from kafkaviz.format.batch import (
     CONTROL,
     HEADER,
@@ -69,7 +69,7 @@ class FailedRead(CorruptFile):
 
     def __init__(self, path: str, position: int, what: Message) -> None:
         super().__init__(path, position, what)
-        self.class_name = exception_names.of_records(exception_names.java_words(str(what)))
+        self.class_name = java.of_records(java.java_words(str(what)))
 
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafkaviz.analysis.segment import batch_table
 from kafkaviz.analysis.segment.batch_table import BLOCK_ROWS, BatchTableBuilder
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.walk import observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search.log_view import NO_ROW, BatchTable, table_of_rows

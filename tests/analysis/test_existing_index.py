@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.measurement import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.analysis import arrays
 

@@ -10,10 +10,9 @@ from kafkaviz.analysis.rolls import limit_race
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.workloads import config_of
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers import workload
-from kafkaviz.simulate.writer.roll_reason import CAUSES, should_roll
+from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll
 
 LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamps", "bad-clock")
 

@@ -5,8 +5,8 @@ import pytest
 
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 HOUR_S, WEEK_MS = 3600, 604_800_000

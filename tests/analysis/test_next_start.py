@@ -20,7 +20,7 @@ from kafkaviz.analysis.restart.next_start import (
     predict_partition_restart,
     predict_restart,
 )
-from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image

@@ -9,11 +9,10 @@ from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reas
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer import roll_reason
-from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 START_MS = 1_700_000_000_000

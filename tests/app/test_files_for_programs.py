@@ -17,9 +17,8 @@ from kafkaviz.figures.page_cache import fault_bars
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import before_after
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from tests.support.tuning import NEW, compared, measured
 
 LANES = tuple(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import resources
+from kafkaviz import environment
 from kafkaviz.app import frame
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_location
@@ -32,7 +32,7 @@ def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "app.py").touch()
     (tmp_path / "pages" / "rolls.py").touch()
-    monkeypatch.setattr(resources, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
     assert list(frame.pages()) == ["Broker", "Rolls"]
 
 

@@ -9,7 +9,7 @@ from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from tests.support.tuning import NEW
 
 MODES = ("light", "dark")

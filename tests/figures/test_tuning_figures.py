@@ -26,8 +26,8 @@ from kafkaviz.figures.tuning import (
 )
 from kafkaviz.figures.tuning.tuning_verdict import change_text, headers_text, range_text
 from kafkaviz.messages import verbatim
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from tests.support.tuning import NEW, OLD, compared, measured
 
 MODES = ("light", "dark")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 
 
 class Calls(BatchObserver[list[tuple[str, int]]]):

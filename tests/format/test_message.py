@@ -1,6 +1,6 @@
 import pytest
 
-from kafkaviz.format import message, notation
+from kafkaviz.format import message
 from kafkaviz.format.message import KafkaParseError
 
 LINE = (
@@ -10,17 +10,15 @@ LINE = (
 
 def test_plain_and_flexible_forms_hold_the_same():
     plain, _ = message.read(
-        notation.schema(LINE), bytes.fromhex("000161 00000007 00000001 000162"), 1, flexible=False
+        message.schema(LINE), bytes.fromhex("000161 00000007 00000001 000162"), 1, flexible=False
     )
-    flexible, end = message.read(
-        notation.schema(LINE), bytes.fromhex("0261 00000007 02 0262 00"), 1
-    )
+    flexible, end = message.read(message.schema(LINE), bytes.fromhex("0261 00000007 02 0262 00"), 1)
     assert plain == flexible == {"name": "a", "count": 7, "tags": ["b"], "epochs": [], "level": -1}
     assert end == 10
 
 
 def test_fields_come_and_go_with_the_version():
-    schema = notation.schema(LINE)
+    schema = message.schema(LINE)
     values, _ = message.read(schema, bytes.fromhex("01 05 00 00"), 0)
     assert values == {"name": "", "old": 5, "tags": None, "epochs": []}
     assert message.text(schema, values, 0) == '{"name":"","old":5,"tags":null}'
@@ -28,7 +26,7 @@ def test_fields_come_and_go_with_the_version():
 
 def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
     """A tagged null is not the default of an empty array, so it is printed."""
-    schema = notation.schema(LINE)
+    schema = message.schema(LINE)
     values, _ = message.read(
         schema, bytes.fromhex("01 00000000 01 03 01 02 0007 63 02 ffff 00 01 00"), 1
     )
@@ -73,7 +71,7 @@ def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
 def test_broken_bytes_raise_kafkas_words(line, data, words):
     """Counts and sizes are checked before anything is allocated for them."""
     with pytest.raises(KafkaParseError) as broken:
-        message.read(notation.schema(line), bytes.fromhex(data))
+        message.read(message.schema(line), bytes.fromhex(data))
     assert broken.value.java_message == words
 
 

@@ -1,11 +1,11 @@
 import pytest
 
-from kafkaviz.format import notation
+from kafkaviz.format import message
 from kafkaviz.format.message import OLDEST, Array, Field, Scalar, SizedValue, Structure
 
 
 def test_a_line_becomes_a_tree():
-    schema = notation.schema(
+    schema = message.schema(
         "a str?, b [Part]? v1+, c i8 v2, #3 d [i32]? =empty, #4 e i64 v5+ =-1",
         (("Part", "{x uuid}"),),
     )
@@ -31,4 +31,4 @@ def test_a_line_becomes_a_tree():
 )
 def test_a_line_that_is_no_schema_is_refused(line):
     with pytest.raises((ValueError, IndexError)):
-        notation.schema(line)
+        message.schema(line)

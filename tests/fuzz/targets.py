@@ -45,7 +45,7 @@ from kafkaviz.format.walk import Walk, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.simulate.startup.restart import restart
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
 from tests.fuzz.seeds import Tree

@@ -17,12 +17,10 @@ from tests.fuzz.commanded import COMMANDED
 from tests.fuzz.directories import ON_DISK
 
 HOUSE = Path(kafkaviz.__file__).parent
-# it reads the schemas in our own source, when they are imported
-OWN_TEXT = HOUSE / "format" / "notation.py"
 # called by compiled loops alone, those of deep_scan, which no profile sees
 COMPILED = HOUSE / "format" / "record_sizes.py"
 FORMATS = [
-    *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT, COMPILED}),
+    *({*(HOUSE / "format").glob("*.py")} - {COMPILED}),
     HOUSE / "binary" / "codec.py",
     HOUSE / "binary" / "varint.py",
     *(HOUSE / "log" / "archives" / name for name in ("archive.py", "members.py", "tar_reader.py")),

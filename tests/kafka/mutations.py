@@ -17,7 +17,7 @@ from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import names
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from tests.cli.dumping.running import dumped
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated_tree

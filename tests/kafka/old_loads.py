@@ -11,7 +11,7 @@ from pathlib import Path
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from tests.kafka import record_loads
 from tests.kafka.harness import Kafka
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.pipeline.read.rows import codec_names

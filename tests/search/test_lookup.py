@@ -5,7 +5,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import exception_names, txn_index
+from kafkaviz.format import java, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time
@@ -202,7 +202,7 @@ def test_an_entry_that_points_before_the_file(data, tmp_path, position):
     failed = lookup(log, profile, timestamp_ms="max")
     assert failed.answer is None and failed.searches[0].entry == (1, position)
     assert failed.scan.from_position == position
-    assert failed.error.class_name == exception_names.ILLEGAL_ARGUMENT
+    assert failed.error.class_name == java.ILLEGAL_ARGUMENT
     assert str(failed.error.what) == (
         f"The file channel position cannot be negative, but it is {position}"
     )
@@ -230,5 +230,5 @@ def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
         READ_COMMITTED,
         find_bounds(log, versions.search_profile("4.3.1")),
     )
-    assert failed.error.class_name == exception_names.KAFKA and failed.record is None
+    assert failed.error.class_name == java.KAFKA and failed.record is None
     assert "txnindex, byte 0: Unexpected aborted transaction version 8" in str(failed.error)

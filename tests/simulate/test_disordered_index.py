@@ -7,7 +7,7 @@ import pytest
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from tests.cli.hostile_files import NAME, batch
 
 BATCHES = [batch(base_offset=offset) for offset in range(5)]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import names
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.producers import refusal
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from tests.search.damaged_logs import make_log
 from tests.simulate.overflowing_logs import make_log as make_overflowing_log
 from tests.support.cases import all_cases

@@ -15,7 +15,7 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, log_config, release_behaviour
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.log_bytes import MemoryLogs
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 KINDS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")

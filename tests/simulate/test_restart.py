@@ -31,8 +31,7 @@ from kafkaviz.simulate.startup.own_files import (
 )
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.simulate.startup.restart import join_steps, steps_of
-from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep, StoredLog
 from kafkaviz.versions import search_profile
 from tests.pipeline import whole_logs
 from tests.support.cases import all_cases

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 

@@ -17,7 +17,6 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import ABORT, COMMIT, INCOMING, NO_MARKER
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.producers import generator, streams
@@ -31,6 +30,7 @@ from kafkaviz.simulate.producers.traffic import (
     TransactionTraffic,
 )
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.simulate.workload_strategies import WORKLOADS
 

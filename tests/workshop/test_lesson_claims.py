@@ -13,7 +13,7 @@ import pytest
 from kafkaviz import config_def
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.figures.tuning import index_size_curve
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition, view_segment
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
@@ -24,7 +24,7 @@ from kafkaviz.simulate.recovery.recovery import (
     OFFSET_OVERFLOW,
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, file_bytes, indexes, skip_list, tuning

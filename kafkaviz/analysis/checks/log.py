@@ -24,13 +24,13 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.format import batch_records, legacy_messages
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
-from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import FAULTS, MESSAGE_CRC, OFFSETS, TIMES
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
+from kafkaviz.simulate.steps import MAX_LOG_BYTES
 
 MAGICS = (0, 1, 2)
 CRC_AT = field_start(HEADER, "crc")

@@ -15,9 +15,9 @@ from kafkaviz.analysis.segment import links, tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
-from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
 from kafkaviz.format.names import MAX_OFFSET
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.scans import BatchWalk, CheckedScan, Hole

@@ -24,7 +24,7 @@ from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message

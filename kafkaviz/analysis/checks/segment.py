@@ -15,7 +15,7 @@ from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.scans import BatchWalk
 from kafkaviz.log.segment import LogSegment, Segment
 

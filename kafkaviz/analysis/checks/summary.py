@@ -18,8 +18,8 @@ from kafkaviz.analysis.inference import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
-from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.batch_records import heads
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import Message, message
 

@@ -20,8 +20,8 @@ from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
-from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.batch_records import offsets_and_times
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 

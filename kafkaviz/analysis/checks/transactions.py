@@ -21,7 +21,6 @@ import numpy as np
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import open_transactions
-from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import (
     OpenTransactions,
@@ -29,6 +28,7 @@ from kafkaviz.format.open_transactions import (
     TransactionFault,
     transaction_rows,
 )
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 

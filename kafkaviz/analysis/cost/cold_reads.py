@@ -17,7 +17,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.format.batch import BATCH
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 
 # number of the longest runs kept; restarts make some runs longer, and those are skipped later
 MAX_GAPS = 64

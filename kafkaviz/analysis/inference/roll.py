@@ -16,7 +16,7 @@ from kafkaviz import versions
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, setting
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 OFFSET_ENTRY_BYTES = offset_index.ENTRY.itemsize
 TIME_ENTRY_BYTES = time_index.ENTRY.itemsize

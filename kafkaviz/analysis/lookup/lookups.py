@@ -27,7 +27,7 @@ from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_part
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
+from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
 
 # size limit of rebuilt indexes for a segment that no start can open: it has room for all entries

@@ -29,7 +29,7 @@ from kafkaviz.simulate.startup.restart import (
     join_steps,
     steps_of,
 )
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.versions import Release
 
 __all__ = [
@@ -146,7 +146,7 @@ class RestartLog:
 
     Attributes:
         recovery_point, log_start_offset, stray, replay_error: the fields of
-            simulate.stored_log.StoredLog.
+            simulate.steps.StoredLog.
         log_directory: the path of its log directory as the user knows it; None without a broker
             directory.
     """

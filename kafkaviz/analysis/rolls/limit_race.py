@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons.practice import entry_rows
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,8 @@ from math import ceil
 import numpy as np
 
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 CAUSES = tuple(RollCause)
 # The causes that can end a segment while a log is written. A writer skips no offsets, so an offset

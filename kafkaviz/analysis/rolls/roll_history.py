@@ -27,10 +27,9 @@ from kafkaviz.format import batch
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
 NEIGHBOURS = 40  # on each side: enough to show a pattern, few enough to read while a page loads

@@ -20,8 +20,7 @@ from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
-from kafkaviz.format.walk import WalkEnd
+from kafkaviz.format.walk import BatchObserver, WalkEnd, observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment

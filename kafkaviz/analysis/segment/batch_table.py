@@ -16,7 +16,7 @@ import numpy as np
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import BATCH
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.search.log_view import BatchTable, summarize_blocks, table_of_rows

@@ -20,7 +20,7 @@ from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.sweep import Columns, SweepParts
 from kafkaviz.analysis.sweep.times import GrowingColumn, find_answers
 from kafkaviz.format.batch import UNKNOWN
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 
 UNREAD_ROW = np.iinfo(np.int64).max
 BLOCK = 1 << 18  # lookups counted at once

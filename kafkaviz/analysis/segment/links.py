@@ -17,7 +17,7 @@ from enum import IntEnum
 import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.search.log_view import BatchTable
 
 NONE = -1  # no such row or slot

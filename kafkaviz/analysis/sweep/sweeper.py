@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.analysis.sweep.sums import INTERVALS, HeaderCounts, SweepParts, no_parts
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import UNKNOWN
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 
 # The offsets looked up in each batch: the first, as by a consumer that has read the batch before;
 # the last; or all offsets that the batch spans.

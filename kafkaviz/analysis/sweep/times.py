@@ -21,7 +21,7 @@ from kafkaviz.analysis.sweep.sums import INTERVALS, SweepParts, no_parts
 from kafkaviz.analysis.sweep.sweeper import parts
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import UNKNOWN, has_delete_horizon
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 
 # the size of a batch, and whether it spans a single offset
 SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])

@@ -25,7 +25,7 @@ from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, Measure
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningCase
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.settings import Settings, SettingValue

@@ -14,8 +14,8 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts, Range, footprint
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 MIN_BLOCKS = 8  # with fewer blocks only the costs give a range
 RESAMPLES = 400

@@ -36,12 +36,11 @@ from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import offset_index
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import CAUSES, should_roll, waited_ms
+from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
 
 MAX_BATCHES = 200_000  # batches of a round, over all logs
 MAX_SEGMENTS = 4096  # segments per log and size

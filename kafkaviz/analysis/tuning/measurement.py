@@ -18,7 +18,7 @@ from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost, ExistingIndexSweeper
 from kafkaviz.analysis.sweep import SweepParts, times
 from kafkaviz.format.batch import MAGIC_2, is_control
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import LogConfig
 

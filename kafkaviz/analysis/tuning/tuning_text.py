@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning.recommendation import (
 )
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 # LogSegment reads these settings when it is created
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")

@@ -25,7 +25,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 MAX_SEGMENTS = 4  # one of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (docs/serve.md)
 

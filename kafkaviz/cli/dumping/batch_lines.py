@@ -9,7 +9,7 @@ from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word, flag, render_lines
 from kafkaviz.format import batch
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.legacy_messages import (
     APPEND_TIME,
     CREATE_TIME,

@@ -7,10 +7,9 @@ import os
 import re
 from collections.abc import Iterable
 
-from kafkaviz.binary import java_text
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import exception_names
-from kafkaviz.format.exception_names import KAFKA
+from kafkaviz.format import java
+from kafkaviz.format.java import KAFKA
 
 CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
 NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
@@ -90,11 +89,11 @@ def from_records(what: str, *, at_open: bool = False, position: int | None = Non
         what: the text of the fault.
         at_open: whether data is decompressed when its stream is opened, as for magic 0 and 1.
     """
-    words = exception_names.java_words(what)
-    if exception_names.is_codec_fault(words):
+    words = java.java_words(what)
+    if java.is_codec_fault(words):
         return _from_codec(words, at_open=at_open, position=position)
-    message = None if words == exception_names.OUT_OF_BOUNDS else words
-    return JavaException(exception_names.of_records(words), message, position=position)
+    message = None if words == java.OUT_OF_BOUNDS else words
+    return JavaException(java.of_records(words), message, position=position)
 
 
 def _from_codec(words: str, *, at_open: bool, position: int | None) -> JavaException:
@@ -186,4 +185,4 @@ def decode_utf8(data: bytes) -> bytes:
         data.decode()
         return data
     except UnicodeDecodeError:
-        return java_text.decode_utf8(data).encode()
+        return java.decode_utf8(data).encode()

@@ -25,7 +25,7 @@ from kafkaviz.cli.dumping.lines import Word, flag, render_lines
 from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
 from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
-from kafkaviz.format import batch, control, exception_names, legacy_messages
+from kafkaviz.format import batch, control, java, legacy_messages
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
@@ -197,7 +197,7 @@ def _print_records(
     except CorruptBytes as fault:
         if not is_valid:
             code = CRC
-        elif exception_names.is_codec_fault(str(fault.what)):
+        elif java.is_codec_fault(str(fault.what)):
             code = "decompress-failed"
         else:
             code = "record-malformed"

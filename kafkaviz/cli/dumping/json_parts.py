@@ -23,8 +23,8 @@ from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
-from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.format.names import PartitionName
+from kafkaviz.format.walk import observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.broker import is_partition, open_broker
 from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition

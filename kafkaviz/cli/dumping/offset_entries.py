@@ -12,7 +12,7 @@ from kafkaviz.cli.dumping.lines import render
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
 from kafkaviz.format import offset_index
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.log.archives import archive
 
 

@@ -29,7 +29,7 @@ from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
 from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
-from kafkaviz.format.exception_names import INVALID_RECORD
+from kafkaviz.format.java import INVALID_RECORD
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 
 _GZIP_HEADER_BYTES = 10  # the header of a member without a name, as Java writes it

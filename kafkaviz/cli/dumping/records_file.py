@@ -21,7 +21,6 @@ from kafkaviz.cli.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import (
-    CORRUPT_RECORD,
     CRC_START,
     HEADER,
     HEADER_BYTES,
@@ -32,7 +31,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
     rows,
 )
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from kafkaviz.analysis.json_objects import to_json
 from kafkaviz.analysis.rebuild import ReplaySource, diff_indexes
 from kafkaviz.messages import language, message, say
+from kafkaviz.simulate import steps
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.directory.replay_stream import UnreadTail
 from kafkaviz.simulate.directory.simulation import Simulated, SimulatedSegment
-from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.writer.writer import Event
 from kafkaviz.units import file_stem
 
@@ -84,7 +84,7 @@ def _render_unread(part: UnreadTail) -> str:
         file=part.name,
         bytes=part.size_bytes,
         byte=part.from_position,
-        why=remedies.STOP_REASONS[part.reason],
+        why=steps.STOP_REASONS[part.reason],
     )
 
 
@@ -103,7 +103,7 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
         if comparison.from_position is not None
     ]
     unread_parts = [
-        to_json(part) | {"why": str(remedies.STOP_REASONS[part.reason])}
+        to_json(part) | {"why": str(steps.STOP_REASONS[part.reason])}
         for part in replay_stream.find_unread(source.log)
     ]
     return document | {

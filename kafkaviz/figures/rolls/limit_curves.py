@@ -15,8 +15,8 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure, typed_array
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, rate
 
 HEIGHT = 330

@@ -12,7 +12,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import say
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, duration, format_bytes, format_count
 
 SAME_TEXT = "="

@@ -15,7 +15,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
 
 ROWS_PER_PAGE = 14  # segments drawn at once

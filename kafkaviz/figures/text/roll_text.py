@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, exceeds_limit
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_count
 
 # colour tokens of marks and lines; text has the same token with _text, if there is one

@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning.tuning_verdict import change_text, is_same, range_text
 from kafkaviz.messages import say, say_count
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 
 BETTER = "better"

@@ -16,8 +16,8 @@ from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, format_bytes, format_count
 
 HEIGHT = 372

@@ -13,8 +13,8 @@ from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 
 CAUSES = ENDS

@@ -1,7 +1,7 @@
 """The only access to remote files: list, find, and read a range. All requests are counted.
 
 pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. Because all remote bytes pass
-through here, a confined process (confinement.py) reaches only the remote directories that it was
+through here, a confined process (file.py) reaches only the remote directories that it was
 given.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkaviz import extras
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import confinement
+from kafkaviz.log import file
 from kafkaviz.log.remote.address import RemotePath, Store, files_root, mirror_path
 from kafkaviz.messages import Message, message, verbatim
 
@@ -413,7 +413,7 @@ def _file_system(remote: RemotePath) -> "FileSystem":
 
 def _refuse_outside(remote: RemotePath) -> None:
     """Checks that a confined process may fetch this: it must be below an address it was given."""
-    prefixes = confinement.allowed_prefixes()
+    prefixes = file.allowed_prefixes()
     if prefixes is None:
         return
     root = os.path.join(os.path.realpath(files_root()), "")

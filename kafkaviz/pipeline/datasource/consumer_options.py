@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.coordinator_records import DECODER_OF_TOPIC
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import int_or_none
 from kafkaviz.format.names import MAX_OFFSET, METADATA_TOPIC
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import INT, LONG, STRING

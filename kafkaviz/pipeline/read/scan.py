@@ -20,7 +20,7 @@ from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.inference import ChunkedEvidence, entries_between
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.scans import BatchWalk, SharedScan
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment

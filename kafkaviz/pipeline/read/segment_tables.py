@@ -24,7 +24,7 @@ from kafkaviz.pipeline.catalog.stamps import FirstBatch
 from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.summary import SegmentSummary
 from kafkaviz.pipeline.read.tasks import SegmentTask
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import replace_surrogates
 
 SEGMENT_BYTES = "segment.bytes"

@@ -13,7 +13,7 @@ import numpy as np
 
 from kafkaviz.analysis.inference import IntervalEvidence
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
-from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES

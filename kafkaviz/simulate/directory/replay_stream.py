@@ -20,9 +20,8 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.batch_check import BatchCheck
-from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.recovery.batch_check import BatchCheck, resolve_first_offsets
+from kafkaviz.simulate.steps import StoredLog
 
 PIECE_BYTES = 8 << 20
 

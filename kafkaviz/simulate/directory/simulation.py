@@ -29,7 +29,7 @@ from kafkaviz.simulate.directory.broker_files import BrokerState
 from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog

@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkaviz.binary.crc32c import checksum_ranges, crc32c
 from kafkaviz.binary.file_view import ReadInto
-from kafkaviz.format import batch
+from kafkaviz.format import batch, legacy_messages
 
 BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read in pieces
 
@@ -93,3 +93,27 @@ class BatchCheck:
 
 def _too_small(batches: np.ndarray) -> np.ndarray:
     return (batches["magic"] >= batch.MAGIC_2) & (batches["size_bytes"] < batch.HEADER_BYTES)
+
+
+def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
+    """Returns the batches with the first offset of each wrapper filled in.
+
+    A wrapper that cannot be read gets its last offset.
+
+    Args:
+        batches: rows of format.batch.BATCH.
+    """
+    unknown = np.flatnonzero(
+        (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
+    )
+    if not len(unknown):
+        return batches
+    batches = batches.copy()
+    for row in unknown.tolist():
+        data = np.empty(int(batches["size_bytes"][row]), np.uint8)
+        messages = legacy_messages.read(data[: read(int(batches["position"][row]), data)].data)
+        is_readable = messages.fault is None and len(messages.rows) > 0
+        batches["base_offset"][row] = (
+            messages.rows["offset"][0] if is_readable else batches["last_offset"][row]
+        )
+    return batches

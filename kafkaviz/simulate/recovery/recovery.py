@@ -16,14 +16,13 @@ from kafkaviz import versions
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.recovery.batch_check import BatchCheck
+from kafkaviz.simulate.recovery.batch_check import BatchCheck, resolve_first_offsets
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 
 NEWEST = release_behaviour(versions.NEWEST_RELEASE)
 UNKNOWN = -1  # no timestamp yet, and no offset for it

@@ -19,15 +19,13 @@ from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, names
-from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.partition_directory import KINDS
-from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StartupStep, StoredLog
 
 SUFFIX = ".checkpoint"
 PARTIAL = ".checkpoint.part"
@@ -108,7 +106,7 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
         exception = log.replay_error
     else:
         return
-    way_out = remedies.CLUSTER_SNAPSHOT
+    way_out = message("way_out.fetch_cluster_metadata_again")
     if start is not None and _is_in_log(files, needed, start, loader.log_end_offset()):
         file = f"{log.directory}/{needed[-1].name}"
         way_out = message("way_out.move_cluster_snapshot_away", file=file)
@@ -249,7 +247,9 @@ def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | No
     )
     why = message("start.no_snapshot_of_log_start", offset=start)
     exception = BrokerException(ILLEGAL_STATE, words)
-    return _fail(log, f"{start:020}.log", why, exception, remedies.CLUSTER_SNAPSHOT)
+    return _fail(
+        log, f"{start:020}.log", why, exception, message("way_out.fetch_cluster_metadata_again")
+    )
 
 
 def _fail(

@@ -20,7 +20,6 @@ from kafkaviz.simulate.recovery.recovery import (
     RecoveredSegment,
     recover,
 )
-from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.partition_directory import (
     LoadedDirectory,
     LoadFailed,
@@ -28,7 +27,7 @@ from kafkaviz.simulate.startup.partition_directory import (
 )
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, refusal
 from kafkaviz.simulate.startup.segment_split import split
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import file_stem
 
 BEFORE_ALL = -1  # a log start below every offset, so that no snapshot is dropped
@@ -91,7 +90,7 @@ def rebuild(
             raise RebuildRefusal(
                 f"{log.directory}/{log_file.name}",
                 exception,
-                message("rebuild.start_fails", way_out=remedies.LOG_TOO_LARGE),
+                message("rebuild.start_fails", way_out=message("way_out.log_too_large")),
             )
         if open_transactions is None:
             open_transactions = _open_at(directory, base)
@@ -139,7 +138,9 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
                     raise RebuildRefusal(
                         f"{directory.name}/{log_file.name}",
                         exception,
-                        message("rebuild.start_fails", way_out=remedies.PRODUCERS),
+                        message(
+                            "rebuild.start_fails", way_out=message("way_out.put_snapshots_back")
+                        ),
                     ) from None
 
     state.rebuild(bases, BEFORE_ALL, base, clean=False, replay=replay)

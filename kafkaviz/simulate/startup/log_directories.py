@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from kafkaviz import versions
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.exception_names import KAFKA
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import KAFKA, int_or_none
 from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import own_files, remedies
+from kafkaviz.simulate.startup import own_files
 from kafkaviz.simulate.startup.own_files import RUNTIME, OwnFiles
 from kafkaviz.simulate.steps import StartupStep
 
@@ -86,7 +85,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
             directories[0].path,
             message("start.no_readable_meta_properties"),
             own_files.NONE_READABLE,
-            remedies.PROPERTIES,
+            message("way_out.write_meta_properties"),
         )
         return
     yield from _disagreements(properties)
@@ -100,13 +99,18 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
             "directory?)"
         )
         why = message("start.directory_without_properties", path=path)
-        yield _fail(path, why, BrokerException(RUNTIME, words), remedies.FORMAT_DIRECTORY)
+        yield _fail(path, why, BrokerException(RUNTIME, words), message("way_out.format_directory"))
     for path, values in properties.items():
         for key, name in (("node", own_files.node_key(values)), ("cluster", "cluster.id")):
             if name not in values:
                 words = f"Error: {key} ID not found in {path}"
                 why = message("start.directory_without_key", path=path, key=name)
-                yield _fail(path, why, BrokerException(RUNTIME, words), remedies.PROPERTIES)
+                yield _fail(
+                    path,
+                    why,
+                    BrokerException(RUNTIME, words),
+                    message("way_out.write_meta_properties"),
+                )
 
 
 def _read_properties(
@@ -167,7 +171,9 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
         if own_files.is_reserved(directory_id):
             words = f"Invalid reserved directory ID {directory_id} found in {path}"
             why = message("start.reserved_directory_id", file=file, id=directory_id)
-            yield _fail(path, why, BrokerException(RUNTIME, words), remedies.DIRECTORY_ID)
+            yield _fail(
+                path, why, BrokerException(RUNTIME, words), message("way_out.give_own_directory_id")
+            )
         elif directory_id in directory_by_id:
             first = directory_by_id[directory_id]
             words = (
@@ -175,7 +181,9 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
                 f"but also of {path}"
             )
             why = message("start.directory_id_twice", path=path, other=first, id=directory_id)
-            yield _fail(path, why, BrokerException(RUNTIME, words), remedies.DIRECTORY_ID)
+            yield _fail(
+                path, why, BrokerException(RUNTIME, words), message("way_out.give_own_directory_id")
+            )
         directory_by_id.setdefault(directory_id, path)
 
 
@@ -190,7 +198,12 @@ def _disagreement(
         other=first[0],
         other_value=first[1],
     )
-    return _fail(path, why, BrokerException(RUNTIME, words), remedies.OTHER_BROKERS_DIRECTORY)
+    return _fail(
+        path,
+        why,
+        BrokerException(RUNTIME, words),
+        message("way_out.take_out_other_brokers_directory"),
+    )
 
 
 def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
@@ -198,9 +211,11 @@ def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep
     why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
     words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."
     if directory.is_metadata_directory:
-        return _fail(path, why, BrokerException(RUNTIME, words), remedies.PROPERTIES)
+        return _fail(
+            path, why, BrokerException(RUNTIME, words), message("way_out.write_meta_properties")
+        )
     error = BrokerException("java.io.IOException", f"Failed to load {path} during broker startup")
-    step = _fail(path, why, error, remedies.PROPERTIES)
+    step = _fail(path, why, error, message("way_out.write_meta_properties"))
     return replace(step, takes_directory_offline=True)
 
 

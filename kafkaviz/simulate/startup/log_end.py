@@ -8,15 +8,15 @@ from kafkaviz import versions
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index
-from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END, MAGIC_2, MAGIC_END
-from kafkaviz.format.exception_names import java_words
+from kafkaviz.format.batch import LENGTH_END, MAGIC_2, MAGIC_END
+from kafkaviz.format.java import CORRUPT_RECORD, java_words
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
+from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.scan import LogReader, find_offset
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.versions import BASE_OFFSET
 
@@ -98,7 +98,7 @@ def refuse_unreadable(
         "log-corrupt",
         BrokerException(fault.class_name, java_words(str(fault.what))),
         name=log.name,
-        way_out=remedies.UNREADABLE_MESSAGE,
+        way_out=message("way_out.restore_unreadable_message"),
     )
 
 
@@ -140,7 +140,7 @@ def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: Wa
         "log-corrupt",
         BrokerException(CORRUPT_RECORD, words),
         name=log.name,
-        way_out=remedies.CORRUPT_LOG,
+        way_out=message("way_out.recover_corrupt_log"),
     )
 
 

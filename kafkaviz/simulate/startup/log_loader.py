@@ -13,16 +13,17 @@ from typing import NoReturn
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, KAFKA
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, KAFKA
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate import steps
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
-from kafkaviz.simulate.startup import metadata_files, remedies
+from kafkaviz.simulate.startup import metadata_files
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import (
     find_end_offset,
@@ -46,8 +47,7 @@ from kafkaviz.simulate.startup.producers import (
     remove_strays,
 )
 from kafkaviz.simulate.startup.segment_split import split
-from kafkaviz.simulate.steps import CAUSES, StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog
 from kafkaviz.units import file_stem
 
 # called for each recovered segment, with the directory's name and the base offset
@@ -185,14 +185,17 @@ class LogLoader:
     def _read_epochs(self) -> list[Epoch]:
         name = names.LEADER_EPOCHS
         data = self._read_small(
-            name, metadata_files.leader_epochs_fault, "leader-epochs-bad", remedies.LEADER_EPOCHS
+            name,
+            metadata_files.leader_epochs_fault,
+            "leader-epochs-bad",
+            message("way_out.restore_leader_epochs"),
         )
         self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
         name = names.PARTITION_METADATA
-        way_out = remedies.PARTITION_METADATA
+        way_out = message("way_out.write_partition_metadata")
         self._read_small(
             name, metadata_files.partition_metadata_fault, "partition-metadata-bad", way_out
         )
@@ -268,7 +271,7 @@ class LogLoader:
                 "index-corrupt",
                 BrokerException(KAFKA, words),
                 name=name,
-                way_out=remedies.TXN_INDEX,
+                way_out=message("way_out.move_txnindex_and_index_away"),
             )
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
@@ -277,7 +280,11 @@ class LogLoader:
         """Ends the load at a .log that is too long for FileRecords."""
         if exception := find_size_exception(f"{self._directory.name}/{log.name}", log.size_bytes):
             self._directory.fail(
-                base, "log-too-large", exception, name=log.name, way_out=remedies.LOG_TOO_LARGE
+                base,
+                "log-too-large",
+                exception,
+                name=log.name,
+                way_out=message("way_out.log_too_large"),
             )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
@@ -363,7 +370,7 @@ class LogLoader:
             message(
                 "start.tail_cut",
                 why=why,
-                tail=remedies.STOP_REASONS.get(recovered_segment.stop_reason, ""),
+                tail=steps.STOP_REASONS.get(recovered_segment.stop_reason, ""),
             ),
         )
         index_contents = (
@@ -499,7 +506,11 @@ class LogLoader:
             except TransactionFault as fault:
                 exception = refusal(fault)
                 self._directory.fail(
-                    base, "exception", exception, name=log.name, way_out=remedies.PRODUCERS
+                    base,
+                    "exception",
+                    exception,
+                    name=log.name,
+                    way_out=message("way_out.put_snapshots_back"),
                 )
         refuse_corrupt(self._directory, base, log, walk.end)
 

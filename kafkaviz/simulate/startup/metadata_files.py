@@ -11,8 +11,7 @@ from string import ascii_letters, digits
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, int_or_none
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"

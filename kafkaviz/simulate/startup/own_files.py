@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
-from kafkaviz.format.exception_names import INVALID_RECORD
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import CORRUPT_RECORD, INVALID_RECORD, int_or_none
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
@@ -27,7 +26,7 @@ from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import metadata_files, offset_checkpoints, remedies
+from kafkaviz.simulate.startup import metadata_files, offset_checkpoints
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
@@ -214,7 +213,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
             signed=True,
         )
         return BrokerException(
-            batch.CORRUPT_RECORD,
+            CORRUPT_RECORD,
             (
                 f"Found record size {size} smaller than minimum record overhead (14) in file "
                 f"{BOOTSTRAP}."
@@ -283,7 +282,9 @@ def _unknown_node(
             the directory, which only requires that another directory can be read. A missing file
             does not count as one.
     """
-    step = _fail("meta-properties", META_PROPERTIES, why, exception, remedies.PROPERTIES)
+    step = _fail(
+        "meta-properties", META_PROPERTIES, why, exception, message("way_out.write_meta_properties")
+    )
     return replace(step, takes_directory_offline=takes_directory_offline)
 
 
@@ -295,7 +296,7 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
             BOOTSTRAP,
             message("start.reading_fails", file=BOOTSTRAP),
             exception,
-            remedies.BOOTSTRAP,
+            message("way_out.move_bootstrap_away"),
         )
 
 
@@ -329,7 +330,9 @@ def _quorum(data: bytes) -> Iterator[StartupStep]:
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])
-        yield _fail("quorum-state-bad", QUORUM_FILE, why, fault[1], remedies.QUORUM_STATE)
+        yield _fail(
+            "quorum-state-bad", QUORUM_FILE, why, fault[1], message("way_out.restore_quorum_state")
+        )
 
 
 def _fail(

@@ -7,12 +7,11 @@ from typing import Any, NoReturn
 
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.format import names, offset_index, time_index, txn_index
-from kafkaviz.format.exception_names import KAFKA
+from kafkaviz.format.java import KAFKA
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.metadata_files import STORAGE
-from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
+from kafkaviz.simulate.steps import MAX_LOG_BYTES, StartupStep, StoredLog
 from kafkaviz.units import file_stem
 
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}

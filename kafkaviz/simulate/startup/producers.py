@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
-from kafkaviz.format.exception_names import java_words, of_records
+from kafkaviz.format.java import java_words, of_records
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException

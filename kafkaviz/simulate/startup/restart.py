@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.exception_names import KAFKA
+from kafkaviz.format.java import KAFKA
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
@@ -21,8 +21,7 @@ from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot, metadata_files, offset_checkpoints
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.startup.metadata_files import STORAGE
-from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep, StoredLog
 
 __all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart", "steps_of"]
 

@@ -6,14 +6,13 @@ the middle, from a damaged byte, is refused, because only the last batch is chec
 """
 
 from kafkaviz.binary.file_view import FileView
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
+from kafkaviz.simulate.recovery.batch_check import resolve_first_offsets
 from kafkaviz.simulate.recovery.recovery import BrokerException, recover
-from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
-from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.units import file_stem
@@ -35,7 +34,11 @@ def split(
         )
         exception = BrokerException(ILLEGAL_ARGUMENT, f"{words}{directory.name}/{log.name}")
         directory.fail(
-            base, "offset-overflow", exception, name=log.name, way_out=remedies.BAD_OFFSET
+            base,
+            "offset-overflow",
+            exception,
+            name=log.name,
+            way_out=message("way_out.impossible_base_offset"),
         )
     cuts = _find_cuts(directory, log, base)
     directory.delete_segment(base, "offset-overflow", message("start.split"))
@@ -71,7 +74,7 @@ def _add(
         # the message ends with a path; Kafka gives the file another name while it writes it
         if exception.message.endswith("index"):
             exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
-        way_out = remedies.BAD_OFFSET
+        way_out = message("way_out.impossible_base_offset")
         directory.fail(base, "offset-overflow", exception, name=part.name, way_out=way_out)
     directory.write_file(part, "offset-overflow", why, base)
     directory.write_index(base, "index", recovered_segment.closed_index(), "offset-overflow", why)

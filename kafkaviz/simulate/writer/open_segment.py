@@ -17,11 +17,17 @@ from kafkaviz.binary.file_view import FileView
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.writer import append_loop
-from kafkaviz.simulate.writer.roll_reason import CAUSES, OFFSET_FULL, SIZE, TIME, RollReason
+from kafkaviz.simulate.writer.roll_reason import (
+    CAUSES,
+    OFFSET_FULL,
+    SIZE,
+    TIME,
+    RollCause,
+    RollReason,
+)
 
 
 class IndexFile:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.format.batch import CORRUPT_RECORD
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import (
     INVALID_OFFSET,

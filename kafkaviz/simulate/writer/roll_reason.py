@@ -6,11 +6,22 @@ example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.messages import Message, message
-from kafkaviz.roll_cause import RollCause
+
+
+class RollCause(StrEnum):
+    """The causes in the order of Kafka's LogSegment.shouldRoll; the first that applies counts."""
+
+    SIZE = "size"
+    TIME = "time"
+    OFFSET_INDEX_FULL = "offset-index-full"
+    TIME_INDEX_FULL = "time-index-full"
+    OFFSET_OVERFLOW = "offset-overflow"
+
 
 CAUSES = (None, *RollCause)  # indexed by the result of should_roll
 SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.writer import append_loop
-from kafkaviz.simulate.writer.roll_reason import CAUSES, MAX_RELATIVE_OFFSET, RollReason
+from kafkaviz.simulate.writer.roll_reason import CAUSES, MAX_RELATIVE_OFFSET, RollCause, RollReason
 from kafkaviz.simulate.writer.writer import JAVA_INT, UnifiedLog
 
 

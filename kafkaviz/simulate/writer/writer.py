@@ -19,7 +19,7 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.binary.file_view import FileView, in_memory, reader
 from kafkaviz.format import batch, batch_records, names
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
@@ -30,8 +30,7 @@ from kafkaviz.simulate.recovery.recovery import (
     RecoveredSegment,
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StartupStep, StoredLog
 from kafkaviz.simulate.writer import append_loop, refusals
 from kafkaviz.simulate.writer.open_segment import OpenSegment, append_rows
 from kafkaviz.simulate.writer.producer_table import ProducerTable

@@ -17,8 +17,8 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.producers import workload
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure
 from kafkaviz.workshop.figures.shapes import note, rectangle, straight_line

@@ -21,8 +21,8 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import log_config
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (

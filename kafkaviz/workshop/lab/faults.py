@@ -27,7 +27,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.recovery.recovery import recover
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import file_stem
 from kafkaviz.versions import Release
 

@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.messages import Text, verbatim
 from kafkaviz.search.fetch import Bounds, find_bounds
 from kafkaviz.search.log_view import LogView, view_files

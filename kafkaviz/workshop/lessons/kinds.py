@@ -7,7 +7,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
-from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import CeilingRule
 from kafkaviz.workshop.lessons.grammar import (

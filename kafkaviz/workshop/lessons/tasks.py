@@ -21,8 +21,8 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.workshop.figures import block_location, limit_race, replicas, rolls
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue

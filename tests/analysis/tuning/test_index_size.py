@@ -12,10 +12,9 @@ from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
-from kafkaviz.simulate.writer.roll_reason import CAUSES
+from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.support.tuning import NEW

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.app import access
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import confinement, file
+from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.remote import mirror
@@ -21,8 +21,8 @@ def confined(monkeypatch):
         access.confine()
         mirror.forget()
 
-    monkeypatch.setenv(confinement.CONFINEMENT, "")  # put back afterwards
-    monkeypatch.delenv(confinement.CONFINEMENT)
+    monkeypatch.setenv(file.CONFINEMENT, "")  # put back afterwards
+    monkeypatch.delenv(file.CONFINEMENT)
     return confine
 
 

@@ -9,7 +9,7 @@ from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import has_replicas, is_file
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import checkpoint
-from kafkaviz.format.java_numbers import int_or_none
+from kafkaviz.format.java import int_or_none
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,

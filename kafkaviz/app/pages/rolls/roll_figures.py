@@ -31,9 +31,9 @@ from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say, say_count
-from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.simulate.writer.roll_reason import RollCause
 
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
 MAX_ARCHIVE_BYTES = 256 * MIB  # counts only the .log files

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.binary import java_text
+from kafkaviz.format import java
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ from kafkaviz.binary import java_text
 )
 def test_a_double_is_written_as_double_to_string_does(number, text):
     """The expected text is that of Double.toString of Java 25."""
-    assert java_text.format_double(number) == text
+    assert java.format_double(number) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_comes_back(number):
     """Every form is the same number, with a digit on each side of the point."""
-    text = java_text.format_double(number)
+    text = java.format_double(number)
     assert struct.pack(">d", float(text)) == struct.pack(">d", number)
     assert all(part[-1:].isdigit() for part in text.partition("E")[0].split("."))
 
@@ -55,4 +55,4 @@ def test_a_double_comes_back(number):
     ],
 )
 def test_malformed_bytes_become_as_many_marks_as_in_java(data, text):
-    assert java_text.decode_utf8(data) == text
+    assert java.decode_utf8(data) == text

@@ -1,0 +1,144 @@
+r"""What Java does differently from Python: exception names, numbers and text.
+
+Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
+
+    decode_utf8(b"a\xed\xa0\x80")   "a\ufffd"
+    format_double(1048576.0)        "1048576.0"; format_double(1e7) is "1.0E7"
+"""
+
+import math
+import re
+
+KAFKA = "org.apache.kafka.common.KafkaException"
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
+INVALID_TXN_STATE = "org.apache.kafka.common.errors.InvalidTxnStateException"
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+# for a batch whose length or checksum is wrong
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+OUT_OF_BOUNDS = "IndexOutOfBoundsException"
+
+_DECOMPRESSED_PREFIX = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
+_ILLEGAL_WORDS = (
+    "newLimit > capacity",
+    "Varint is too long",
+    "Varlong is too long",
+    "Unknown compression type id",
+    "Invalid magic used",
+    "The file channel position cannot be negative",
+)
+_CORRUPT_WORDS = ("Found record size ", "Record size is less than the minimum record overhead")
+_KAFKA_WORDS = ("Unexpected aborted transaction version",)  # TransactionIndex
+_CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
+
+_NUMBER = re.compile(r"([+-]?)(\d+)")
+_MAX_DIGITS = 19  # a long has at most 19, without leading zeros
+_HALF_PAIR = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
+# in this range Double.toString writes no exponent
+PLAIN_FROM = 1e-3
+PLAIN_BELOW = 1e7
+
+
+def java_words(what: str) -> str:
+    """Removes the place in the decompressed bytes from the text of a fault."""
+    return _DECOMPRESSED_PREFIX.sub("", what)
+
+
+def is_codec_fault(what: str) -> bool:
+    return what.startswith(_CODEC_WORDS)
+
+
+def of_records(words: str) -> str:
+    """Returns the Java class that Kafka throws while iterating over damaged records.
+
+    Args:
+        words: the text of the fault.
+    """
+    if is_codec_fault(words) or words.startswith(_KAFKA_WORDS):
+        return KAFKA
+    if words == OUT_OF_BOUNDS:
+        return f"java.lang.{words}"
+    if words.startswith(_CORRUPT_WORDS):
+        return CORRUPT_RECORD
+    return ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD
+
+
+def parse_int(text: str) -> int:
+    """Returns what Integer.parseInt returns.
+
+    Raises:
+        ValueError: Java throws NumberFormatException; the argument is the text.
+    """
+    return _parse(text, 32)
+
+
+def int_or_none(text: str) -> int | None:
+    """Returns what Integer.parseInt returns, or None where it throws."""
+    try:
+        return parse_int(text)
+    except ValueError:
+        return None
+
+
+def parse_long(text: str) -> int:
+    """Returns what Long.parseLong returns.
+
+    Raises:
+        ValueError: Java throws NumberFormatException; the argument is the text.
+    """
+    return _parse(text, 64)
+
+
+def _parse(text: str, bits: int) -> int:
+    if len(text) < 10 and text.isascii() and text.isdecimal():
+        return int(text)
+    match = _NUMBER.fullmatch(text)
+    # Java accepts decimal digits of any script, but it reads one UTF-16 unit at a time
+    if match is None or max(text) > "\uffff":
+        raise ValueError(text)
+    sign, digits = match.groups()
+    # int() refuses more than 4300 digits, but leading zeros do not count for Java
+    zeros = next((place for place, digit in enumerate(digits) if int(digit)), len(digits) - 1)
+    significant = digits[zeros:]
+    number = int(sign + significant) if len(significant) <= _MAX_DIGITS else 1 << bits
+    if not -(1 << bits - 1) <= number < 1 << bits - 1:
+        raise ValueError(text)
+    return number
+
+
+def decode_utf8(data: bytes) -> str:
+    """Decodes UTF-8 as Java's new String(data, UTF_8) does, with malformed bytes as U+FFFD."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _HALF_PAIR.sub(b"\xff", data).decode("utf-8", "replace")
+
+
+def format_double(number: float) -> str:
+    """Returns a number as Double.toString writes it since Java 19, with the fewest digits."""
+    if not math.isfinite(number):
+        if math.isnan(number):
+            return "NaN"
+        if number > 0:
+            return "Infinity"
+        return "-Infinity"
+    shortest = f"{number!r}"
+    if sum(map(str.isdigit, shortest.partition("e")[0].strip("-0."))) == 1:
+        # Java writes the nearest number of two digits even if one is enough: 4.9E-324
+        shortest = f"{number:.1e}"
+    mantissa, _, exponent = shortest.partition("e")
+    sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
+    integer_digits, _, fraction = mantissa.partition(".")
+    digits = (integer_digits + fraction).lstrip("0")
+    if not digits:
+        return f"{sign}0.0"
+    # number of digits before the decimal point
+    point = (
+        len(integer_digits) + int(exponent or 0) - (len(integer_digits + fraction) - len(digits))
+    )
+    digits = digits.rstrip("0")
+    if PLAIN_FROM <= abs(number) < PLAIN_BELOW:
+        zero_padded = "0" * (1 - point) + digits if point < 1 else digits.ljust(point, "0")
+        split = max(point, 1)
+        return f"{sign}{zero_padded[:split]}.{zero_padded[split:] or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
