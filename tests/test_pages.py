@@ -86,7 +86,7 @@ def test_the_sample_opens_without_a_word():
     assert "tiny-index-0 has the densest index: an entry every 243 bytes" in text
     assert (
         "3 segments that are not in use (-delete, .deleted) are counted too." in text
-        and "torn, not to scale" not in text
+        and "torn end, not to scale" not in text
     )
     assert len(at.get("plotly_chart")) == 1 and len(at.dataframe[0].value) == 37
 
@@ -433,7 +433,7 @@ def test_the_keys_are_listed_until_dismissed(small):
     button(at, "`?` Keys").click().run()
     assert "go to a page, topic-partition, segment or offset" in page_html(
         at
-    ) and "segment before, segment after" in page_html(at)
+    ) and "previous segment, next segment" in page_html(at)
     assert "kv-kb" in page_html(at.run())
 
 

@@ -23,7 +23,7 @@ def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
     page.get_by_text("5 of 24 topic-partitions have diverged or are damaged").wait_for()
     page.locator(".st-key-kv_fig_compared .main-svg").first.wait_for(state="attached")
     page.goto(f"{server}/compare?{urlencode({'dir': A, 'with': B, 'tp': 'bids-0'})}")
-    page.get_by_text("They diverge at offset 180").wait_for()
+    page.get_by_text("The logs diverge at offset 180").wait_for()
     page.get_by_role("radio", name="b leads").click()
     page.get_by_text("If b leads, a drops 70 records").wait_for()
     page.wait_for_url("**leader=b**")

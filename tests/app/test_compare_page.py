@@ -81,7 +81,7 @@ def test_a_parted_partition_and_who_leads():
         {"1": 3, "2": 5},
     )
     html = page_html(page(tp="bids-0"))
-    assert "They diverge at offset 180: leader epoch 3 in a, 5 in b" in html
+    assert "The logs diverge at offset 180: leader epoch 3 in a, 5 in b" in html
     assert "If b leads, a drops 70 records: 180 to 249" in page_html(page(tp="bids-0", leader="b"))
     html = page_html(page(tp="bids-0", leader="a"))
     assert "If a leads, b drops 40 records: 180 to 219" in html

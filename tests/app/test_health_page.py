@@ -211,7 +211,9 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Spark" in words and not checkups().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
-    next(button for button in at.button if button.label == "As its traces show").click().run()
+    next(
+        button for button in at.button if button.label == "As inferred from the files"
+    ).click().run()
     assert (
         "not as Kafka" not in "\n".join(element.proto.body for element in at.get("html"))
         and "kafka" not in at.query_params
@@ -261,7 +263,7 @@ def test_the_release_is_chosen_from_a_menu(damaged):
     ]
     assert (
         menu.label == "As Kafka 2.2"
-        and menu.options[0] == "As its traces show"
+        and menu.options[0] == "As inferred from the files"
         and menu.label not in menu.options
     )
 

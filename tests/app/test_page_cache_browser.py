@@ -58,7 +58,7 @@ def test_sliders_of_the_other_parts_are_in_the_address(server, page):
     page.get_by_text("From 14 to 15 pages").wait_for()
     page.get_by_role("tab", name="As the index grows").click()
     page.get_by_text("56 faults while the index grows to 40 pages").wait_for()
-    page.get_by_role("slider", name="Own log until a page goes cold").press("ArrowRight")
+    page.get_by_role("slider", name="Bytes of this log until a page goes cold").press("ArrowRight")
     page.get_by_text("47 faults while the index grows to 40 pages").wait_for()
     page.wait_for_url("**cold=2+MB**")
     page.get_by_role("tab", name="The answer").click()

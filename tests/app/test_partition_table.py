@@ -132,7 +132,7 @@ def test_a_hundred_thousand_rows_are_not_all_listed(tmp_path, monkeypatch):
         (tmp_path / f"empty-{number}").mkdir()
     page = open_page("broker", dir=str(tmp_path))
     assert len(page.dataframe[0].value) == 20
-    assert "30 more, none larger" in page_html(page)
+    assert "30 more topic-partitions, none of them larger" in page_html(page)
 
 
 def test_the_listed_rows_can_be_formatted():

@@ -44,7 +44,7 @@ def test_a_sound_segment(clean):
         and len(tables["batch"]["position"]) == 906
     )
     assert (
-        "<dt>Interval was</dt>" in text
+        "<dt>Interval when written</dt>" in text
         and "4 095 – 4 103 B" in text
         and "size <small>(inferred)</small>" in text
     )

@@ -149,7 +149,7 @@ def test_budgets_and_other_settings(server, page):
     page.get_by_text("Over its budget: the p99 lookup").wait_for()
     page.get_by_role("tab", name="Other settings").click()
     page.get_by_role("slider", name="segment.index.bytes").press("Home")
-    page.get_by_text("To set those too:").wait_for()
+    page.get_by_text("To set these other settings too:").wait_for()
     page.get_by_text("segment.index.bytes=4096").wait_for()
     page.get_by_text("Rolls by time index").wait_for()
     page.get_by_role("tab", name="Budgets and reasons").click()

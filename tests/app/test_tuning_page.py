@@ -83,7 +83,7 @@ def test_the_page_opens_with_the_answer():
             "Comparison",
             (
                 "4 KiB against 16 KiB",
-                "modelled: 2.2 + 0.9 µs per header",
+                "modelled: 2.2 µs + 0.9 µs per header",
                 "Changes apply to segments created from then on",
             ),
         ),
@@ -186,10 +186,10 @@ def test_budgets_change_the_answer():
     assert (
         "modelled, hdd" in text
         and "Cores for lookups" in text
-        and "modelled: 2.2 + 1.8 µs per header" in text
+        and "modelled: 2.2 µs + 1.8 µs per header" in text
     )
     text = page_html(page(tab="Experts", **query))
-    assert "two reads each up to 4.0, as timed with Kafka 3.9 on two machines" in text
+    assert "two reads up to 4.0, as timed with Kafka 3.9 on two machines" in text
     text = page_html(page(tab="Settings", **query))
     assert "Up to 4 dead maps, which rolls leave" in text
 

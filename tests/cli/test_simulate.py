@@ -261,7 +261,7 @@ def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
     )
     assert (
         capsys.readouterr().out.splitlines()[-1]
-        == "2 of 2 copied index files came out the same to the byte"
+        == "2 of 2 copied index files are the same, byte for byte"
     )
     assert (
         main(
@@ -279,7 +279,7 @@ def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
     *_, summary, index, timeindex, why = capsys.readouterr().out.splitlines()
     assert why.startswith("  other settings, a restart, a truncation, ")
     again = (tmp_path / "other" / "tiny-index-0" / f"{49:020}.index").stat().st_size
-    assert summary == "0 of 2 copied index files came out the same to the byte"
+    assert summary == "0 of 2 copied index files are the same, byte for byte"
     assert index == f"  {49:020}.index differs from byte {again} on" and timeindex.startswith(
         f"  {49:020}.timeindex differs from byte "
     )

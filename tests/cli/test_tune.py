@@ -216,7 +216,7 @@ def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
     assert main(["tune", str(clean / "payments-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
     place = next(
-        number for number, line in enumerate(lines) if line.startswith("headers by target")
+        number for number, line in enumerate(lines) if line.startswith("headers per lookup of")
     )
     assert [line[:24].strip() for line in lines[place + 1 : place + 4]] == [
         "a batch's first offset",

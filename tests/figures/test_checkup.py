@@ -220,7 +220,7 @@ def test_the_strip_shows_what_is_read_in_proportion():
     assert sum(bar.share for bar in strip.bars) == pytest.approx(1) and strip.bars[2].share > 0.015
     assert (strip.below, strip.aside) == (
         "cut at the end: orders-1 by 100 B",
-        "others: kept whole, index rebuilt",
+        "other segments: kept whole, index rebuilt",
     )
     assert strip.bars[0].words == "1 segment, 2.93 KiB: cut by 100 B, index rebuilt"
 
@@ -268,7 +268,7 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
     cut = checkup.recovery_strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
-    assert cut.aside == "others: kept whole, index rebuilt to the same bytes"
+    assert cut.aside == "other segments: kept whole, index rebuilt to the same bytes"
     assert (
         checkup.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
         == "kept whole, indexes rebuilt"

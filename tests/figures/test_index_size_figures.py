@@ -100,7 +100,7 @@ def test_a_point_says_all_of_its_size(outcomes):
         "300 B of index, interval 150 B",
         "full with 37 offset or 24 time entries",
         f"time index ends a segment, at 5.69 KiB: 184{T}144 rolls per GiB, 1{T}763 per day",
-        "its index: 24 entries, 5.7 probes (5.7 plain), 1.0 pages",
+        "its index: 24 entries, 5.7 probes (5.7 by plain bisection), 1.0 pages",
         "cold: 1.0 device reads of it, 1.5 headers, a lookup about 297 µs",
     ]
 
@@ -131,10 +131,10 @@ def test_each_axis_says_what_is_on_it(outcomes):
     map_view = size_map(outcomes)
     map_notes = notes(index_size_map.figure(map_view, "light"))
     names = {"segment.index.bytes, bytes", "index.interval.bytes, bytes"}
-    assert names | {"a cold lookup, time"} <= set(map_notes)
+    assert names | {"time of a cold lookup"} <= set(map_notes)
     asked_notes = notes(index_size_map.figure(index_size_map.before_sweep(map_view), "light"))
     assert names <= set(asked_notes)
-    assert "a cold lookup, time" not in asked_notes
+    assert "time of a cold lookup" not in asked_notes
 
 
 def test_names_of_lines_do_not_meet(outcomes):

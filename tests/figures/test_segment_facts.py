@@ -48,12 +48,12 @@ def test_a_closed_segment(clean):
         "Entries": "209 = 1 672 B, no slack",
         "Gap, median": "4 906 B",
         "Gap, min – p99": "4 104 – 6 438 B",
-        "Interval was": "4 095 – 4 103 B",
+        "Interval when written": "4 095 – 4 103 B",
         "Never indexed": "697 batches, 77 %",
     }
     assert fact_texts(facts[".timeindex"]) == {
         "Entries": "206 = 2 472 B, no slack",
-        "Index points without": "3 no newer record",
+        "Index entries without a time": "3 no newer record",
         "Written at the roll": "0",
     }
     assert (
@@ -101,7 +101,7 @@ def test_why_index_points_are_without_a_time():
         entries, written = arrays.indexed(table, 300)
         return rows(arrays.anatomy(table, entries, written if times is None else times))[
             ".timeindex"
-        ]["Index points without"].detail
+        ]["Index entries without a time"].detail
 
     late = arrays.batches(
         [100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)]

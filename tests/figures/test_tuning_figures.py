@@ -476,9 +476,9 @@ def test_before_and_after_line_by_line():
         "worse",
         "replayed, every batch once",
     )
-    row = rows["Headers to any offset, p99"]
+    row = rows["Headers per lookup of any offset, p99"]
     assert (row.before, row.after) == ("6", "18") and rows[
-        "Headers to a timestamp, p99"
+        "Headers per lookup of a timestamp, p99"
     ].after == "17"
     row = rows["Offset entries"]
     assert (row.before, row.after, row.change, row.kind) == (
@@ -492,9 +492,9 @@ def test_before_and_after_line_by_line():
     ].after == "4.60 KiB"
     assert (
         rows["Index, share of the log"].before == "0.40 %"
-        and rows["Log stepped over, mean"].change == "× 3.0"
+        and rows["Log bytes stepped over per lookup, mean"].change == "× 3.0"
     )
-    assert rows["Lookup in page cache, mean"].basis == "modelled: 2.2 + 0.9 µs per header"
+    assert rows["Lookup in page cache, mean"].basis == "modelled: 2.2 µs + 0.9 µs per header"
     assert rows["Lookup in page cache, p99"].basis == "modelled: 3.8 to 16 µs, then 9.5 to 40 µs"
     assert rows["Lookup from the device, p99"].basis.startswith("modelled, nvme: 2, then ")
     assert (
@@ -506,7 +506,9 @@ def test_before_and_after_line_by_line():
         "time index",
         "worse",
     )
-    assert rows["Value of 1 MB of index per GiB"].kind == "" and "Cores for lookups" not in rows
+    assert (
+        rows["Worth of 1 MB of index per GiB of log"].kind == "" and "Cores for lookups" not in rows
+    )
 
 
 def test_cores_where_fetches_are_counted():
@@ -552,7 +554,7 @@ def test_a_log_written_once_more():
     )
     assert (
         rows["Offset entries"].kind == "better"
-        and rows["Maps, all indexes loaded"].after == "12"
+        and rows["Memory maps, all indexes loaded"].after == "12"
         and rows["Files"].kind == "worse"
     )
     assert rows["Both indexes"].before == "17.6 KiB"
@@ -607,7 +609,7 @@ def test_keep_and_why():
         f"3{T}999."
     ) in boxes["Sure"]
     assert boxes["Modelled"].startswith(
-        "time. 0.47 to 2 µs per header in page cache, one read each from 4.1 on"
+        "the times. A header in the page cache costs 0.47 to 2 µs: one read from 4.1 on"
     )
     assert (
         boxes["Modelled"].endswith("A read from nvme costs 50 to 200 µs.")

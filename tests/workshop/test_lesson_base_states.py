@@ -81,7 +81,7 @@ def test_a_header_keeps_its_names_before_a_record_that_is_asked_about():
         ("after-a-crash", "4", "has no .timeindex", "creates an empty one"),
         ("after-a-crash", "5", "with an interval of 4\u202f096", "16\u202f384 "),
         ("rolls", "2", "2026-09-21 17:15:04", "too old since"),
-        ("two-replicas", "4", "They diverge at offset 180", "If b leads"),
+        ("two-replicas", "4", "The logs diverge at offset 180", "If b leads"),
     ],
 )
 def test_a_page_shows_what_there_is_without_the_answer(lesson, at, there, answer):

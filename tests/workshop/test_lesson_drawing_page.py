@@ -33,7 +33,7 @@ def page(**query: str) -> AppTest:
         ),
         ("warm-section", "2", "c", "which pages will a lookup find cold?", "56 faults while"),
         ("time", "4", "a", "which record does it get?", "Offset 3\u202f452 is the answer"),
-        ("rolls", "1", "x", "Which limit is reached first?", "The time index is at its limit"),
+        ("rolls", "1", "x", "Which one is reached first?", "The time index is at its limit"),
     ],
 )
 def test_a_figure_asks_before_it_answers(lesson, at, answer, asked, is_so):

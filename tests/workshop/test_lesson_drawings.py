@@ -424,7 +424,10 @@ def test_a_rule_is_run_on_every_target():
 def test_an_answer_that_is_no_slot_has_words_and_no_place():
     """The base offset and the key of slot -1."""
     assert answers("if slot = -1 then base else slot")[5] == (None, "base offset")
-    assert answers("if key(slot) = target then slot else none")[5] == (None, "key of no slot")
+    assert answers("if key(slot) = target then slot else none")[5] == (
+        None,
+        "not the key of any slot",
+    )
     assert answers("none")[32] == (-1, "none")
 
 

@@ -81,7 +81,7 @@ def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
     )
     assert (
         lines[-1].strip()
-        == "the bytes that were left out, or earlier content in their place, may explain that"
+        == "the bytes that were left out, or earlier content in their place, may explain the difference"
     )
 
 
