@@ -3,9 +3,9 @@
 Deltas and relative offsets are resolved as Kafka 4.3.1 does. For example, the second record of a
 batch at base offset 40 has offset 41, and the last message of a wrapper at offset 12 has offset 12.
 
-A lookup reads a single batch. `heads` reads it record by record without compiled code, and is done
-before the compiler's library would be loaded. If a record cannot be read, the full decoder supplies
-Kafka's words.
+A lookup reads a single batch. `heads` reads that batch record by record without compiled code, in
+less time than it takes to import numba. If a record cannot be read, the full decoder gives Kafka's
+error message.
 """
 
 import zlib
@@ -198,7 +198,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """Returns the same as `is_crc_valid`, for a batch of a log that is read in pieces.
+    """Returns whether the checksum of a batch is right; the batch is read in pieces.
 
     Args:
         batch: a row of format.batch.BATCH.
@@ -224,7 +224,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
     """Checks the checksum of a batch.
 
     Raises:
-        CorruptBytes: the checksum is wrong; has Kafka's words.
+        CorruptBytes: the checksum is wrong, with Kafka's message.
     """
     batch = batch_bytes(data)
     stored_crc, computed_crc, position = _checksums(batch)
@@ -262,7 +262,7 @@ def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
     """Splits a batch of magic 2 into its header and the bytes after it.
 
     Raises:
-        CorruptBytes: the batch is shorter than its header; has Kafka's words.
+        CorruptBytes: the batch is shorter than its header, with Kafka's message.
     """
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
@@ -285,7 +285,10 @@ def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
 def _records(
     batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
-    """Yields records as DefaultRecordBatch's iterator: none if a compressed batch has a fault."""
+    """Yields the records as DefaultRecordBatch's iterator does.
+
+    A compressed batch with a fault gives none.
+    """
     header, _ = split_header(batch)
     try:
         for body, rows in record.runs(*_body(batch), limit_bytes):
@@ -410,9 +413,8 @@ def heads(
     Args:
         data: the batch with its header.
         limit_bytes: the most bytes that the records may decompress to.
-        is_streamed: whether the records of a compressed batch before a fault are given, as by
-            Kafka's streamingIterator. Otherwise a batch with a fault gives none, as by its
-            iterator.
+        is_streamed: whether a compressed batch with a fault gives the records before the fault,
+            like Kafka's streamingIterator. Otherwise it gives none, like Kafka's iterator.
 
     Raises:
         CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
@@ -451,7 +453,7 @@ def _heads(
 ) -> Iterator[RecordHead]:
     """Yields the heads of records of magic 2.
 
-    The last one is given only if no bytes are left after it.
+    The last record is given only if no bytes follow it.
 
     Args:
         codec_fault: the reason why the decompressed bytes end early.
@@ -487,7 +489,6 @@ def _heads(
 
 
 def _is_cut(body: memoryview, position: int) -> bool:
-    """Returns whether the bytes end inside the record at a position."""
     try:
         size_bytes, start = varint.read_varint(body, position)
     except CorruptBytes:

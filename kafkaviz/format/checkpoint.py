@@ -45,7 +45,7 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint at which a start ends: Kafka throws an uncaught exception.
+    """The error for a checkpoint that ends a start, because Kafka does not catch the exception.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).
@@ -174,7 +174,7 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     takes any version that is not negative.
 
     Raises:
-        CorruptBytes: it refuses the file.
+        CorruptBytes: Kafka refuses the file.
     """
     data = _bytes(text)
     lines = [*islice(_lines(data), 2), (len(data), ""), (len(data), "")]

@@ -40,7 +40,7 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """The label and the fields of a type of control record's value.
+    """The fields in the value of one type of control record, and the type's label.
 
     Only transaction markers are in the plain form.
 

@@ -343,7 +343,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         decoder: "offsets", "transactions" or "share".
 
     Raises:
-        KafkaParseError: a CorruptBytes; the record has no key, at which kafka-dump-log ends.
+        KafkaParseError: the record has no key; kafka-dump-log ends there. It is a CorruptBytes.
     """
     if key is None:
         problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
@@ -501,7 +501,7 @@ _GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
 def _skip(
     offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
 ) -> CoordinatorRecord:
-    """Returns a record that could not be read: the key's text is the error, the payload is None."""
+    """Returns a record that could not be read, with the error as the key's text and no payload."""
     return CoordinatorRecord(
         type=type_,
         version=None,

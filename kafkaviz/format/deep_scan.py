@@ -7,7 +7,7 @@ log of two batches, with a flipped byte in the size of the second batch's first 
 
     position 0      | crc_valid True  | fault 0 | records_read 3
     position 2871   | crc_valid False | fault 2 | records_read 0
-                      and a BatchFault: record-malformed, byte 2938, Kafka's words
+                      and a BatchFault: record-malformed, byte 2938, Kafka's message
 """
 
 import zlib
@@ -112,7 +112,7 @@ class BatchFault:
         batch_position: the byte of the .log where the batch starts.
         code: an entry of FAULTS.
         position: the wrong byte of the .log; in a compressed batch, the start of its records.
-        what: Kafka's words for the fault.
+        what: Kafka's message for the fault.
     """
 
     batch_position: int
@@ -142,8 +142,8 @@ class DeepScan:
     - A bad checksum or a fault in the records is reported, and the scan continues.
     - The scan ends where format.walk.Walk ends, or before a batch that the file has lost since it
       was measured.
-    - Memory is bounded by the larger of a chunk and the largest batch, plus its decompressed size,
-      plus its records if they are included.
+    - Memory holds one chunk, or one batch if that is larger, with its decompressed bytes. It also
+      holds the records if they are included.
     """
 
     end: WalkEnd
@@ -390,7 +390,7 @@ def _read_plain(
     """Checks all batches of magic 2, and decodes the uncompressed ones.
 
     Returns:
-        Their records, if records are included.
+        The records of the uncompressed batches, if records are included.
     """
     is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
     records = _allocate_records(
@@ -415,7 +415,7 @@ def _read_compressed(
     Many batches are handled per call, because a call per small batch would be slow.
 
     Yields:
-        Their records, if records are included.
+        The records of these batches, if records are included.
     """
     codec_ids = batches["attributes"] & CODEC_MASK
     is_compressed = (
@@ -628,7 +628,6 @@ def _store_record(target: np.record, batch: np.record, row: np.record, position:
 
 
 def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
-    """Checks the checksum of each batch, but no records."""
     _sum_batches(chunk, chunk_position, batches)
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         data = _bytes(chunk, chunk_position, batches[place]).data
@@ -648,7 +647,6 @@ def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) ->
 
 @njit(cache=True)
 def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
-    """Continues a checksum with the bytes of a chunk."""
     return checksum_range(buffer, 0, length, previous_crc)
 
 

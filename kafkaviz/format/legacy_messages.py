@@ -88,8 +88,8 @@ def read(
 ) -> Messages:
     """Reads the messages of a complete batch; never raises, but sets Messages.fault.
 
-    A wrapper is decompressed completely before its first message is given. So most faults in a
-    wrapper leave no messages.
+    A wrapper is decompressed completely before its first message is given, so a wrapper with a
+    fault mostly gives no messages.
 
     Args:
         limit_bytes: the most bytes that the messages may decompress to.
@@ -306,7 +306,10 @@ _TOO_LONG = 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns Java's error for reading key or value, or None; Kafka's iterator reads neither."""
+    """Returns the error that Java raises on reading key or value, or None.
+
+    Kafka's iterator reads neither.
+    """
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 

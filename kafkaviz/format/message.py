@@ -79,10 +79,10 @@ class KafkaParseError(CorruptBytes):
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None
     ) -> None:
-        """Stores the Java exception together with the message for a reader.
+        """Stores the Java exception and the message that kafkaviz shows.
 
         Args:
-            what: the message for a reader.
+            what: the message that kafkaviz shows.
             java_message: the Java exception's message; None if it has none.
         """
         super().__init__(position, what)
@@ -204,7 +204,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class SizedValue:
-    """A string or bytes, with the size in front."""
+    """A string or a byte array, stored after its size."""
 
     kind: str
     nullable: bool = False
@@ -383,8 +383,8 @@ def read(
         The values, and the position after them.
 
     Raises:
-        KafkaParseError: a CorruptBytes; Kafka's generated class raises.
-        NotRead: a CorruptBytes; the message has more than MAX_VALUES values.
+        KafkaParseError: Kafka's generated class raises. It is a CorruptBytes.
+        NotRead: the message has more than MAX_VALUES values. It is a CorruptBytes.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null

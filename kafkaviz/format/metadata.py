@@ -245,7 +245,7 @@ def decode(value: bytes | None) -> MetadataRecord:
     """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes; has the words that kafka-dump-log prints for this value.
+        KafkaParseError: a CorruptBytes with the message that kafka-dump-log prints for this value.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
@@ -447,7 +447,7 @@ def read_framed_record(
         The type, the version and the fields.
 
     Raises:
-        KafkaParseError: the value cannot be read; has the words of AbstractApiMessageSerde.
+        KafkaParseError: the value cannot be read; has the message of AbstractApiMessageSerde.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)

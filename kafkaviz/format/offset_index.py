@@ -4,10 +4,10 @@ The file is a sequence of 8-byte slots. In a segment with base offset 1000 the e
 means: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file in use is longer
 than its entries; the rest is zeros.
 
-At a start, Kafka finds the end of a log from the last entry on. Suppose three batches at 0, 500 and
-900, where the last one ends with offset 29, and a last entry (19, 500). Kafka reads from 500, and
-the log ends at 30. If the log is cut at 400, Kafka finds no batch at 500, and the log ends at its
-base offset, although one batch is left.
+At a start, Kafka finds the end of a log from the last entry on. Suppose a log has batches at
+positions 0, 500 and 900, the last batch ends with offset 29, and the last entry is (19, 500). Kafka
+reads from 500, and the log ends at 30. If the log is cut at 400, Kafka finds no batch at 500, and
+the log ends at its base offset, although one batch is left.
 """
 
 from collections.abc import Callable, Iterable

@@ -72,7 +72,7 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     Like Kafka, it ignores bytes after the last producer if the checksum covers them.
 
     Raises:
-        CorruptBytes: Kafka 4.3.1 would ignore and delete the file; has Kafka's words.
+        CorruptBytes: Kafka 4.3.1 would ignore and delete the file, with Kafka's message.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])

@@ -78,8 +78,9 @@ def records(
         data: all bytes of the batch after its header.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises; has Kafka's words. The position is a byte of `data`.
-            In a compressed batch it is 0, and the text names the byte of the decompressed records.
+        CorruptBytes: Kafka's iterator raises, with Kafka's message. The position is a byte of
+            `data`. In a compressed batch the position is 0, and the text names the byte of the
+            decompressed records.
     """
     return [
         record
@@ -203,7 +204,7 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator gives, up to RUN_ROWS at a time.
 
-    If one compressed record is wrong, it gives none. If bytes are left over after the last record,
+    If a record of a compressed batch is wrong, there are no rows. If bytes follow the last record,
     that record has no row.
 
     Raises:
@@ -259,7 +260,7 @@ def _read_run(
         remaining: number of records that are left.
 
     Returns:
-        Up to `max_rows` rows, the fault after them or None, and the position after them.
+        Up to `max_rows` rows, the fault after these rows or None, and the position after them.
     """
     if remaining < 0:
         return np.empty(0, ROW), _negative_count_error(remaining), position

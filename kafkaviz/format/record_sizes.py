@@ -26,9 +26,9 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record, the sizes of key and value (0 for null) in one number, in
-        which the value's begins at SIZE_BITS, and the word for sort_keys. All are 0 if take_record
-        must read the record.
+        The position after the record; the sizes of key and value (0 for null) in one number, the
+        value's from bit SIZE_BITS on; the word for sort_keys. All three are 0 if take_record must
+        read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
@@ -66,9 +66,9 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 
 @njit(cache=True, inline="always")
 def sort_keys(word: np.uint64) -> tuple[int, int]:
-    """The deltas of timestamp and offset in the word of take_sizes, as numbers to compare.
+    """Returns the timestamp delta and the offset delta in the word of take_sizes, as sort keys.
 
-    Numbers of the same kind have the order of the deltas, and the sign: see _sort_key.
+    Keys of one kind have the order of the deltas and their sign; see _sort_key.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -80,17 +80,17 @@ def sort_keys(word: np.uint64) -> tuple[int, int]:
 
 @njit(cache=True, inline="always")
 def _sort_key(varint_bytes: np.uint64) -> int:
-    """The bytes of a varint as a number, its sign bit moved to the sign of that number.
+    """Returns the bytes of a varint as a number that sorts like the varint and has its sign.
 
-    The first byte of a varint is the lowest one. So these numbers have the order of the varints
-    that are not below zero, if each varint has as few bytes as possible: Kafka writes no others.
+    The first byte of a varint is the lowest one. The order holds for varints that are not negative
+    and have as few bytes as possible; Kafka writes no others.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 
 
 @njit(cache=True)
 def delta_of_key(key: int) -> int:
-    """The delta that has a sort key, which is not below zero."""
+    """Returns the delta that belongs to a sort key, which must not be negative."""
     varint_bytes = np.uint64(key) << np.uint64(1)
     number = NOTHING
     for place in range(8):

@@ -52,7 +52,7 @@ def decode(value: bytes | None) -> RemoteRecord:
     """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes; has the words that kafka-dump-log prints for this value.
+        KafkaParseError: a CorruptBytes with the message that kafka-dump-log prints for this value.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")

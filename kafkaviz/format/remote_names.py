@@ -38,7 +38,10 @@ _SEGMENT = re.compile(rf"([0-9]{{20}})-({_UUID})\.([a-z_-]+)")
 
 @dataclass(frozen=True)
 class TopicIdPartition:
-    """A topic-partition with its topic's id; a topic that is created again has another id."""
+    """A topic-partition with its topic's id.
+
+    A topic that is deleted and created again gets another id.
+    """
 
     topic: str
     partition: int

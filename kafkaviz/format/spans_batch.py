@@ -261,7 +261,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns the note of a header field that is -1 if unset."""
+    """Returns a function that gives the note of a header field, which is -1 if it is not set."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 

@@ -28,10 +28,6 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
 
 
 def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
-    """Returns whether the data looks like the header of the next batch.
-
-    Its offset is above the last one, its magic is known, and its length exceeds the tail.
-    """
     if len(data) < MAGIC_END:
         return False
     header = np.frombuffer(data.ljust(HEADER_BYTES, b"\0"), HEADER)[0]

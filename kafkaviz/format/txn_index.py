@@ -102,7 +102,8 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
         end_offset: the end of the segment, or a later offset.
 
     Raises:
-        CorruptBytes: an entry is torn, has another version, breaks the order, or lies outside.
+        CorruptBytes: an entry is torn, has another version, breaks the order, or is outside the
+            segment.
     """
     torn_bytes = size_bytes % ENTRY.itemsize
     if torn_bytes:
@@ -145,7 +146,7 @@ def collect(
     or above the upper bound.
 
     Returns:
-        The entries, and whether later segments cannot hold any more.
+        The entries, and whether no later segment can hold another one.
     """
     reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
     is_complete = bool(reaches_bound.any())

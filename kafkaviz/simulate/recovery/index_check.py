@@ -66,8 +66,8 @@ def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrus
     A missing time index is not a reason: Kafka writes an empty one.
 
     Raises:
-        CorruptBytes: Kafka does not know the version of a .txnindex entry, which ends the load; has
-            Kafka's words.
+        CorruptBytes: Kafka does not know the version of a .txnindex entry, which ends the load. It
+            has Kafka's message.
     """
     if not get("index"):
         return Distrust("index-missing", message("index_check.index_missing"))
