@@ -424,7 +424,7 @@ def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
-    """Returns the same for one path, from the directory that open_root returned for it."""
+    """Returns the Broker of one path, given the directory that open_root returned for it."""
     if is_partition(root):
         return _open_lone_partition(source, root)
     roots = _log_directory_roots(root)
@@ -493,7 +493,7 @@ def _read_directories(
 
 
 def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
-    """Returns a log directory from its own files.
+    """Returns a log directory as the files outside of its partitions describe it.
 
     Args:
         problems: the problems found so far, including those of its partitions.

@@ -25,7 +25,7 @@ from kafkaviz.messages import message
 
 BATCH_BYTES = 16 << 20  # a larger batch is not read to its end
 TAIL_BYTES = 16 << 20  # how much of a tail is examined
-# read at once: from an index entry on, and from the start of a log
+# bytes read at once: from an index entry on, and from the start of a log
 CHUNK_BYTES = 1 << 16
 LONG_CHUNK_BYTES = 1 << 20
 BATCH = "batch"
@@ -52,7 +52,7 @@ class LogRegion(NamedTuple):
 
 
 class LogFile:
-    """A .log with its .index, to find out what a byte belongs to."""
+    """A .log with its .index, to find the batch or other region that a byte belongs to."""
 
     def __init__(self, info: FileInfo) -> None:
         self.info = info

@@ -1,7 +1,7 @@
 """The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads.
 
-A scratch folder is one for temporary files that is locked while its process lives. If a process was
-killed, the next one removes its folder.
+A scratch folder holds temporary files and is locked while its process lives. The folder of a
+process that was killed is removed by the next process.
 """
 
 import atexit
@@ -73,7 +73,7 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """Locks a folder; the lock ends with the process, however it ends.
+    """Locks a folder. The lock is released when the process ends, however it ends.
 
     Returns:
         The lock, or None if another process has it or has just removed the folder.

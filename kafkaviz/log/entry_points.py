@@ -87,7 +87,7 @@ def entry_points(
 def _sound_end(
     segment: LogSegment, read: ReadInto, first_offset: float, last_offset: float
 ) -> int | None:
-    """Returns the byte up to which a log is read without its .index, or None if that is not enough.
+    """Returns the byte up to which a log can be read without its .index, or None.
 
     For a sound log that a store gives whole, this is its size. For a larger log that is read from
     its start, it is the first batch after `last_offset`, which must come within two requests. The
@@ -271,9 +271,10 @@ class EntryPoints:
         return self._size_bytes
 
     def position_before_time(self, timestamp_ms: float) -> int:
-        """Returns a position before which all records are older, by the .timeindex.
+        """Returns a position before which all records are older than the timestamp.
 
-        This is 0 if the .log confirms none of the tried entries.
+        It comes from the .timeindex, and is 0 if the .log confirms none of the entries that were
+        tried.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
@@ -282,9 +283,9 @@ class EntryPoints:
         return 0
 
     def position_behind_time(self, timestamp_ms: float) -> int:
-        """Returns the end of a batch with a newer record, as early as the .timeindex has one.
+        """Returns the end of the first batch with a newer record to which the .timeindex leads.
 
-        This is the end of the .log if the .timeindex has none.
+        It is the end of the .log if the .timeindex leads to none.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -338,7 +339,10 @@ class EntryPoints:
 
 
 class IndexSlots:
-    """The slots of an index file as a sequence; each slot is read when it is accessed."""
+    """The slots of an index file as a sequence.
+
+    A slot is read from the file when it is accessed.
+    """
 
     def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
         """Takes the open file.

@@ -288,7 +288,7 @@ def reader(path: Path) -> Generator[ReadInto]:
 
 
 def view(info: FileInfo) -> FileView:
-    """Returns a file on disk as a FileView, which the searches and checks take."""
+    """Returns a file on disk as a FileView, the type that searches and checks read from."""
     return FileView(
         name=info.name,
         size_bytes=info.size_bytes,
@@ -328,9 +328,9 @@ def _data_end(descriptor: int, size: int) -> int:
 
 
 def _size_unless_hole(descriptor: int, size: int) -> int:
-    """Returns the size of a file without data to seek to, or 0 if the file is a single hole.
+    """Returns 0 if the file is a single hole, else its size.
 
-    A filesystem that does not support holes reports no data either.
+    The system found no data to seek to. A filesystem that does not support holes also reports this.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size
 

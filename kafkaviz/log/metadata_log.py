@@ -133,7 +133,8 @@ class MetadataImage:
 def read_image(broker: Broker) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
-    It is empty if the directory has no metadata log (ZooKeeper, or it is in another directory).
+    The state is empty if the directory has no metadata log: the broker uses ZooKeeper, or the log
+    is in another directory.
     """
     try:
         partition = find_partition(broker)
@@ -145,7 +146,7 @@ def read_image(broker: Broker) -> MetadataImage:
 def read_leaders(broker: Broker) -> MetadataImage:
     """Returns the state in the broker's metadata log with the leader of each partition.
 
-    It is empty if the directory has no metadata log, or the log cannot be read.
+    The state is empty if the directory has no metadata log, or the log cannot be read.
     """
     try:
         partition = find_partition(broker)
@@ -155,10 +156,12 @@ def read_leaders(broker: Broker) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """Returns the metadata log of a broker, also if only another partition was opened, or None.
+    """Returns the metadata log of a broker, or None.
+
+    It is found even if only another partition was opened.
 
     Raises:
-        KafkavizError: it cannot be listed.
+        KafkavizError: the directory of the metadata log cannot be listed.
     """
     if not (broker.path / DIRECTORY).is_dir():
         return None
@@ -178,7 +181,8 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: whether to track the leader of each partition, which reads every change of one.
+        has_leaders: whether to track the leader of each partition, for which every change of a
+            leader is read.
     """
     state = MetadataImage()
     problems = []
@@ -213,7 +217,10 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
 
 
 def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
-    """Returns the ids in quorum-state, which has them if the configuration lists the voters."""
+    """Returns the voters' ids in quorum-state.
+
+    The file has them only if the configuration lists the voters.
+    """
     path = partition.path / names.QUORUM_STATE
     try:
         return checkpoint.parse_quorum_state(read_text(path)).voters
@@ -257,7 +264,7 @@ def _load_snapshot(
 
 
 class _RecordBudget:
-    """How many more records of compressed batches may be read from a log and its snapshots."""
+    """The number of records in compressed batches that may still be read from a metadata log."""
 
     def __init__(self) -> None:
         self._remaining = COMPRESSED_RECORDS
@@ -388,7 +395,10 @@ class _Replay:
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
     def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
-        """Applies a record whose type is used. One that cannot be read is noted as a problem."""
+        """Applies a record if kafkaviz uses its type.
+
+        A record that cannot be read becomes a problem.
+        """
         try:
             if value[1] in PARTITION_NUMBERS:
                 if self._is_cut:
@@ -453,7 +463,10 @@ class _Replay:
         by_partition[assignment.partition] = assignment.directory_ids
 
     def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
-        """Notes a broker's log directories; a change without any of them changes something else."""
+        """Notes a broker's log directories.
+
+        A record without log directories does not change them.
+        """
         if values.get("logDirs"):
             self._state.log_directories[values["brokerId"]] = tuple(values["logDirs"])
 

@@ -23,7 +23,10 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class CheckpointOffsets:
-    """The offsets in the broker's checkpoints for one topic-partition, or None."""
+    """The offsets of one topic-partition in the broker's checkpoints.
+
+    None means that the checkpoint does not have this partition.
+    """
 
     log_start: int | None = None
     high_watermark: int | None = None

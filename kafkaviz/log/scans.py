@@ -140,7 +140,8 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
         """Looks for a batch whose length leads past the next one.
 
         Returns:
-            How many batches are before it, and where to continue; if none is found, all and None.
+            The number of batches before that batch, and the position of the next one. Without such
+                a batch: the number of all batches, and None.
         """
 
     @abstractmethod
@@ -151,7 +152,7 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 class HeaderScan(ResynchronisingScan):
     """Reads only headers, and continues after damage where an index entry proves a batch.
 
-    The arrays are of format.batch.BATCH, with up to 16,384 rows each.
+    It yields arrays of format.batch.BATCH with up to 16 384 rows each.
     """
 
     def __init__(
@@ -199,9 +200,9 @@ MAX_DOUBTS = 1000
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks every checksum and decodes every record from byte 0 on, or less, as `level` says.
+    """Checks the checksums and decodes the records from byte 0 on, as far as `level` asks for it.
 
-    The arrays have the type format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
+    It yields arrays of format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
     batch that has the next expected offset and a valid checksum. If it finds none, it continues at
     a valid batch that an index entry points to.
     """
@@ -403,7 +404,7 @@ class SharedScan(BatchObserver[int]):
         self._row_count = 0
 
     def observe(self, batches: np.ndarray) -> None:
-        """Takes the next batches of the deeper scan, from byte 0 on.
+        """Takes the next batches of the CheckedScan, from byte 0 on.
 
         Args:
             batches: rows of format.deep_scan.CHECKED_BATCH.
@@ -420,7 +421,7 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Reads the batches that the deeper scan did not give; a sound log has none of them.
+        """Reads the batches that the CheckedScan did not give; a sound log has no such batches.
 
         Returns:
             The byte at which Segment.scan ends.

@@ -100,7 +100,7 @@ class Segment:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a broker would serve it: its files have no suffix."""
+        """Whether a broker would serve the segment: its files have no suffix."""
         return self.state in ("active", "closed")
 
     @property

@@ -149,7 +149,7 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """Returns one setting of a topic, by the topic's name for it, or one of the broker."""
+        """Returns a setting of a topic, or one that only the broker has, by its name there."""
         definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)
@@ -358,7 +358,8 @@ def _properties(path: Path) -> dict[str, str]:
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     """Returns the names under which a broker has the setting.
 
-    The metadata log has two names of its own, and Kafka's defaults for all other settings.
+    Two settings of the metadata log have names of their own; all its other settings have Kafka's
+    defaults.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

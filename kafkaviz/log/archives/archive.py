@@ -114,7 +114,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
     """Returns a directory for a path: itself, that of an archive, or one inside an archive.
 
     An archive is unpacked into the cache unless it is already there. A folder with remote segments
-    is shown as a broker directory, by a view.
+    gives a view that shows it as a broker directory.
 
     Args:
         on_progress: called during unpacking with the number of bytes read so far. An exception that
@@ -124,7 +124,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the same, except that a folder with remote segments is returned itself."""
+    """Returns the directory for a path, like unpack_if_archive, but without a view."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -183,7 +183,7 @@ def refresh(path: Path) -> None:
     segments, the store is listed, because s3://bucket/STORE/orders-0 names no object.
 
     Raises:
-        CannotOpen: it cannot be listed.
+        CannotOpen: the archive, store or directory cannot be listed.
     """
     if not address.is_mirrored(path):
         return
@@ -216,7 +216,7 @@ def display_path(path: Path) -> Path | str:
     - A file of an opened archive has the archive's path and the path inside it.
     - A file opened alone has its own path.
     - A path in a view of tiered storage has that of the broker directory, or of the store alone.
-    - A path of a mirror has its address; a Path of it would lose a slash.
+    - A path in a mirror has the remote address, as a string: a Path would drop one of its slashes.
     """
     view = tiered_view.view_folder(path)
     if view:
@@ -244,7 +244,6 @@ set_path_spelling(display_text)  # replaces the spelling that address set
 
 
 def unpack_target(path: Path) -> Path:
-    """Returns the cache folder for an archive, whether or not the archive was unpacked."""
     return _unpack_root() / _identity(path)
 
 
@@ -282,7 +281,10 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
-    """Returns the error to report: system errors are about the cache, others about the archive."""
+    """Returns the error to report.
+
+    A system error is about the cache, any other about the archive.
+    """
     if isinstance(error, OSError) and error.errno:
         problem = message(
             "archive.cannot_unpack_into",
@@ -527,7 +529,7 @@ def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
 
 
 def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
-    """Writes a file piece by piece, leaving holes for zeros.
+    """Writes a member to a file piece by piece, with holes for zeros.
 
     Raises:
         OSError: the disk would become full.

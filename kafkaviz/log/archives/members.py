@@ -82,7 +82,7 @@ class UnpackBudget:
         self.check_time()
 
     def expect_bytes(self, count: int) -> None:
-        """Refuses a number of further bytes if it exceeds the limit, without counting them."""
+        """Refuses `count` more bytes if they would exceed the limit; does not count them."""
         if self._bytes + count > LIMIT_BYTES:
             raise self._refusal(message("archive.too_many_bytes", limit=LIMIT_BYTES))
 
@@ -123,7 +123,10 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that refuses to read more than DIRECTORY_BYTES at once; contents never need more."""
+    """A file that refuses to read more than DIRECTORY_BYTES at once.
+
+    Only a directory that is too long needs more.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         """Implements RawIOBase.read.

@@ -68,7 +68,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class RemotePath:
-    """A file or directory in a store. The key does not begin or end with a slash."""
+    """A file or directory in a store. Its key does not begin or end with a slash."""
 
     store: Store
     key: str
@@ -153,7 +153,7 @@ def may_hold_mirrored(directory: Path) -> bool:
 
 
 def mirror_behind(path: Path | str) -> Path | None:
-    """Returns the file of a mirror that a path is, or leads to by the links of a view, or None."""
+    """Returns the mirror's file that a path names or leads to through links of a view, or None."""
     text = str(path)
     mirrors, views = _roots()
     if text.startswith(mirrors):
@@ -205,7 +205,7 @@ def _is_store(folder: str) -> bool:
 def display(path: PurePath | str) -> str:
     """Returns the path that the user knows; for a file in a mirror, its address.
 
-    For an address that is refused, only what the refusal shows is returned.
+    For an address that is refused, it returns only the part that the error message shows.
     """
     text = str(path)
     try:

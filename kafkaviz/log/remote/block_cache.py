@@ -131,7 +131,7 @@ def remove_file(path: Path) -> None:
 
 
 class CachedFile(io.FileIO):
-    """The block file of a mirror's file, to be read by its descriptor.
+    """The block file of a file in a mirror. Read it by its descriptor.
 
     Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come a
     flag per block, which says whether it is present, the version and the description.
@@ -214,8 +214,7 @@ class CachedFile(io.FileIO):
         """Ensures that all blocks are of one version of the object, if the store has versions.
 
         Raises:
-            CannotOpen: the version differs from that of the blocks that are present, which are
-                lost.
+            CannotOpen: the version differs from that of the blocks in the file, which are dropped.
         """
         extent = self._extents[0]
         remote = _remote_object(self._path, extent)
@@ -284,7 +283,6 @@ def _remote_object(path: Path, extent: Extent) -> RemotePath | None:
 
 
 def _read_object(path: Path, extent: Extent, position: int, length: int) -> bytes:
-    """Reads a range of the object of an extent with one request."""
     remote = _remote_object(path, extent)
     if remote is not None:
         return file_system.read_range(remote, position, length, size_bytes=extent.object_bytes)
@@ -326,7 +324,7 @@ def _decompress(extent: Extent, data: bytes) -> bytes:
     """Decompresses the bytes of an extent.
 
     Raises:
-        CannotOpen: they are not a frame of that codec, or have another length.
+        CannotOpen: the bytes are not a frame of the extent's codec, or have another length.
     """
     import pyarrow as pa
 
@@ -403,7 +401,6 @@ def _version_start(size_bytes: int) -> int:
 
 
 def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]:
-    """Opens the block file for a file of this size and time, or creates one."""
     blocks_path = _blocks_path(path)
     extents: list[Extent] = []
     with suppress(FileNotFoundError, NotADirectoryError):
@@ -503,10 +500,10 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Counts bytes that will be written, and evicts blocks if they are too many.
+        """Counts bytes before they are written, and evicts blocks if the total exceeds the limit.
 
         Raises:
-            CannotOpen: the disk is too full even then.
+            CannotOpen: the disk is too full even after that.
         """
         limit_bytes = limit()
         with self._lock:
@@ -541,7 +538,7 @@ def limit() -> int:
 
 
 def evict(limit_bytes: int) -> int:
-    """Removes the blocks of the least recently used files until few enough are left.
+    """Removes the blocks of the least recently used files until the rest fits the limit.
 
     Returns:
         The bytes that are freed once these files are closed everywhere.

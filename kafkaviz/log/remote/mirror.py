@@ -129,7 +129,7 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
     """Mirrors a remote path, and the files in the directories around it.
 
     Returns:
-        Whether it is a directory.
+        Whether the remote path is a directory.
     """
     is_file_name = "." in path.name and (parse_file(path.name) is not None or "tar" in path.name)
     entry = file_system.find(remote) if is_file_name else None

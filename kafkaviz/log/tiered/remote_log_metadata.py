@@ -6,10 +6,10 @@ A segment is announced and then passes through its states. An update that does n
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
-a finished copy reaches as far as all earlier ones of an epoch, those that begin at or after its
-start are not used any more, such as another leader's copies. These are the rules of
-RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. A
+finished copy that reaches as far as all earlier copies of an epoch replaces those that begin at or
+after its start, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
+RemoteLogLeaderEpochState in Kafka 4.3.1.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -74,7 +74,7 @@ class RemoteLogSegment:
 
 @dataclass
 class _EpochSegments:
-    """The copied segments of one leader epoch, by their first offset in that epoch."""
+    """The remote segments of one leader epoch, by their first offset in that epoch."""
 
     starts: dict[int, str] = field(default_factory=dict)
     highest_offset: int = -1

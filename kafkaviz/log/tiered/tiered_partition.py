@@ -98,8 +98,8 @@ class TieredPartition:
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
         """Returns the offsets before the local log that no remote segment can serve, in order.
 
-        Below the first known remote segment nothing is missing, because retention may have deleted
-        it.
+        No gap is below the first known remote segment, because retention may have deleted what was
+        there.
 
         Args:
             folder: the partition directory, in which the missing segment would be.
@@ -379,11 +379,11 @@ def _served_ends(
     log_start: int,
     stored: Sequence[RemoteSegmentFiles],
 ) -> dict[str, int]:
-    """Returns the remote segments that a reader passes before the local ones.
+    """Returns the remote segments that a reader reads before the first local segment.
 
     Returns:
-        The last offset that each is read for, by segment id. The next segment, or the first local
-        one, may begin before it ends.
+        The last offset that is read from each segment, by segment id. The next segment may begin
+        before a segment ends.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [

@@ -460,7 +460,7 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 def _place(target: Path, part: FilePart) -> None:
     """Creates a file of a remote segment in the view.
 
-    A complete file of the store is linked, and a small part of one is copied. If the part is
+    A complete file of the store is linked, and a small part of a file is copied. If the part is
     compressed, longer than PIECE_BYTES or in a remote store, its bytes are fetched when they are
     read.
     """
@@ -541,7 +541,7 @@ def _pieces(part: FilePart) -> Iterator[bytes]:
 def _cut(
     folder: Path, parts: Mapping[str, FilePart], base_offset: int, last_offset: int
 ) -> dict[str, FilePart]:
-    """Returns the parts without the batches and entries after an offset."""
+    """Returns the parts of a segment without the batches and index entries after `last_offset`."""
     log = parts["log"]
     start = 0
     cut = {kind: parts[kind] for kind in ("txnindex",) if kind in parts}
@@ -587,7 +587,7 @@ def _write(target: Path, content: bytes) -> None:
 
 @contextmanager
 def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    """Yields a new file that takes the target's place at the end."""
+    """Yields a new file, which replaces the target when the context ends."""
     temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         with open(temporary, "wb") as out:
