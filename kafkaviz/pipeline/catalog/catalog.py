@@ -87,7 +87,7 @@ class Catalog:
         """Returns all stored segments and columns of table segments, in the same order.
 
         Raises:
-            CannotOpen: a file cannot be read, or the two do not match.
+            CannotOpen: a file cannot be read, or the two tables do not match.
         """
         info, rows = self._read("segments", columns)
         stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
@@ -108,7 +108,8 @@ class Catalog:
             broker: its name in the tables.
 
         Raises:
-            CannotOpen: the catalog has no findings, or not of this broker; the kind is "missing".
+            CannotOpen: the catalog has no findings, or none about this broker. The kind is
+                "missing".
         """
         from kafkaviz.pipeline.catalog.findings import stored_health
 
@@ -180,7 +181,7 @@ def read(path: Path | str) -> Catalog:
     """Opens the catalog in this folder.
 
     Raises:
-        CannotOpen: there is none; the kind is "missing".
+        CannotOpen: the folder has no catalog; the kind is "missing".
     """
     path = Path(path)
     return Catalog(path, read_info(path))

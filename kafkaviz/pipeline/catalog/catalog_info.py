@@ -55,7 +55,7 @@ class CatalogSource:
     given: Path  # the same, or the folder or archive that contains it
     node_id: str | None
     cluster_id: str | None
-    # Its partition directories. If two have the same name, with the folder: disk-b/orders-0.
+    # the names of its partition directories, with the folder if two are equal: disk-b/orders-0
     directories: tuple[str, ...]
     # the files outside of partitions; by path from the directory `path`
     files: Mapping[str, Stamp]
@@ -223,7 +223,7 @@ def problems_json(problems: Iterable[Problem]) -> list[dict]:
 
 
 def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
-    """Parses problems that problems_json returned; their kind is lost."""
+    """Parses problems that problems_json returned; their kinds were not stored."""
     return tuple(
         Problem(address.local_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents

@@ -88,7 +88,7 @@ def source_check(
 def stored_health(
     check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
 ) -> StoredHealth:
-    """Converts the rows of one broker back.
+    """Returns the findings, start and retention of one broker from its rows.
 
     Raises:
         ValueError: a row is invalid.

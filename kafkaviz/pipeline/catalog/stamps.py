@@ -36,7 +36,7 @@ READABLE = '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
-    """The batch by which the roll before a segment is explained."""
+    """The first batch of a segment, which explains why the segment before it was rolled."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -153,7 +153,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
         info: the description of the same run; see from_row.
 
     Returns:
-        None if one of its files has changed, or could not be read then.
+        None if one of the segment's files has changed, or could not be read in that run.
 
     Raises:
         ValueError: the text is invalid.
@@ -169,7 +169,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
 
 class MovedSegment(NamedTuple):
-    """A row of a segment of which only the places of its rows have changed."""
+    """A segment's row in table stamps, after the segment's rows in other tables were moved."""
 
     text: str
     first_batch: FirstBatch | None

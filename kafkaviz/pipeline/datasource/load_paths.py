@@ -33,8 +33,8 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
     """Returns the directories and patterns in the options path and paths.
 
     Raises:
-        BadOption: paths is not a JSON list of them.
-        CannotOpen: there are none.
+        BadOption: the option paths is not a JSON list of them.
+        CannotOpen: neither option names a directory.
     """
     if option_values.get("paths"):
         paths = _parse_paths(option_values["paths"])

@@ -78,7 +78,7 @@ class TwoRowsReader(DataSourceReader):
         self._numbers = BOTH
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps the requested number."""
+        """Keeps the number that a filter asks for, and returns all filters."""
         for predicate in filters:
             if isinstance(predicate, EqualTo):
                 self._numbers = (predicate.value,)
@@ -93,10 +93,10 @@ MAX_REASON = 300  # characters of Spark's error about a Python that does not run
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
-    """Asks the Python that plans the queries of a session.
+    """Checks that the Python that plans a session's queries has kafkaviz.
 
     Raises:
-        KafkavizError: it does not have kafkaviz, or it cannot be run.
+        KafkavizError: that Python does not have kafkaviz, or it cannot be run.
     """
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()
@@ -125,7 +125,10 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
 
 
 def _probe() -> type[DataSource]:
-    """Returns a source whose columns are the answer; it needs only Spark's Python."""
+    """Returns a source whose column names tell whether its Python can import kafkaviz.
+
+    The source itself needs only pyspark.
+    """
     answer = HAS_KAFKAVIZ
 
     class PythonProbe(DataSource):

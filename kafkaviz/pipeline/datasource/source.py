@@ -124,7 +124,7 @@ def register(spark: "SparkSession") -> None:
     whether it has kafkaviz.
 
     Raises:
-        KafkavizError: it does not.
+        KafkavizError: that Python does not have kafkaviz.
     """
     # a session of Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))
@@ -468,7 +468,7 @@ class KafkaReader(DataSourceReader):
         return None
 
     def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
-        """Raises if requested offsets are after the last stable one."""
+        """Raises if requested offsets are after the last stable offset."""
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:

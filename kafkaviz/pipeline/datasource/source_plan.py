@@ -1,10 +1,10 @@
 """Plans a read of the data source: splits of segments, packed into tasks by names and sizes.
 
-Segments are skipped by name: one with base offset 1000 before one with 2000 does not contain offset
-2500. A large segment is cut into equal splits; a task finds the first batch of its split by the
-index (source_reader.py). Files are opened here only for records: .txnindex files and a producer
-snapshot, which decide most transactions (transactions.py), and files to choose among replicas
-(replica_choice.py). The tasks read the batches that decide the rest (transaction_tail.py).
+Segments are skipped by name: the segment with base offset 1000, followed by one with 2000, cannot
+contain offset 2500. A large segment is cut into equal splits; a task finds the first batch of its
+split by the index (source_reader.py). Files are opened here only for records: .txnindex files and a
+producer snapshot, which decide most transactions (transactions.py), and files to choose among
+replicas (replica_choice.py). The tasks read the batches that decide the rest (transaction_tail.py).
 """
 
 from bisect import bisect_right
@@ -35,8 +35,7 @@ class SourceSplit:
     """One of `count` equal parts of a segment's .log; the indexes belong to the first one.
 
     Attributes:
-        following: the next segment, if the markers of transactions that are open at the end of this
-            one matter.
+        following: the next segment, if it may hold markers that end transactions of this one.
         is_last: whether it is the last split that depends on the same tail of the log. Only this
             split reports problems of the tail.
     """

@@ -93,8 +93,8 @@ class SourceReader:
         Args:
             schema: the columns, in order.
             filters: the limits of rows; most rows outside of them are left out.
-            check_stable: raises if requested offsets of a topic-partition are after the last stable
-                one.
+            check_stable: raises if requested offsets of a topic-partition are after its last stable
+                offset.
         """
         self._check_stable = check_stable
         self._name = name
@@ -297,8 +297,8 @@ class SourceReader:
         transaction.
 
         Yields:
-            Each part with the transactions that decide about it. Before these, a message if a
-            .txnindex is wrong; then the markers decide.
+            Each part with the transactions that decide about it. If a .txnindex is wrong, a message
+            comes first, and the markers decide.
         """
         claimed = split.transactions
         collected = []
@@ -444,7 +444,7 @@ class SourceReader:
 
     @property
     def _lateness_ms(self) -> float:
-        """How much older than the first record of its batch a record may be."""
+        """Returns by how many ms a record may be older than the first record of its batch."""
         late_ms = self._options.late_ms
         return late_ms if isinstance(late_ms, int) else inf
 
@@ -561,7 +561,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
         is_unread: whether it is a file that cannot be opened, so that its content is unknown.
 
     Raises:
-        Malformed: it must end the query.
+        Malformed: the problem must end the query.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         raise Malformed(
@@ -587,9 +587,10 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 
 
 def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Returns where a split begins, and where the next split with a beginning does.
+    """Returns the byte where a split begins, and the byte where the next split begins.
 
-    All readers of a segment find the same places, whichever splits they read.
+    A split in which no batch is proven to begin is skipped. All readers of a segment find the same
+    places, whichever splits they read.
 
     Returns:
         None for the first value if no batch is proven to begin in the split.
@@ -620,7 +621,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Returns whether the first record of a batch is newer, as far as the header shows."""
+    """Returns whether the header shows that the first record of a batch is newer."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

@@ -140,8 +140,8 @@ class SourceOptions:
             still ends the query.
         isolation: the isolation of kafka_records; read_uncommitted also returns records of aborted
             and open transactions, with the column aborted.
-        replicas: "one" reads one replica of each topic-partition, "all" those of each broker; by
-            default one in kafka_records, and all elsewhere.
+        replicas: "one" reads one replica of each topic-partition, "all" reads every replica; by
+            default "one" in kafka_records, and "all" in other formats.
         late_ms: how much older than an earlier record a record may be. By default records may be in
             any order; with "any" the .timeindex is not used either.
         renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future.
@@ -219,7 +219,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
     Raises:
-        BadOption: the format does not have a column or a limit.
+        BadOption: the format does not have a requested column or limit.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -259,7 +259,11 @@ def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
 
 
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
-    """Returns all columns; newer ones follow those of options, which keep their positions."""
+    """Returns all columns of a format.
+
+    Columns that were added later follow those that options add, so that the latter keep their
+    positions.
+    """
     is_of_records = name == "kafka_records"
     return [
         *OLDER_COLUMNS[name],
@@ -332,7 +336,7 @@ def parse_bool(option: str, text: str) -> bool:
     """Parses "true" or "false" in any case.
 
     Raises:
-        BadOption: it is anything else.
+        BadOption: the text is anything else.
     """
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, value=text))
@@ -343,7 +347,7 @@ def parse_number(option: str, text: str, least: int) -> int:
     """Parses a 64-bit integer that is at least `least`.
 
     Raises:
-        BadOption: it is anything else.
+        BadOption: the text is anything else.
     """
     try:
         number = int(text)

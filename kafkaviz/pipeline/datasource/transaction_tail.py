@@ -38,7 +38,7 @@ class TransactionTail:
         open_since: the first offset of each open transaction at `since`, by producer.
         segments: the segments from `since` on, or only the last one if there are too many to send.
         partition: the partition in which the other segments are then listed.
-        first_base: the base offset of the first of them.
+        first_base: the base offset of the first segment of the tail.
         key: a unique key of this tail in this query.
     """
 
@@ -50,13 +50,13 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Returns whether a marker in it may decide about a record up to an offset."""
+        """Returns whether a marker in the tail may decide about a record up to an offset."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads it as far as it decides about records up to an offset.
+        """Reads the tail as far as it decides about records up to an offset.
 
         A process that calls this for several offsets reads the tail only once.
         """
@@ -163,7 +163,6 @@ class TailState:
         self._leave()
 
     def _leave(self) -> None:
-        """Moves on to the next segment."""
         self._segments = self._segments[1:]
         self._position = -1
 

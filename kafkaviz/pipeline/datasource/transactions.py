@@ -68,8 +68,8 @@ class PartitionTransactions:
         """Returns the transactions that touch a range of offsets.
 
         Args:
-            last_asked: the last offset that must be decided. The tail is dropped if it does not
-                matter up to there.
+            last_asked: the last offset that must be decided. The tail is dropped if it decides
+                about no record up to that offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -312,10 +312,11 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the tail after the last roll's producer snapshot, if it decides about nothing.
+    """Returns the tail after the last roll's producer snapshot if it is not needed, else None.
 
-    No transaction that is open there has an offset up to the last one. Then neither a newer
-    snapshot nor the end of the log is read, each of which needs some requests to an object store.
+    It is not needed if no transaction that is open at the snapshot has an offset up to
+    `last_offset`. A newer snapshot and the end of the log are then not read, which saves requests
+    to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:

@@ -294,7 +294,7 @@ class _TablePass:
         checks: IngestChecks,
         health: "_BrokerHealth",
     ) -> None:
-        """Writes rows of retention and checked; findings and steps are added to the broker's."""
+        """Writes rows of tables retention and checked, and adds findings and steps to `health`."""
         partition = entries.partition
         facts = checks.facts(entries.broker, entries.partition)
         stored = self._inputs.stored

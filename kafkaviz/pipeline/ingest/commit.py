@@ -222,7 +222,7 @@ class CatalogTransaction:
         """Makes everything that was kept, added and written the new catalog.
 
         Args:
-            suffixes: the suffixes for CatalogInfo.
+            suffixes: the number of segments that are not in use, by file suffix.
         """
         old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         for table, layout in self._layouts.items():
@@ -325,7 +325,7 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
 
 @contextmanager
 def _hold_lock(path: Path) -> Generator[None]:
-    """Holds a lock that ends with the process, however it ends."""
+    """Holds a lock that is released when the process ends, however it ends."""
     with translate_os_errors(path):
         file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
     with file:

@@ -9,8 +9,8 @@ unchanged:
     batches-0c.parquet    9 MiB, one segment dropped   ⎬ one new file, a row group at a time
     batches-0d.parquet    2 MiB, all rows used         ⎭
 
-So at most one file of each table is smaller than that after a run, and a run rewrites at most that
-one.
+So after a run at most one file of each table is smaller than 64 MiB, and the next run rewrites at
+most that file.
 """
 
 import uuid
@@ -27,7 +27,8 @@ from kafkaviz.pipeline.catalog.schema import TABLES
 
 FILE_BYTES = 128 << 20  # the size of a merged file
 LARGE_BYTES = FILE_BYTES // 2  # a complete file of this size stays unchanged
-# Bytes of uncompressed .log that are read while one byte is written: 0.6 of 3 GiB for 4 MB of rows.
+# Bytes of uncompressed .log that are read in the time of writing one byte of rows: writing 4 MB took
+# as long as reading 0.6 GiB.
 WRITTEN_COST = 150
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: about 20 MB of table batches
 # these columns have few different values; numbers differ in every row

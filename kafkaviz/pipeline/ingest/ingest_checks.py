@@ -31,7 +31,7 @@ LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a dire
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log to be loaded like the next start would load it."""
+    """A log whose load by the next start is to be predicted."""
 
     number: int  # the number among all loads of a run
     broker: str
@@ -131,7 +131,7 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether a segment must be read for its findings, if its rows are known.
+        """Returns whether a segment whose rows are known must be read for its findings.
 
         Args:
             checked: the earlier results in its directory.

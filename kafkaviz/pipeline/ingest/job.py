@@ -211,8 +211,8 @@ class IngestWork:
 
     Attributes:
         states: a state per segment. UNCHANGED segments come from the old catalog, READ ones are
-            read in this run, and RESUMED ones were read by a killed run. With _FOR_CHECKS, the rows
-            of the old catalog are kept.
+            read in this run, and RESUMED ones were read by a killed run. A state that ends in
+            _FOR_CHECKS keeps the rows of the old catalog.
         first_segments: the number of the first segment, by the number of the directory, for
             directories whose rows are not copied from the old catalog.
         loads: the loads of these directories, by their numbers.

@@ -71,7 +71,7 @@ class StartupTask:
 
     loads: tuple["LogStartup", ...]
     cost: int = 0
-    # 0, because a task with its segment has read these bytes; see IngestTask
+    # 0, because an IngestTask with the segment has read these bytes
     log_bytes: int = 0
 
 
@@ -101,7 +101,7 @@ def pack(task: Task) -> PackedTask:
 
 
 def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTask]:
-    """Yields tasks that load these logs, grouped so that all take about as long.
+    """Yields tasks that load these logs, grouped so that all tasks take about the same time.
 
     Args:
         loads: the loads; they are iterated twice.

@@ -25,8 +25,8 @@ class Progress:
     Attributes:
         state: "starting", "reading" or "writing", and at the end "done", "fresh" (nothing to do),
             "failed" or "cancelled".
-        done_bytes: the bytes of .log in as many tasks as have ended, in the order in which tasks
-            are started.
+        done_bytes: the bytes of .log in the tasks that have ended. Spark only gives their number,
+            so tasks are assumed to end in the order in which they start.
     """
 
     done_tasks: int = 0
@@ -50,8 +50,8 @@ class Ingest(Job[CatalogInfo, Progress]):
     """A run; start_ingest creates it and it starts at once.
 
     cancel() ends it within about a second and drops the data it has read; it has no effect once the
-    catalog is being replaced. The start of Spark cannot be interrupted, so the thread then ends
-    after it.
+    catalog is being replaced. A start of Spark cannot be interrupted, so the thread then ends after
+    that start.
     """
 
     protected_states = ("writing",)

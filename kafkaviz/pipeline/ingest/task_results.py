@@ -8,7 +8,8 @@ driver receives only that name. The next run takes over valid results of a kille
 
 If segment 900 has grown since then, its digest differs. The rows of 0 and 500 are moved to a file
 of the new run, and 900 is read. Files are sorted by segment number, so that the driver can merge
-them with few summaries in memory. They are JSON, not pickles, because they may come from anywhere.
+them with few summaries in memory. The results are JSON, not pickles, because the files may come
+from anywhere.
 """
 
 import heapq
@@ -117,7 +118,7 @@ def write(
 
     Args:
         digests: the digests of the segments, by number.
-        is_partial: the value for ResultFile.
+        is_partial: whether other files have the rest of a segment.
     """
     rows: list[dict[str, Any]] = [
         {

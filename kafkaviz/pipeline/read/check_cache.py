@@ -71,9 +71,9 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 
     Only the code timestamp-in-future depends on the time. A result is valid if nothing was in the
     future then, and nothing is now. If something was, the result is kept as long as its farthest
-    timestamp is still in the future. The number of such batches, and which other batches came late,
-    are then as of the earlier time. So a segment with a date in 2099 is not read again in every
-    run.
+    timestamp is still in the future. The number of batches in the future, and the set of late
+    batches, are then those of the earlier time. So a segment with a date in 2099 is not read again
+    in every run.
     """
     if result.summary is None:
         return True
@@ -88,7 +88,8 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 def is_steady(texts: Iterable[str], now_ms: int) -> bool:
     """Returns whether the findings of a log do not depend on the clock, by its segments' texts.
 
-    They do if a timestamp is in the future, or if a transaction is open at the end of the log.
+    They depend on it if a timestamp is in the future, or if a transaction is open at the end of the
+    log.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))

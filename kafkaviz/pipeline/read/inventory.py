@@ -140,7 +140,7 @@ class Inventory:
             return False
 
     def _items(self) -> Iterator[PartitionEntries | InventoryEntry]:
-        """The items of the rows of table stamps, in their order."""
+        """Yields the directory or segment of each row of table stamps, in the order of the rows."""
         for partition in self.entries:
             yield partition
             yield from partition.segments
@@ -406,7 +406,7 @@ def _stamp_of(path: Path) -> Stamp | None:
 
 
 def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
-    """Returns whether files are unchanged; those that were unreadable must still be."""
+    """Returns whether files are unchanged; those that were unreadable must still be unreadable."""
     if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
         return item.stored == old
     return (

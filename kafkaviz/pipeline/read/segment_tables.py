@@ -255,7 +255,7 @@ def note_stored_rolls(
 
     Args:
         first_batches: the first batch of each segment.
-        limits: the object that notes it.
+        limits: the object that stores the limit.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return

@@ -42,7 +42,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
         cache: the folder for the launcher.
 
     Raises:
-        NoJava: there is none; the message names any that is too old, and the release to install.
+        NoJava: no suitable Java was found. The message names a Java that is too old, if there is
+            one, and the release to install.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):

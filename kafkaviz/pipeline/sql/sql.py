@@ -19,7 +19,7 @@ from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import TABLES
 
 LONGEST = 8000  # characters of a query, so that it fits into a URL
-# the nodes of a tree that only asks
+# the node types of a query that only reads
 QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 # functions that may be used as a table
 ROW_FUNCTIONS = frozenset(
@@ -45,7 +45,7 @@ _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNOREC
 class QueryError(KafkavizError):
     """A query that was refused or that failed.
 
-    It has the problem, an advice, and the characters that are wrong.
+    It has the problem, advice, and the range of the wrong characters.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from kafkaviz.pipeline.sql.worker_pool import MAX_BYTES
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-# The longest text in an answer, shared by all columns of a row, and the least for each column.
+# The most characters of text in a row, shared by its columns, and the least limit for a column.
 CELL_CHARACTERS = 5000
 MIN_CHARACTERS = 500
 EXPLAIN = "EXPLAIN "
@@ -160,7 +160,7 @@ def _sql_list(names: Sequence[str]) -> str:
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits the memory that DuckDB's own limit does not count: printf('%1000000000d', 1)."""
+    """Limits the memory that DuckDB's limit does not count, as for printf('%1000000000d', 1)."""
     # not every system has these numbers and limits
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
