@@ -188,7 +188,7 @@ RETENTION = pa.schema(
         ("timestamp_ms", LONG),  # the timestamp that counts; null if it cannot be read
         ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
         ("offset", LONG),  # the offset of that record
-        # why the next pass deletes it (log-start, size, time), or what keeps it (until, behind, ...)
+        # why the next pass deletes it (log-start, size, time), or what keeps it (until, bytes, ...)
         ("state", STRING),
         ("until_ms", LONG),  # when the segment itself is old enough
         ("gone_ms", LONG),  # when the segments before it are old enough too

@@ -27,8 +27,8 @@ from kafkaviz.pipeline.catalog.schema import TABLES
 
 FILE_BYTES = 128 << 20  # the size of a merged file
 LARGE_BYTES = FILE_BYTES // 2  # a complete file of this size stays unchanged
-# Bytes of uncompressed .log that are read in the time of writing one byte of rows: writing 4 MB took
-# as long as reading 0.6 GiB.
+# Bytes of uncompressed .log that are read in the time of writing one byte of rows: writing 4 MB
+# took as long as reading 0.6 GiB.
 WRITTEN_COST = 150
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: about 20 MB of table batches
 # these columns have few different values; numbers differ in every row
