@@ -91,7 +91,7 @@ class RequestTime:
     Attributes:
         requests: the number of requests for an object's size or ranges, without listings.
         read_bytes: the bytes that were read.
-        elapsed_ms: the sum of their times.
+        elapsed_ms: the sum of the requests' durations.
     """
 
     requests: int = 0
@@ -206,8 +206,8 @@ def find(remote: RemotePath) -> Entry | None:
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
     """Returns the ETag of this version of an object, or None if the store has none.
 
-    It comes with the object's size, which is requested before the first range anyway. A listing in
-    pyarrow has no ETags.
+    The ETag comes with the object's size, which is requested before the first range anyway. A
+    listing of pyarrow has no ETags.
 
     Args:
         size_bytes: the object's size in the listing, or None if unknown.
@@ -412,7 +412,7 @@ def _file_system(remote: RemotePath) -> "FileSystem":
 
 
 def _refuse_outside(remote: RemotePath) -> None:
-    """Checks that a confined process may fetch this: it must be below an address it was given."""
+    """Refuses an object that is not below an address that a confined process was given."""
     prefixes = file.allowed_prefixes()
     if prefixes is None:
         return
@@ -424,7 +424,7 @@ def _refuse_outside(remote: RemotePath) -> None:
 
 
 def _base_path(remote: RemotePath) -> str:
-    """Returns the path in the form that the store's file system takes."""
+    """Returns the path in the form that pyarrow's file system of this store takes."""
     if remote.store.scheme == "hdfs":
         return f"/{remote.key}"
     bucket = remote.store.authority.partition("@")[0]
