@@ -9,8 +9,10 @@ import ipaddress
 import os
 import socket
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -21,9 +23,10 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import environment
-from kafkaviz.app import access, gc_tuning, registry, warm_up
+from kafkaviz.app import access, gc_tuning, registry
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.html_shell import HtmlShell
+from kafkaviz.errors import KafkavizError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -152,7 +155,7 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
     This is the imports of the first page, garbage collection, and the work in the registry, such as
     the class of `--class`.
     """
-    warm_up.prepare_in_background()
+    prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
         for work in registry.BACKGROUND_WORK.values():
@@ -186,3 +189,32 @@ def main(arguments: Sequence[str]) -> None:
     # the allowedHosts of config.toml apply to Streamlit's own command; here HostCheck decides
     fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
+
+
+def prepare_in_background() -> threading.Thread:
+    """Starts the preparation; a page that comes earlier waits for the imports it needs."""
+    thread = threading.Thread(target=_prepare, name="kafkaviz-first-page", daemon=True)
+    thread.start()
+    return thread
+
+
+def _prepare() -> None:
+    """Imports libraries, loads Plotly by drawing an empty map, and unpacks the default sample."""
+    import numpy as np
+    import pandas.io.formats.style  # noqa: F401  # later importers find it loaded
+
+    import kafkaviz.pipeline.ingest.job  # noqa: F401
+    from kafkaviz.app import access
+    from kafkaviz.app.state import page_location
+    from kafkaviz.figures.broker import broker_map
+    from kafkaviz.figures.broker.map_rows import CELLS
+    from kafkaviz.log.archives import archive
+
+    nothing = broker_map.BrokerMapView(
+        title="", caption="", rows=(), bars=(), axis_bytes=1, strip=np.zeros((0, CELLS), np.float32)
+    )
+    broker_map.draw(nothing, "light")
+    directory = Path(page_location.default_directory())
+    if directory in access.samples():
+        with suppress(KafkavizError):  # the page will report it
+            archive.unpack_if_archive(directory)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.app.pages.segment.bytes_tab import file_label
+from kafkaviz.app.pages.segment import file_label
 from tests.app.segment_page import bytes_sent, page, spaced_html
 
 pytestmark = pytest.mark.usefixtures("starts")

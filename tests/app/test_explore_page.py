@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.explore import answer, queries
-from kafkaviz.app.pages.explore.editor import QUOTED_COLUMNS, tables_html
+from kafkaviz.app.pages.explore.page import QUOTED_COLUMNS, tables_html
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS

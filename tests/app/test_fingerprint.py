@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app.cache import broker_cache, fingerprint
+from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.run_queue import RunQueue
 
 NAMES = [f"orders-0/{0:020d}.{kind}" for kind in ("log", "index", "timeindex")]
@@ -25,10 +25,10 @@ def overwrite(path: Path) -> None:
 @pytest.fixture
 def many(monkeypatch) -> list[float]:
     """Every directory counts as one of very many files; the clock stands where the test puts it."""
-    monkeypatch.setattr(fingerprint, "MAX_QUICK_FILES", 0)
-    monkeypatch.setattr(fingerprint, "PAUSE_S", 100.0)
+    monkeypatch.setattr(broker_cache, "MAX_QUICK_FILES", 0)
+    monkeypatch.setattr(broker_cache, "PAUSE_S", 100.0)
     clock = [0.0]
-    monkeypatch.setattr(fingerprint.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(broker_cache.time, "monotonic", lambda: clock[0])
     return clock
 
 

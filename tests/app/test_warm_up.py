@@ -3,14 +3,14 @@
 import subprocess
 import sys
 
-from kafkaviz.app import warm_up
+from kafkaviz.app import server
 
 CODE = """
 import sys
-from kafkaviz.app import warm_up
-LATE = {"pandas", "plotly.graph_objs", "kafkaviz.pipeline.ingest.job"}
+from kafkaviz.app import server
+LATE = {"pandas", "kafkaviz.pipeline.ingest.job"}
 assert not LATE & set(sys.modules)
-warm_up.prepare_in_background().join()
+server.prepare_in_background().join()
 print((LATE | {"plotly.graph_objs._heatmap"}) - set(sys.modules))
 """
 
@@ -26,8 +26,8 @@ def test_the_sample_is_unpacked(tmp_path, monkeypatch):
     """Where the app opens on it; a directory of the reader's own is left to the page."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "a.tar.gz"))
-    warm_up.prepare_in_background().join()
+    server.prepare_in_background().join()
     assert not list(tmp_path.rglob("meta.properties"))
     monkeypatch.delenv("KAFKAVIZ_DIR")
-    warm_up.prepare_in_background().join()
+    server.prepare_in_background().join()
     assert list(tmp_path.rglob("meta.properties"))

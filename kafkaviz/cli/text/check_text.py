@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar, cast
 
 from kafkaviz import units
+from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.health.broker_health import Finding, Health
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
@@ -16,7 +17,6 @@ from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
-from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")

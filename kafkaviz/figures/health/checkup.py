@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention.policy import LogRetention
@@ -32,7 +33,6 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.messages import render, say, say_count, table
-from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release

@@ -33,6 +33,14 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
+if TYPE_CHECKING:
+    from kafkaviz.figures.broker.broker_map import BrokerMapView
+
+# kinds of segments that are always in the legend, and those that are only if they occur
+USUAL_KINDS = ("closed", "active", "deleted")
+RARE_KINDS = ("cleaned", "swap")
+WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with each segment
+
 
 @in_turn
 def render_page() -> None:
@@ -113,14 +121,6 @@ def _request_open(key: str, directory: str) -> None:
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
         directory if is_same else text
     )
-
-
-if TYPE_CHECKING:
-    from kafkaviz.figures.broker.broker_map import BrokerMapView
-
-# kinds of segments that are always in the legend, and those that are only if they occur
-USUAL_KINDS = ("closed", "active", "deleted")
-RARE_KINDS = ("cleaned", "swap")
 
 
 def render_segment_map(
@@ -206,9 +206,6 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
     )
     foot.html(f'<div class="kv-sm kv-fnt">{rows_text}</div>')
     return page
-
-
-WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with each segment
 
 
 def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:

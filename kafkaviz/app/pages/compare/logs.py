@@ -27,11 +27,13 @@ from kafkaviz.messages import language, render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+    from kafkaviz.log.partition import Partition
 
 # their words in the address
 NOBODY = "none"
 FULL = "all"
 AROUND = "parting"
+MAX_OFFSETS = 40  # offsets that the control offers
 
 
 @st.fragment
@@ -193,13 +195,6 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
         label_visibility="collapsed",
     )
     return word == AROUND
-
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.comparison.comparison import PartitionComparison
-    from kafkaviz.log.partition import Partition
-
-MAX_OFFSETS = 40  # offsets that the control offers
 
 
 def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:

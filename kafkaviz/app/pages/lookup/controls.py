@@ -45,6 +45,8 @@ TIME_NAMES = ("earliest", "latest", "max")  # the times that Kafka has a name fo
 DIFFERENT_SETS = ("full", "twenty")
 MAX_RANGES = 3  # ranges of warm targets in the alternative text; all are drawn
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
+DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
+MAX_KEYS = 4096
 
 
 @dataclass(frozen=True)
@@ -470,10 +472,6 @@ def parse_target(text: str, target_kind: str) -> int:
 def format_target(target: int, target_kind: str) -> str:
     """Returns a target as the field and the address hold it: digits, or the name of a time."""
     return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)
-
-
-DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
-MAX_KEYS = 4096
 
 
 def open_source() -> LookupSource:

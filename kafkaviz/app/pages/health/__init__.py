@@ -1,1 +1,0 @@
-"""The Health page: findings of a checkup, the release they assume, and rebuilt indexes."""

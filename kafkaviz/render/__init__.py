@@ -1,1 +1,0 @@
-"""The rules that several outputs share: the terminal, the pages of the app, and the report."""
