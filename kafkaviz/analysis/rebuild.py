@@ -115,7 +115,7 @@ def open_rebuild_source(
 
     Raises:
         RefusedSetting: no index depends on a setting, or Kafka refuses its value.
-        CannotOpen: the path is not one of these.
+        CannotOpen: the path is neither of the three.
     """
     for name, text in overrides.items():
         if config_def.setting(name).name not in SETTINGS:
@@ -149,7 +149,7 @@ def find_settings(
 ) -> Settings:
     """Returns the settings of the broker directory that contains the partition.
 
-    Without one they are the overrides and Kafka's defaults.
+    Without such a directory they are the overrides and Kafka's defaults.
 
     Args:
         broker: the broker with all of its log directories that were opened; by default the log

@@ -59,7 +59,7 @@ def from_plain(value_type: Any, plain: Any) -> Any:
 def _reader(value_type: Any) -> Callable[[Any], Any]:
     """Returns the function that makes a value of that type from plain JSON.
 
-    Each is built once, because a catalog holds millions of values.
+    The function of each type is built once, because a catalog holds millions of values.
     """
     origin = get_origin(value_type)
     arguments = get_args(value_type)

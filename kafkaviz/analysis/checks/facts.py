@@ -112,12 +112,12 @@ class PartitionFacts:
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
 ) -> list[Finding]:
-    """Returns a finding for each run of consecutive places, at most MAX_RUNS.
+    """Returns a finding for each run of consecutive slots, at most MAX_RUNS.
 
     Args:
-        slots: the places, ascending.
-        make_finding: called with the first and last place of a run, and the number of further runs
-            that are not listed, which is 0 except for the last listed one.
+        slots: the slots, ascending.
+        make_finding: called with the first and last slot of a run, and the number of further runs
+            that are not listed, which is 0 except for the last listed run.
     """
     runs: list[list[int]] = []
     for slot in slots:

@@ -74,7 +74,7 @@ class ProducerOrder:
         """Starts with no batch.
 
         Args:
-            expiration_ms: a broker forgets a producer that was silent for so long.
+            expiration_ms: the time after which a broker forgets a silent producer.
         """
         self._expiration_ms = expiration_ms
         self.steps: list[StepBack] = []
@@ -518,7 +518,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns the consequence and next step of a tail; None for those of its code."""
+        """Returns the consequence and next step of a tail; None for the code's own texts."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_refused():
             readers = message(f"consequence.closed_tail_{tail.kind}")
@@ -534,7 +534,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         """Returns the consequence and next step of bytes at which a recovery stops.
 
         LogLoader recovers only the segments from the recovery point on, after an unclean stop.
-        Where it cuts one, it deletes all later ones (4.3.1 and 4.4.0).
+        Where it cuts a segment, it deletes all later segments (4.3.1 and 4.4.0).
 
         Args:
             readers: the effect of these bytes on their readers.
@@ -574,7 +574,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _is_unclean(self) -> bool:
         """Returns whether the next start recovers the log as after an unclean stop.
 
-        KafkaRaftLog opens the metadata log so at every start.
+        KafkaRaftLog opens the metadata log in this way at every start.
         """
         return self._facts.clean is False or (
             self._facts.metadata_log and self._facts.clean is not None

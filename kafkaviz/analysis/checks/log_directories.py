@@ -186,9 +186,9 @@ def _future_replicas(
 
 
 def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
-    """Whether a start makes a -future replica the one in use.
+    """Returns whether a start makes a -future replica the one in use.
 
-    It does in the directory that the cluster assigns (LogManager.recoverAbandonedFutureLogs).
+    It does so in the directory that the cluster assigns (LogManager.recoverAbandonedFutureLogs).
     """
     node_id = broker.node_number
     if node_id is None or partition.topic_id is None or image.problems:

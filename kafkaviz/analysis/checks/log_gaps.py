@@ -50,10 +50,10 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 
 
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
-    """Yields the gaps inside segments, and between two.
+    """Yields the gaps inside segments and between segments.
 
-    Segments with batches that cannot be trusted are skipped, but not those whose only fault is a
-    torn tail: the batches before it are whole, and the offsets from there on are gone.
+    Segments with batches that cannot be trusted are skipped. A segment whose only fault is a torn
+    tail is not: the batches before the tail are whole, and the offsets of the tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

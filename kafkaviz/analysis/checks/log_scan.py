@@ -89,7 +89,7 @@ class ScanState:
     def add_unsound(self, first: int, last: int) -> None:
         """Adds a range of offsets.
 
-        If there are too many, everything from the last one on counts as unsound.
+        If there are too many ranges, everything from the last range on counts as unsound.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))

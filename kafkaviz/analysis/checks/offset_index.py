@@ -3,8 +3,9 @@
 For example, slot 3 has the key 963 and position 20672. The batch that starts there holds 1017 to
 1025, and the one that holds 963 starts at 13780. This is an index-offset-mismatch.
 
-The batches come in chunks, in log order. Two batches are remembered per entry: the one that starts
-at its position, and its home, which is the first batch that ends at or after its key.
+The batches come in chunks, in log order. Two batches are remembered per entry: the batch that
+starts at the entry's position, and the entry's home, which is the first batch that ends at or after
+the entry's key.
 """
 
 from collections.abc import Iterator
@@ -222,7 +223,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     def _has_unsound_home(self) -> np.ndarray:
         """Returns which entries may belong to a batch that cannot be trusted.
 
-        Their home is then only the next trusted batch.
+        The home of such an entry is then only the next trusted batch.
         """
         return self._scan_state.is_unsound(self._entries["offset"])
 

@@ -121,7 +121,7 @@ class CheckPlan:
 
     @cached_property
     def _producer_expiration_ms(self) -> int:
-        """How long a broker remembers a silent producer; if that is unknown, the default."""
+        """The time for which a broker remembers a silent producer, by default Kafka's default."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"
         if not config_def.BROKER_SETTINGS[name].is_known_to(release):
@@ -210,7 +210,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Returns the log, as stray for sure if no other controller can have lost metadata."""
+        """Returns the log, as stray if this node is the only controller and lost the metadata."""
         is_sole = list(self.settings.image.voters) == [self.broker.node_number]
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
@@ -327,10 +327,10 @@ def is_lone(broker: Broker) -> bool:
 
 
 def read_transactional_ids(partitions: Iterable[Partition]) -> dict[int, str]:
-    """Returns the transactional id that its coordinator wrote last, by producer id.
+    """Returns the newest transactional id of each producer, by producer id.
 
     The result is empty if the coordinator's partitions are on other brokers. A segment with a fault
-    is read up to there. Logs beyond MAX_BYTES in total are not read.
+    is read up to the fault. Logs beyond MAX_BYTES in total are not read.
     """
     producers: dict[str, int] = {}
     left_bytes = MAX_BYTES

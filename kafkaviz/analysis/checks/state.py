@@ -239,7 +239,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about a predicted start, as far as it does more than any start."""
+    """Yields findings about what a predicted start does in addition to what every start does."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {

@@ -47,12 +47,12 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
-    """Batches with suspicious timestamps: their number, and the worst of them.
+    """Batches with suspicious timestamps: their number, and the worst batch.
 
     Attributes:
-        offset: its last offset.
-        timestamp_ms: its largest timestamp.
-        reference_ms: the time it was compared with.
+        offset: the last offset of the worst batch.
+        timestamp_ms: the largest timestamp of the worst batch.
+        reference_ms: the time that this timestamp was compared with.
         first_offset: -1 for a compressed message of magic 0 or 1, which does not have it.
     """
 
@@ -349,7 +349,7 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 def _stable_offsets(segment: Segment) -> list[int]:
     """Returns the last stable offsets in the .txnindex.
 
-    The result is empty if it cannot be read, which is reported elsewhere.
+    The result is empty if the file cannot be read, which is reported elsewhere.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

@@ -31,7 +31,7 @@ def check_partition(
     *,
     retained: Sequence[CheckSummary] | None = None,
 ) -> Iterator[Finding]:
-    """Yields the findings about time.
+    """Yields the findings about a partition's timestamps and the retention of its segments.
 
     Args:
         retained: the segments subject to retention; by default all.

@@ -57,8 +57,8 @@ class BatchStream:
 
     Attributes:
         unreadable: the next range without a readable batch; .rows is empty then.
-        tail: the bytes after the last batch of the log, known once all batches are taken; None if
-            there are none.
+        tail: the bytes after the last batch of the log, known once all batches are taken; None
+            without such bytes.
         next_offset: the offset after the last batch that was taken.
         max_timestamp_ms: the largest timestamp of the batches that were taken; None without one.
     """

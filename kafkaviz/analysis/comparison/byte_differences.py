@@ -116,9 +116,9 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns records of the same offset with different content.
+    """Returns the differences between records of equal offsets.
 
-    They are in batches that do not begin and end alike.
+    The records are in batches that do not begin and end at the same offsets.
     """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):

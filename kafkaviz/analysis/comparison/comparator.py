@@ -467,7 +467,7 @@ def _read_epochs(
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
     """Returns the leader epochs of a replica, and whether they had to be read from its batches.
 
-    After a kill, a start adds those of the batches that it recovers.
+    After a kill, a start adds the epochs of the batches that it recovers.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

@@ -179,10 +179,11 @@ class PartitionComparison:
     Attributes:
         partition: the directory's name, from side a if it has one.
         relations: all relations that hold, the worst first.
-        compared_from, compared_to: the range of offsets that both should have, without the end.
+        compared_from, compared_to: the range of offsets that both sides should have; compared_to
+            itself is not in it.
         first_divergent_offset: the lowest offset with different records.
         truncations: the records that b drops if a leads, and that a drops if b leads.
-        differences: the first MAX_DIFFERENCES of difference_count.
+        differences: the first MAX_DIFFERENCES differences, of difference_count in all.
         rewritten_batches: number of batches with different bytes but the same records.
         indexes: differing indexes of segments with the same base offset.
         notes: explanations of harmless differences.

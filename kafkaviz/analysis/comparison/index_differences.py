@@ -78,7 +78,7 @@ class IndexComparison:
         entries: number of written entries on each side; None without a file.
         common: number of entries that both have.
         alone: slots of the entries that only this side has, at most MAX_SLOTS.
-        alone_counts: their full number.
+        alone_counts: the full number of these entries.
         unwritten_slots: number of slots after the last entry.
         contradicted: slots of the entries that the batches contradict.
         intervals: index.interval.bytes of each side, from its settings if the entries fit them, or

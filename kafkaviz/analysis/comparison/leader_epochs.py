@@ -73,8 +73,8 @@ class EpochHistory:
     def latest_election(self) -> int:
         """The newest epoch that began at or before the log's end, or UNDEFINED.
 
-        It counts even without a record. A leader notes its epoch when it is elected, before it
-        writes a record (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest
+        An epoch counts even without a record. A leader notes its epoch when it is elected, before
+        it writes a record (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest
         epoch was elected last, or has a record of the last one elected.
         """
         return max(
@@ -85,9 +85,9 @@ class EpochHistory:
     def after_load(self) -> "EpochHistory":
         """Returns the history as a start loads it.
 
-        Epochs at the end of the log without a record are dropped. Epochs before the log start
-        become one that begins there (UnifiedLog.initializeLeaderEpochCache and LogLoader.load,
-        4.0).
+        Epochs at the end of the log without a record are dropped. Epochs before the log start are
+        replaced by one epoch that begins there (UnifiedLog.initializeLeaderEpochCache and
+        LogLoader.load, 4.0).
         """
         epochs = LeaderEpochs(self.entries)
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
@@ -140,7 +140,8 @@ class FollowerTruncation:
     """The steps by which a follower becomes a prefix of its leader.
 
     Attributes:
-        leader_epoch: the epoch of the leader's election, one above all that either side knows.
+        leader_epoch: the epoch of the leader's election, one above all epochs that either side
+            knows.
         follower_keeps_below: the log end after the steps; None for a follower without a record.
         follower_loses: ranges (first, last) of the offsets whose records it drops.
         follower_log_start: its log start afterwards, the larger one of both sides.

@@ -68,9 +68,10 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the match of a single partition; one side, or both, must consist of one.
+    """Returns the match of a single partition with one of the other side.
 
-    If both do, they match whatever their names are, because the user has named them together.
+    One side, or both, must be a single partition. Two single partitions match whatever their names
+    are, because the user has named them together.
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)

@@ -57,7 +57,8 @@ class RecordAlignment:
     Attributes:
         only_in: records that only this side has.
         different: offsets that both have, with different content or leader epochs.
-        diverged, altered: number of these with different epochs, and with the same epoch.
+        diverged, altered: the number of these offsets with different epochs, and with the same
+            epoch.
         unreadable: offsets of one side in a range that the other side cannot read.
         leader_epochs_there: the leader epochs at the first divergent offset.
         damaged_batches: number of batches with a wrong checksum or without a readable record.
@@ -327,9 +328,9 @@ class _Alignment:
             stream.take(count)
 
     def _take_pair_in_step(self) -> bool:
-        """Takes two batches that are the same one, if one of them has a wrong header.
+        """Takes one batch of each side if both are the same batch and one has a wrong header.
 
-        They are the same if their sizes are equal, the next batches are equal, and either the
+        They are the same batch if their sizes are equal, the next batches are equal, and either the
         checksum of one is wrong or they are equal in all that the checksum covers.
         """
         a, b = (stream.rows[0] for stream in self._streams)

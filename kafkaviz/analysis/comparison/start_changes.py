@@ -91,9 +91,9 @@ class StartComparison:
 
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
-        is_started: whether there is a sign that the broker was started in between: another marker
-            of a clean stop, or at least as many files that changed as only a start changes them
-            as files that it should have changed but that are the same.
+        is_started: whether the broker was probably started in between. It was if the marker of the
+            clean stop is another one. It also was if, of the files that only a start changes, at
+            least as many changed as predicted as stayed the same against the prediction.
         is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
 

@@ -173,8 +173,8 @@ def lookup_costs(
     Args:
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
         storage: a name in STORAGES; by default the calibrated disk, or else nvme.
-        calibration: the result of `kafkaviz calibrate`, used instead of presets. The JVM's part of
-            a header is a share of its reads.
+        calibration: the result of `kafkaviz calibrate`, used instead of presets. It has no time for
+            the JVM's work on a header, which is computed as a share of the time of the reads.
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -195,8 +195,8 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     """Returns the costs, computed from the read times measured on this machine.
 
-    They are multiplied by a factor for the time that Java adds. Reading a header takes one or two
-    reads, depending on the release.
+    The read times are multiplied by a factor for the time that Java adds. Reading a header takes
+    one or two reads, depending on the release.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
@@ -303,8 +303,9 @@ def implied_price_us(
     """Returns the price that an interval implies.
 
     The price is the time in µs by which the mean lookup gets shorter for one more MB of index per
-    GiB of log, at this interval. It follows from the smooth forms N = S / (I + a), H = (I + a) / 2µ
-    + ...
+    GiB of log, at this interval. It follows from N = S / (I + a) entries and H = (I + a) / 2µ + ...
+    headers. S is the size of the log, I the interval, a the mean distance by which entries exceed
+    the interval, and µ the mean batch size.
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

@@ -106,7 +106,9 @@ def timestamp_lookup_counts(
     *,
     slot_rows: np.ndarray | None = None,
 ) -> LookupCounts | None:
-    """Returns the counts for every millisecond that Kafka searches here, from the first batch's on.
+    """Returns the counts for every millisecond that Kafka looks up in this segment.
+
+    They begin with the first batch's timestamp.
 
     Probes and pages are those in the time index.
 

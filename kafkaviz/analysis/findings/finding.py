@@ -332,7 +332,7 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """Returns a finding of this code; texts that are not given come from the table.
+    """Returns a finding of this code; texts that are not given come from CODES.
 
     Without a release, the texts for the newest release are used.
     """

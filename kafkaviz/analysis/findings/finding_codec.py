@@ -4,7 +4,7 @@
   the messages themselves in its column `json`.
 - from_row(row) is the finding again.
 
-steps_to_json(steps) and findings_to_plain(findings) are kept by a run for each directory and each
+A run keeps steps_to_json(steps) for each directory, and findings_to_plain(findings) for each
 segment. Values that are read back are checked: an unknown code, cause, severity or action is
 refused.
 """
@@ -54,7 +54,7 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
     """Returns the findings that were given to findings_to_plain.
 
     Raises:
-        ValueError: the value does not come from there.
+        ValueError: the value does not come from findings_to_plain.
     """
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
@@ -87,7 +87,7 @@ def steps_from_json(text: str) -> tuple[StartupStep, ...]:
     """Returns the steps that were given to steps_to_json.
 
     Raises:
-        ValueError: the text does not come from there.
+        ValueError: the text does not come from steps_to_json.
     """
     return tuple(map(_require_step, _from_json(tuple[StartupStep, ...], text)))
 

@@ -33,7 +33,7 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str | None, str, str]], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges by Broker.partition_name: the directory's, or of two with its place.
+    """Returns the badges of each topic-partition, by its Broker.partition_name.
 
     Findings of severity "info" give no badge.
 

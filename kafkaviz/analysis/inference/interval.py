@@ -117,7 +117,7 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns the slot of the last position that is not above each batch's; -1 if there is none.
+    """Returns, for each batch, the slot of the last position not above the batch's, or -1.
 
     There are fewer entries than batches, so each entry is looked up among the batches.
 

@@ -200,7 +200,7 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns 3 if the default fits, 2 for a power of two or whole hours, 1 for round, else 0."""
+    """Returns 3 if the default fits, 2 for a power of two or whole hours, 1 for a round number."""
     default, round_values, round_steps = {
         RollCause.SIZE: (
             DEFAULT_SEGMENT_BYTES,

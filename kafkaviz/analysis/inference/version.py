@@ -228,7 +228,7 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields traces of how 4.4 formats a directory, and leaves the metadata log at a stop."""
+    """Yields the traces that only 4.4 leaves when it formats a directory or stops."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
             message("release.first_snapshot"),

@@ -75,7 +75,7 @@ def refusal_object(
     timestamp_ms: int | str | None,
     fault: KafkavizError,
 ) -> dict:
-    """The object of a lookup that needs bytes which are refused here, and not by Kafka."""
+    """Returns the object of a lookup that kafkaviz refuses although Kafka would do it."""
     if isinstance(timestamp_ms, str):
         timestamp_ms = by_time.NAMES[timestamp_ms]
     return {

@@ -45,7 +45,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The cost of one way over many targets, and for a reader at the end of the log."""
+    """The cost of one layout over many targets, and for a reader at the end of the log."""
 
     layout: Layout
     probes_mean: float
@@ -58,7 +58,7 @@ class Cost:
 
 
 def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
-    """Returns the cost of every way on the same keys, in the order of LAYOUTS.
+    """Returns the cost of every layout on the same keys, in the order of LAYOUTS.
 
     Args:
         keys: ascending, shape (n,).

@@ -52,7 +52,8 @@ class IndexGrowth:
 
     Attributes:
         gap_bytes: .log bytes between two entries.
-        counted_from: the number of entries from which lookups are counted; earlier ones warm up.
+        counted_from: the number of entries from which lookups are counted; earlier lookups only
+            fill the page cache.
     """
 
     entries: int
@@ -136,9 +137,9 @@ class Replay:
 
 
 def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
-    """Returns how many bytes of its own log a page outlives in the page cache.
+    """Returns by how many bytes this log grows until an unused page leaves the page cache.
 
-    All writes together fill the cache in some time; this log grows by so many bytes in that time.
+    A page leaves it in the time in which all writes together fill the cache.
     """
     return cache_bytes / filled_bytes_per_s * log_bytes_per_s
 
@@ -285,7 +286,11 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Fills the image, the faults, the counts and idle_bytes; returns the listed faults' number."""
+    """Fills the image, the faults, the counts and idle_bytes.
+
+    Returns:
+        The number of listed faults.
+    """
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]

@@ -106,9 +106,9 @@ class SegmentRetention:
     Attributes:
         state: one of STATES.
         until_ms: the last moment at which the segment's own age keeps it.
-        gone_ms: the latest until_ms of this segment and of the kept ones before it, because the
-        oldest must go first; its own if it is due. None without a time limit, or if an age is
-        unknown.
+        gone_ms: the last moment at which the segment's own age, or that of a kept segment before
+            it, keeps it, because retention deletes the oldest first. Only its own age counts if it
+            is due. None without a time limit, or if an age is unknown.
         blocked_by: the base offset of the segment that it waits for.
         more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
     """

@@ -1,7 +1,8 @@
 """The progress of one segment towards each of its limits, at every append.
 
-LogSegment.shouldRoll is asked before an append is written. So a limit is reached by the append that
-no longer fits. For example, with segment.bytes 2000, index.interval.bytes 900 and batches of 500 B:
+Kafka calls LogSegment.shouldRoll before it writes an append. So a limit is reached by the append
+that no longer fits. For example, with segment.bytes 2000, index.interval.bytes 900 and batches of
+500 B:
 
     append            0     1     2     3     4
     .log with it    500  1000  1500  2000  2500    append 4 does not fit: it reaches the size limit

@@ -74,7 +74,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns what a log can do with indexes of this size.
 
-    Kafka itself has a lower limit only since 3.3, which is 4.
+    Kafka has a lower limit for the setting only since 3.3, and it is 4 bytes.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -168,7 +168,7 @@ def seconds_until_roll(
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the limit reached first at each speed, and the seconds until then.
 
-    Limits are numbered in Kafka's order.
+    A limit is given by its place in CAUSES.
     """
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)

@@ -280,7 +280,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns what _EntryTargets.floor does, but no batch after that of the target."""
+        """Returns the result of _EntryTargets.floor, but never a batch after the target's own."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -295,8 +295,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     ) -> None:
         """Counts the lookups of every offset.
 
-        Only the last offset of a batch can start at the batch's own entry. The sweep has the rule
-        for reading one more header.
+        Only the last offset of a batch can start at the batch's own entry. sweeper.every_offset has
+        the rule for reading one more header.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]

@@ -36,8 +36,8 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 class HeaderCounts:
     """The histogram of each interval; that of interval k begins at starts[k].
 
-    `flat` holds counts. `steps` holds changes from one number to the next, to be summed up and
-    added.
+    `flat` holds counts. `steps` holds differences between neighbouring counts; their running sums
+    are added to `flat`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -49,7 +49,8 @@ class HeaderCounts:
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
         """Makes room for every number of headers that can occur.
 
-        A part without an entry is not longer than an interval and the appends around it.
+        A stretch of the log without an entry is not longer than an interval and the appends around
+        it.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -82,7 +83,7 @@ class HeaderCounts:
 
 
 def mean(counts: np.ndarray) -> float:
-    """Returns the mean number; NaN without targets.
+    """Returns the mean of a histogram; NaN without targets.
 
     Args:
         counts: the number of targets for each number from 0.
@@ -92,7 +93,7 @@ def mean(counts: np.ndarray) -> float:
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns the least number that at least this share of the targets does not exceed.
+    """Returns the least number that is not exceeded by at least this share of the targets.
 
     It is 0 without targets.
     """
@@ -237,7 +238,7 @@ class SweepParts:
         return table
 
     def index_of(self, interval_bytes: int) -> int:
-        """Returns the place of an interval among the swept ones.
+        """Returns the position of an interval among the swept intervals.
 
         Raises:
             KeyError: the interval was not swept.

@@ -22,7 +22,7 @@ TARGETS: np.dtype = np.dtype(
     [  # numbers of targets in one batch
         ("near", "i8"),  # targets whose scan ends at this batch's header
         ("far", "i8"),  # targets whose scan reads the next batch's header too
-        # those at the last offset, which alone can start from the batch's own entry
+        # the targets at the batch's last offset; only these can start from the batch's own entry
         ("near_last", "i8"),
         ("far_last", "i8"),
     ]

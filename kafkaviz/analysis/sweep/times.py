@@ -82,7 +82,7 @@ class Columns:
     """The kept columns of one segment.
 
     Attributes:
-        sizes: interval_headers.SIZES.
+        sizes: SIZES rows, one per batch.
         newest_ms: the largest timestamp up to each batch.
         targets_ms: the batches' first timestamps that can be looked up, ascending.
     """

@@ -30,7 +30,7 @@ SAFE_INDEX_MARGIN = 1.25
 class Gain:
     """The gain of a change; negative if it costs.
 
-    The ends of each range hold for the costs and for 90 of 100 logs like this one.
+    Each range covers the ranges of the costs, and 90 of 100 logs like this one.
 
     Attributes:
         p99_us, mean_us: time saved per warm lookup.
@@ -172,11 +172,11 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that it needs.
 
     Attributes:
-        ends_bytes: the size of the .log at which each of limits.ENDS ends a segment; infinite if
-            it never does. The time limit uses the speed shown by the largest timestamps.
+        ends_bytes: the size of the .log at which each of limits.ENDS ends a segment; infinite if it
+            never does. The time limit uses the speed shown by the largest timestamps.
         least_index_bytes: the least segment.index.bytes at which no index is full before the
             segment reaches segment.bytes, at any speed.
-        safe_index_bytes: a quarter more, in case batches become smaller.
+        safe_index_bytes: least_index_bytes and a quarter more, in case batches become smaller.
     """
 
     ends_bytes: Mapping[RollCause, float]

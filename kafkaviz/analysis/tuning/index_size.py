@@ -387,9 +387,10 @@ class IndexSizeOutcome:
 
     Attributes:
         offset_slots, usable_time_slots: the numbers of entries at which the indexes are full.
-        segments: number of closed segments; the numbers below rolls are means over them.
+        segments: number of closed segments. All attributes after `rolls` are means over these
+            segments.
         rolls: number of closed segments by cause.
-        open_ms: time by the broker's clock, 0 if it stood still.
+        open_ms: time that a segment was open by the broker's clock; 0 if the clock stood still.
         headers: headers read by a lookup of a batch's base offset.
         log_reads: device reads of the .log in such a lookup, if no part of it is in memory.
     """

@@ -57,7 +57,7 @@ def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE
     """Returns the mean number of stretches of `stretch_bytes` that a search touches.
 
     A stretch is a page, or the bytes that the kernel reads around a missing page. Beyond 2^18
-    entries each doubling adds one.
+    entries each doubling adds one stretch.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     pages = probes.__wrapped__(entries >> doublings, entry_bytes, page_bytes=stretch_bytes).pages

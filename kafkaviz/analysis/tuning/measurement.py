@@ -284,7 +284,8 @@ class MeasurementBuilder:
     Attributes:
         extra_intervals: intervals in addition to sweep.INTERVALS, including today's.
         per_append: whether a follower's append gets at most one entry.
-        by_append: whether each append here does; for a workload whose batches name their append.
+        by_append: whether each append here gets at most one entry, for a workload whose batches
+            name their append.
         current_interval_bytes: today's interval, for logs with indexes; None for a workload.
     """
 

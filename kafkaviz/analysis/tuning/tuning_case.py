@@ -60,7 +60,7 @@ class TuningCase:
         return 0.0
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Returns the measurement for adding to others of that interval.
+        """Returns the measurement in the form in which others at that interval can be added to it.
 
         It has the case's own indexes if they have that interval, and otherwise those of the replay.
         """

@@ -44,7 +44,8 @@ def check_broker(
 
     Args:
         broker: the broker with this log directory only.
-        fatal_steps: the failures of a start because of its own files, by cause.
+        fatal_steps: the steps at which a start fails because of the log directory's own files, by
+            cause.
         strange_names: directories that no start accepts.
     """
     for name in offset_checkpoints.WAY_OUTS:

@@ -115,7 +115,7 @@ def _check_leader_epochs(
 def _compare_with_log(
     epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding about the first batch whose epoch begins after it, or is not in the file.
+    """Yields a finding about the first batch whose epoch the file lacks, or begins after the batch.
 
     After a kill nothing is compared, because the next start corrects the file.
     """
@@ -176,9 +176,10 @@ def _check_snapshots(
 ) -> Iterator[Finding]:
     """Yields findings about snapshots that are unreadable, stray or missing.
 
-    A start keeps those at the base offsets of segments, and the newest one above
-    (removeStraySnapshots, 4.3.1). Each stop leaves one at the log's end, which the stop after the
-    next one removes. Healthy logs have such snapshots, so one at the start of a batch is not stray.
+    A start keeps the snapshots at the base offsets of segments, and the newest snapshot above them
+    (removeStraySnapshots, 4.3.1). Each stop leaves a snapshot at the log's end, and the stop after
+    the next one removes it. So healthy logs have snapshots at the start of a batch, and these are
+    not stray.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots

@@ -1,4 +1,4 @@
-"""The checks for files and directories that no broker works with.
+"""The checks for files and directories that no broker uses.
 
 These are leftovers, indexes without a .log, and files of other programs.
 """
@@ -115,7 +115,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about a directory whose name the next start takes, and a later one refuses.
+    """Yields a finding about a directory whose name only the next start accepts.
 
     A broker of 4.4.0 started on it, wrote the name into its checkpoints, or renamed the directory
     to end in -stray, and did not start again.
