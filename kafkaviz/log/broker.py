@@ -1,6 +1,7 @@
 """A broker: its log directories (log.dirs), their topic-partitions, and how they were left."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,13 @@ from typing import cast
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.java import int_or_none
-from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
+from kafkaviz.format.names import (
+    CLEAN_SHUTDOWN,
+    LOCK,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    OWN_FILES,
+)
 from kafkaviz.html import html_table
 from kafkaviz.log import file, lone_files
 from kafkaviz.log.archives import archive
@@ -30,6 +37,9 @@ from kafkaviz.messages import Message, message, say
 SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
 LOST_AND_FOUND = "lost+found"
 MARKER_BYTES = 1 << 16  # the most bytes to read of the clean-shutdown marker, which has one line
+# two minutes: twice log.flush.offset.checkpoint.interval.ms of 4.3.1, at which a running broker
+# writes recovery points
+RUNNING_NS = 2 * 60 * 10**9
 # LogManager, 4.3.1
 CHECKPOINTS = dict(
     zip(("log_start", "high_watermark", "recovery_point"), names.OFFSET_CHECKPOINTS, strict=True)
@@ -145,6 +155,21 @@ class Broker:
             ),
             rows,
         )
+
+    def may_be_running(self) -> bool:
+        """Returns whether a .lock and a fresh checkpoint suggest a broker that holds the directory.
+
+        An empty checkpoint does not count: a broker writes a version and a count.
+        """
+        if self.is_clean:
+            return False
+        files = [info for directory in self.log_directories for info in own_files(directory.path)]
+        written_ns = [
+            info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS and info.size_bytes
+        ]
+        if not written_ns or not any(info.name == LOCK for info in files):
+            return False
+        return time.time_ns() - max(written_ns) < RUNNING_NS
 
     @cached_property
     def main_directory(self) -> LogDirectory:

@@ -201,7 +201,7 @@ class Segment:
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _offset_entries(slots, self.base_offset)
-        if self.has_grown():
+        if self.has_changed():
             entries = _first_true(entries, entries["position"] < self._listed_end(entries)[0])
         return Index(entries, count, trailing_bytes)
 
@@ -210,13 +210,13 @@ class Segment:
         """The .timeindex with its unwritten slots; entries are left out as in offset_slots."""
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         entries = _time_entries(slots, self.base_offset)
-        if self.has_grown():
+        if self.has_changed():
             _, last_offset = self._listed_end(self.offset_slots.entries)
             entries = _first_true(entries, entries["offset"] <= last_offset)
         return Index(entries, count, trailing_bytes)
 
-    def has_grown(self) -> bool:
-        """Returns whether a broker has appended to the .log since it was listed.
+    def has_changed(self) -> bool:
+        """Returns whether a broker has appended to the .log, or cut it, since it was listed.
 
         A broker writes a batch first into the .log and then into the indexes. So an index that is
         read later than the .log was listed may be ahead of it.
@@ -225,17 +225,21 @@ class Segment:
         if log is None or self.state != "active":
             return False
         try:
-            return file.info(log.path).size_bytes > log.size_bytes
+            return file.info(log.path).size_bytes != log.size_bytes
         except CannotOpen:  # the reader of the .log will raise it
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
         """Returns the end and the last offset of the last complete batch in the .log as listed.
 
+        Of a .log that was cut since, they are those of what is left.
+
         Args:
             entries: an array of OFFSET_ENTRY; with it the scan starts near the end.
         """
-        positions = entries["position"][entries["position"] < self.with_log().log.size_bytes]
+        log = self.with_log().log
+        size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
+        positions = entries["position"][entries["position"] < size_bytes]
         start = int(positions[-2]) if len(positions) > 1 and positions[-2] >= 0 else 0
         scan = self.scan(start)
         last_offset = self.base_offset - 1
@@ -252,7 +256,7 @@ class Segment:
         never preallocated, so bytes after the last complete entry are a torn one.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
-        if self.has_grown():
+        if self.has_changed():
             _, last_offset = self._listed_end(self.offset_slots.entries)
             entries = _first_true(entries, entries["last_offset"] <= last_offset)
         return entries

@@ -227,7 +227,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
     def open_reader() -> Generator[ReadInto]:
         data, _ = file.read_data(info.path)
         current_segment = replace(segment)  # a copy without cached content
-        if current_segment.has_grown():
+        if current_segment.has_changed():
             layout = offset_index if kind == "index" else time_index
             index = current_segment.offset_slots
             if kind == "timeindex":

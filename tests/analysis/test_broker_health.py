@@ -475,6 +475,49 @@ def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
     assert "log-torn-tail" not in {code for code, _ in alarms(check(broker))}
 
 
+@pytest.fixture
+def cut_follower(killed, tmp_path):
+    """A killed broker's partition whose active .log lost its second half, but not its entries."""
+    lab = Lab(killed, tmp_path / "kafka", ["weblogs-0"])
+    log = lab.files("weblogs-0", ".log")[-1]
+    batches = open_broker(lab.path).partition("weblogs-0").segments[-1].batches()
+    return lab, log, int(batches["position"][len(batches) // 2])
+
+
+def _new_alarms(lab, log, cut):
+    before = alarms(check(lab.path))
+    lab.write(log, log.read_bytes()[:cut])
+    return {code for code, _ in alarms(check(lab.path)) - before}
+
+
+def test_a_truncation_leaves_entries_in_the_index_of_a_running_broker(cut_follower):
+    """LogSegment.truncateTo of 4.3.1 moves the position of its buffer, not the end of the file."""
+    lab, log, cut = cut_follower
+    (lab.path / ".lock").touch()
+    (lab.path / "recovery-point-offset-checkpoint").touch()
+    assert not _new_alarms(lab, log, cut) & {
+        "index-position-beyond-log",
+        "timeindex-timestamp-mismatch",
+    }
+
+
+def test_without_a_running_broker_the_end_of_the_log_may_be_lost(cut_follower):
+    assert "index-position-beyond-log" in _new_alarms(*cut_follower)
+
+
+def test_a_log_that_is_cut_meanwhile_has_no_entry_beyond_its_end(cut_follower):
+    """A follower truncates to its leader's log."""
+    lab, log, cut = cut_follower
+    broker = open_broker(lab.path)
+    before = alarms(check(lab.path))
+    lab.write(log, log.read_bytes()[:cut])
+    assert not {code for code, _ in alarms(check(broker)) - before} & {
+        "index-position-beyond-log",
+        "timeindex-timestamp-mismatch",
+        "log-torn-tail",
+    }
+
+
 def test_an_empty_log_needs_no_index(clean, tmp_path):
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     before = alarms(check(lab.path))

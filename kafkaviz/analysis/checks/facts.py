@@ -7,6 +7,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
@@ -23,6 +24,7 @@ class PartitionFacts:
     Attributes:
         partition: the directory's name.
         clean: whether its broker was stopped cleanly; None without a broker directory.
+        may_be_running: whether a broker may be using the directory.
         oldest_writer: the first release that may have written the bytes; () for any.
         now_ms: the time after which timestamps are in the future.
         compacted: whether old records with the same key may have been removed.
@@ -35,6 +37,7 @@ class PartitionFacts:
 
     partition: str
     clean: bool | None = True
+    may_be_running: bool = False
     release: Release = ()
     oldest_writer: Release = ()
     now_ms: int = 0
@@ -74,6 +77,14 @@ class PartitionFacts:
     def may_have_first_keys(self) -> bool:
         """Whether keys in the .index may be first offsets of batches."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
+
+    def may_hold_stale_entries(self, segment: LogSegment) -> bool:
+        """Returns whether the indexes may end with entries of records that were truncated away.
+
+        LogSegment.truncateTo leaves them in the file (4.3.1). Without a running broker, they may
+        also mean that a crash of the machine lost the end of the .log.
+        """
+        return self.may_be_running and segment.state == "active"
 
     def make_finding(
         self,

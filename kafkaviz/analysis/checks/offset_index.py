@@ -199,6 +199,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             | ((position == NONE) & (verdicts != BEYOND))
             | self._has_unsound_home()
         ] = UNKNOWN
+        if self._facts.may_hold_stale_entries(self._segment):
+            others = np.flatnonzero(verdicts != BEYOND)
+            verdicts[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
         return verdicts
 
     def _is_for_append(self) -> np.ndarray:

@@ -83,6 +83,10 @@ class CheckPlan:
         return self.broker.directory_of(partition).is_clean or not self.has_broker
 
     @cached_property
+    def may_be_running(self) -> bool:
+        return self.broker.may_be_running()
+
+    @cached_property
     def transactional_ids(self) -> Mapping[int, str]:
         return read_transactional_ids(self.broker.partitions)
 
@@ -94,6 +98,7 @@ class CheckPlan:
         return PartitionFacts(
             partition=partition.directory,
             clean=self.is_partition_clean(partition) if self.has_broker else None,
+            may_be_running=self.may_be_running,
             release=self.assumed_release.release,
             oldest_writer=self.oldest_writer,
             now_ms=self.now_ms,

@@ -4,7 +4,6 @@ For example, orders-0 has the recovery point 200 and the log end 180. Records th
 gone: recovery-point-beyond-end.
 """
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +22,9 @@ from kafkaviz.analysis.findings.finding import (
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.format.names import LOCK, OFFSET_CHECKPOINTS
+from kafkaviz.format.names import LOCK
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import is_stray_for_sure
@@ -33,9 +32,6 @@ from kafkaviz.simulate.steps import CAUSES
 
 # transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
 HANGING_MS = 15 * MINUTE_MS
-# twice log.flush.offset.checkpoint.interval.ms of 4.3.1, at which a running broker writes recovery
-# points
-RUNNING_MS = 2 * MINUTE_MS
 # codes of findings that come from the predicted start, not from the check of a partition
 RESTART_CODES = (
     "recovery-will-fail",
@@ -192,8 +188,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
         return
     text = message("finding.no_file", file=CLEAN_SHUTDOWN)
     consequence = None
-    checkpoint_age_ms = _checkpoint_age_ms(broker)
-    if checkpoint_age_ms is not None and checkpoint_age_ms < RUNNING_MS:
+    if broker.may_be_running():
         text = message("finding.may_be_running", file=LOCK)
         consequence = message("consequence.may_be_running")
     evidence = Evidence(
@@ -208,20 +203,6 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
         release=release,
         consequence=consequence,
     )
-
-
-def _checkpoint_age_ms(broker: Broker) -> int | None:
-    """Returns how long ago an offset checkpoint was written; None if there is no .lock.
-
-    An empty file does not count: a broker creates it, and writes a version and a count.
-    """
-    files = [info for directory in broker.log_directories for info in own_files(directory.path)]
-    written_ns = [
-        info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS and info.size_bytes
-    ]
-    if not written_ns or not any(info.name == LOCK for info in files):
-        return None
-    return max(0, time.time_ns() - max(written_ns)) // 1_000_000
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:

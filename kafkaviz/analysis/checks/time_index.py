@@ -195,6 +195,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             verdicts[verdicts == TIMESTAMP] = np.where(
                 homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
             )
+        if self._facts.may_hold_stale_entries(self._segment):
+            others = np.flatnonzero(entries["offset"] <= self._last_offset)
+            verdicts[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
         return verdicts
 
     def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
