@@ -30,8 +30,8 @@ class IndexConfig:
     Attributes:
         index_interval_bytes: index.interval.bytes: .log bytes between two entries.
         segment_index_bytes: segment.index.bytes: size of each index file.
-        is_known: False if a setting is unknown and a stand-in is used. Then the size of a rebuilt
-            index is unknown too.
+        is_known: whether both settings are known. If not, a stand-in is used, and the size of a
+            rebuilt index is unknown too.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")
@@ -84,7 +84,7 @@ class LogConfig(IndexConfig):
         return self.segment_ms
 
     def jitter_ms(self, random_int: Ints) -> Ints:
-        """Returns how many ms earlier a segment rolls (LogConfig.randomSegmentJitter).
+        """Returns by how many ms a segment rolls before segment.ms (LogConfig.randomSegmentJitter).
 
         Args:
             random_int: a random Java int, drawn when the segment is opened; or an array of them.

@@ -1,4 +1,4 @@
-"""Stores for the bytes of .log files while a log is written: a counter, or memory."""
+"""Stores for the bytes of .log files while a log is written: one that drops them, and memory."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ class LogBytes(Protocol):
 
 
 class ByteCounter:
-    """Counts the bytes and keeps none, for a log of which only sizes and indexes are read.
+    """Drops all bytes, for a log of which only sizes and indexes are read.
 
     Such a log cannot be truncated or loaded again.
     """

@@ -39,7 +39,7 @@ class BrokerState:
     """The broker's knowledge of its only log when it ended.
 
     Attributes:
-        clean: whether it was stopped; False after a crash.
+        clean: whether it was stopped cleanly; False after a crash.
         log_start_offset: None if it is the first segment's base offset.
         ended_ms: the time at which the files were written.
         settings: topic settings by name.

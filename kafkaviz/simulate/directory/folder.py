@@ -149,7 +149,7 @@ class StagingFolder:
 def new_files(
     out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
-    """Gives a folder to fill, and moves its content into `out` if no error occurred.
+    """Yields a folder to fill, and moves its content into `out` if no error occurred.
 
     After an error nothing is left, not even a new folder.
 
@@ -185,7 +185,11 @@ def new_files(
 
 
 def make_folder(out: Path) -> None:
-    """Creates the folder if it does not exist; raises CannotOpen if it cannot."""
+    """Creates the folder if it does not exist.
+
+    Raises:
+        CannotOpen: the folder cannot be created.
+    """
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
 
@@ -355,7 +359,7 @@ LEVEL = 1  # gzip's fastest level, because a page waits for the archive
 
 
 def archive(files: Iterable[FileView], root: str) -> bytes:
-    """Returns the archive's bytes.
+    """Returns these files as the bytes of a .tar.gz.
 
     Args:
         root: the folder that is put before all names.

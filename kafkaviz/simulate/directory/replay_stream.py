@@ -97,7 +97,10 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """Returns the number of leading batches with a right checksum; all of them without bytes."""
+    """Returns the number of leading batches with a right checksum.
+
+    In a chunk without bytes every batch counts as right.
+    """
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()

@@ -165,7 +165,10 @@ def mix(number: np.uint64) -> np.uint64:
 
 @njit(cache=True)
 def stream(parent: np.uint64, number: int) -> np.uint64:
-    """Derives a stream: of a batch from the seed, of a record from its batch, or of one draw."""
+    """Derives a stream of random numbers from another one.
+
+    A batch's stream comes from the seed, a record's from its batch's, and a draw's from either.
+    """
     return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
 
 

@@ -209,7 +209,7 @@ def _within(value: Number, least: float, most: float, where: Message) -> Number:
 
 
 def duration(least_ms: int = 0) -> ValueCodec:
-    """Returns the kind for a duration such as "250ms", "10s", "5min", "2h" or "7d", in ms."""
+    """Returns the codec of a duration such as "250ms", "10s", "5min", "2h" or "7d", in ms."""
 
     def read_duration(value: object, where: Message) -> int:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -245,7 +245,7 @@ def duration_text(ms: int) -> str:
 
 
 def moment() -> ValueCodec:
-    """Returns the kind for a TOML time, in ms since 1970; UTC if it has no zone."""
+    """Returns the codec of a TOML time, in ms since 1970; UTC if it has no zone."""
 
     def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):

@@ -85,7 +85,7 @@ _SPREAD = (
 
 
 def spread(least: int, most: int) -> ValueCodec:
-    """Returns the kind for a distribution.
+    """Returns the codec of a distribution.
 
     It is an integer; or { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
     """

@@ -54,7 +54,7 @@ class Distrust(NamedTuple):
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
     """Returns the segments that an unclean start recovers (LogLoader.recoverLog).
 
-    These are the one that contains the recovery point, and all after it.
+    These are the segment that contains the recovery point and all later segments.
     """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]

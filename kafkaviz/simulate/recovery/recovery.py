@@ -116,8 +116,8 @@ class RecoveredSegment:
     def closed_timeindex(self) -> bytes:
         """Returns the .timeindex after the segment was closed.
 
-        The recovery adds the segment's last entry at its end. After an exception the close adds it,
-        up to 4.3. If offsets run backwards, this entry is refused again, but then the close ignores
+        A recovery ends by adding the segment's last entry. After an exception the close adds it, up
+        to 4.3. If offsets run backwards, Kafka refuses this entry again, but the close ignores
         that.
         """
         if self.exception and not self.close_trims:

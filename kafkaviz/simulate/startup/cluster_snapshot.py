@@ -166,8 +166,7 @@ def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
     """Returns the fault after the last complete batch (ByteBufferLogInputStream.nextBatchSize).
 
-    None if the bytes are too few for a header, or the batch is longer than they are: both count as
-    the end of the file.
+    None if too few bytes are left for a header or for the batch: both count as the end of the file.
     """
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()

@@ -4,7 +4,7 @@ The rules of LogLoader, Kafka 4.3.1:
 
 - .deleted: the file is deleted.
 - .cleaned: the file is deleted; its sources still exist.
-- .swap: the file is complete. The segments that it replaces are deleted, and it takes its name.
+- .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 """
 

@@ -53,7 +53,7 @@ from kafkaviz.units import file_stem
 # called for each recovered segment, with the directory's name and the base offset
 RecoveryCallback = Callable[[str, int, RecoveredSegment], None]
 SMALL_BYTES = 16 << 20  # limit for a file of a few lines
-# limit for splits; each splits off a segment, so more would only come from a wrong reading of bytes
+# the most splits of one load; more would only come from misread bytes
 ROUNDS = 1000
 
 
@@ -345,7 +345,7 @@ class LogLoader:
     def _recover_with_producers(
         self, base: int, cause: str, why: Message, *, is_caught: bool
     ) -> int:
-        """Does the same as `_recover`.
+        """Recovers a segment for `_recover`, which handles an unwritable snapshot.
 
         Raises:
             UnwritableSnapshot: a producer snapshot before the segment cannot be written.

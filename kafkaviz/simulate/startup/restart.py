@@ -54,7 +54,7 @@ class Restart:
     def failures(self) -> tuple[StartupStep, ...]:
         """The steps at which the start ends or a log directory goes offline.
 
-        The threads that load the logs decide which of them comes first.
+        The threads that load the logs decide which failure comes first.
         """
         return tuple(step for step in self.steps if step.action == "fail")
 
@@ -138,8 +138,8 @@ def join_steps(
 
     The metadata log is loaded first. If a directory has a strange name, no other log is loaded. A
     failure that takes a log directory offline ends the start in three cases: no other directory is
-    left (LogManager); it is the metadata log directory; or another log of that directory then needs
-    it (`_end_in_offline`).
+    left (LogManager); it is the metadata log directory; or another log in it must then be read or
+    renamed (`_end_in_offline`).
 
     Args:
         steps: the path of each directory and its steps, in the order of the names. A directory

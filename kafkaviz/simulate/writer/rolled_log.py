@@ -1,8 +1,8 @@
 """A log that is written only to see its segments: why each was rolled, and its index entries.
 
 It gives the same result as writer.UnifiedLog, but the rolls too are compiled. A page writes 219 000
-batches to 400 segments per click; an object per open segment would take twice as long as the
-batches.
+batches to 400 segments per click; creating an object per segment would take twice as long as
+appending the batches.
 """
 
 from typing import NamedTuple
