@@ -71,8 +71,8 @@ _queue = RunQueue()
 def saw_after_asking(looked_s: float) -> bool:
     """Returns whether a check at this time is new enough for the current run.
 
-    It is, if it was made after the run was requested. A run that waits for its turn can thus reuse
-    the check of an earlier run.
+    A check is new enough if it was made after the run was requested. A run that waits for its turn
+    can thus reuse the check of an earlier run.
 
     Args:
         looked_s: the time of the check, by time.monotonic().

@@ -290,7 +290,7 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
     """Returns the tail of each torn log, by the topic-partition's name and base offset.
 
-    Empty until the catalog says which logs are torn.
+    The result is empty until the catalog says which logs are torn.
     """
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
@@ -298,7 +298,7 @@ def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
     """Returns the findings of each topic-partition as badges, by its name in addresses.
 
-    Empty until there is a fresh catalog.
+    The result is empty until there is a fresh catalog.
     """
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)

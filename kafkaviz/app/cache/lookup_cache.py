@@ -93,7 +93,8 @@ def lookup_context(
 
     Raises:
         FailedBounds: the end of the log cannot be found.
-        CorruptFile: the lookup needs bytes that are refused here and not by Kafka.
+        CorruptFile: the lookup needs bytes that kafkaviz refuses to read although Kafka would read
+            them.
     """
     result = (
         _search_keys(source.log, target, search_profile)

@@ -70,7 +70,8 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
 def render_page() -> None:
     """Draws the page.
 
-    A very large directory waits for the pipeline, which assumes the release of its own traces.
+    For a very large directory the page waits for the pipeline, which assumes the release that the
+    directory's files show.
     """
     location = frame("Health")
     apply_print_style()
@@ -228,7 +229,7 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """Draws the menu of the assumed release, by default that of the directory's traces."""
+    """Draws the menu of the assumed release, by default the one that the directory's files show."""
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
         say(f"health.{text_key}", release=health.assumed_release.version)

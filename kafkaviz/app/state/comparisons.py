@@ -62,7 +62,7 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "Bro
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
-    """Bytes of log to read in each topic-partition, by its name."""
+    """Returns the bytes of log to read in each topic-partition, by its name."""
     broker = snapshot.broker
     return Counter(
         {

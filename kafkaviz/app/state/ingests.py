@@ -75,7 +75,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 def _may_start_again(ingest: "Ingest") -> bool:
     """Returns whether an ingest may be repeated without a click.
 
-    A failed or cancelled one is not. A successful one is repeated after AGAIN_AFTER_S.
+    A failed or cancelled ingest may not. A successful one is repeated after AGAIN_AFTER_S.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

@@ -110,7 +110,7 @@ def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) 
 
     Args:
         cells: (label, value with its unit, detail) of each number.
-        is_pending: some values are not known yet; a dash keeps their place.
+        is_pending: whether some values are not known yet; a dash keeps their place.
     """
     strip = (_metric(*cell) for cell in cells)
     st.html(tag("div", *strip, class_="kv-metrics owed" if is_pending else "kv-metrics"))

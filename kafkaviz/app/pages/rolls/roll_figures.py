@@ -1,4 +1,4 @@
-"""Draws the figures of a log.
+"""Draws the figures about the rolls of a log.
 
 For a simulated log it also draws notes, a comparison with another run, and a download button.
 """
