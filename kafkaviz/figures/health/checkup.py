@@ -248,7 +248,7 @@ def view(
     Args:
         log_bytes: the size of each .log by directory and base offset.
         read_bytes: reads the bytes for the dumps.
-        restart: None if it cannot be predicted.
+        restart: the predicted start; None if it cannot be predicted.
         logs: number of the broker's logs, including those without a .log.
         is_left_known: whether the directory shows how the broker was stopped.
         is_partial: whether the broker has log directories that were not read.
@@ -461,7 +461,7 @@ def recovery_strip(
     """Returns the logs that the start reads, those with trouble first, then by size.
 
     Returns:
-        None if it reads none.
+        None if the start reads no log.
     """
     segments_read = {
         (cast(str, step.partition), step.segment)

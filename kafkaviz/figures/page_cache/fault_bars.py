@@ -34,10 +34,10 @@ class TurnoverFaults:
 
 @dataclass(frozen=True)
 class FaultBarsView:
-    """One bar per turnover.
+    """One bar per turnover: the log bytes after which an unused page is cold.
 
     Attributes:
-        considered_bar: the index of the considered one, None for none.
+        considered_bar: the index of the bar of the considered turnover; None if there is none.
     """
 
     title: str

@@ -47,7 +47,8 @@ class LayoutBarsView:
     """The layouts.
 
     Attributes:
-        kafka_row: the row of Kafka's own layout, which is highlighted; None if it is not there.
+        kafka_row: the row of Kafka's own layout, which is highlighted; None if that is not among
+            the rows.
     """
 
     title: str

@@ -23,7 +23,7 @@ class HistogramView:
     Attributes:
         shares: the share of targets in each bar.
         outline: the shares of the other search.
-        target_bar: the bar of this target, None if it is in none.
+        target_bar: the index of the bar that counts this target; None if no bar does.
     """
 
     title: str

@@ -70,7 +70,7 @@ class TailGrowthView:
 
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
-    """Returns the sizes in words.
+    """Returns the lookups at each size of the index, in words.
 
     Args:
         steps: the lookups at 1, 2, 3 … pages.

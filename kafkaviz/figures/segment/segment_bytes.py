@@ -93,7 +93,7 @@ class BytesView(NamedTuple):
 
 
 class ByteWindow(NamedTuple):
-    """The byte that a reader moved to in each pane; None for the one to look at first."""
+    """The byte that a reader moved to in each pane; None for the byte that is shown first."""
 
     outer: int | None = None
     inner: int | None = None
@@ -270,7 +270,7 @@ def _batch_offset(batch: np.void) -> int:
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
-    """Returns the pinned batch; the last one with all bytes after it."""
+    """Returns the bytes of the pinned batch; for the last batch, also all bytes after it."""
     batch = anatomy.batches.row(row)
     start = int(batch["position"])
     size_bytes = int(batch["size_bytes"])

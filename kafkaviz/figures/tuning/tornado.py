@@ -1,6 +1,6 @@
 """A tornado chart of the model's assumptions: how far each moves the p99 of a lookup.
 
-The strongest comes first.
+The strongest assumption comes first.
 """
 
 from collections.abc import Sequence
