@@ -161,7 +161,10 @@ def _paths(directories: list[Path]) -> str:
 
 
 def _server(port: int | None) -> list[str]:
-    """Returns the command of the server. -P: the current directory may hold a streamlit.py."""
+    """Returns the command that starts the server.
+
+    Its option -P keeps Python from importing a streamlit.py in the current directory.
+    """
     return [
         sys.executable,
         "-P",

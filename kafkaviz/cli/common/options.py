@@ -103,7 +103,8 @@ def open_log_dirs(log_dirs: Path | None, path: Path) -> "Broker | None":
     """Returns the broker of --log-dirs and of the log directory that contains a path.
 
     Raises:
-        CannotOpen: they are of two brokers, or the path is in none of a broker.
+        CannotOpen: the directories belong to two brokers, or the path is in no log directory of a
+            broker.
     """
     if log_dirs is None:
         return None

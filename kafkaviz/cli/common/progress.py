@@ -8,13 +8,17 @@ from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Text, say
 
-# on a terminal; elsewhere
+# the shortest times between two lines: on a terminal, and elsewhere
 LINE_EVERY_S = 0.2
 PLAIN_EVERY_S = 5.0
 
 
 class ProgressLine:
-    """On a terminal the last line, which changes until it is cleared; elsewhere plain lines."""
+    """The progress shown on stderr.
+
+    A terminal shows it in its last line, which changes until it is cleared. Elsewhere each text is
+    a line of its own.
+    """
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()
@@ -25,8 +29,8 @@ class ProgressLine:
         """Replaces the line.
 
         Args:
-            plain_text: the line to write if stderr is not a terminal; a repeated one is not
-                written.
+            plain_text: the line to write if stderr is not a terminal; a line equal to the last one
+                is not written.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{output.to_one_line(text)}\x1b[K")

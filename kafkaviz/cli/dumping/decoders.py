@@ -87,7 +87,10 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _identity(_data: bytes) -> bytes:
-    """Java prints the array's identity, which changes with each run; here it is always 0."""
+    """Returns what Java prints for a byte array: its identity.
+
+    It changes with each run of Java; here it is always 0.
+    """
     return b"[B@0"
 
 

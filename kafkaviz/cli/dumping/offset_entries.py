@@ -46,9 +46,9 @@ class OffsetEntries:
             raise JavaException(java.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """Returns how many entries the tool checks.
+        """Returns how many entries Kafka's tool checks.
 
-        It takes a later slot with the base offset for one that was never written.
+        The tool treats a later slot with the base offset as if it was never written.
         """
         return count_until_base(self.offsets, self.base_offset)
 
