@@ -183,10 +183,10 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """Splits the bytes of a line into runs that belong to the finding or not.
+    """Splits the bytes of a line of a hex dump where the finding's bytes begin or end.
 
     Yields:
-        The hexadecimal digits of a run, and whether the finding is about them.
+        The hexadecimal digits of a run, and whether the finding is about these bytes.
     """
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]

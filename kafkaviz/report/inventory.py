@@ -20,7 +20,7 @@ from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
-# rows of each table: the largest partitions, the first of the others
+# most rows per table: the largest partitions, but the first segments and problems
 ROWS = 1000
 SEGMENTS = 1000
 PROBLEMS = 50

@@ -22,7 +22,7 @@ from kafkaviz.messages import Message, message, say
 TOPICS = 200
 RECORDS = 3
 STRETCH_BYTES = 1 << 20  # bytes of a .log whose headers are read at once
-# characters per key, value or header; bytes shown as hexadecimal digits; headers per record
+# at most: characters per key, value or header; bytes in hexadecimal digits; headers per record
 CHARACTERS = 160
 HEX_BYTES = 32
 HEADERS = 6
