@@ -76,8 +76,8 @@ class FailedBounds(FailedRead):
     UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, by the source).
 
     Attributes:
-        search: leads to the damaged bytes.
-        scan: ends in them.
+        search: the index search that leads to the damaged bytes.
+        scan: the scan that ends in these bytes.
     """
 
     def __init__(
@@ -121,8 +121,8 @@ def _failed_bounds(fault: FailedRead, search: IndexSearch, scan: ForwardScan) ->
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from its last index entry.
 
-    It uses offset_index.find_log_end. A broker does not start if a batch length is invalid; the
-    offsets before it can still be looked up here.
+    It uses offset_index.find_log_end. A broker does not start if a batch length is invalid; here,
+    the offsets before that batch can still be looked up.
 
     Raises:
         FailedBounds: the entry leads to bytes that Kafka does not take for a batch.
@@ -186,7 +186,7 @@ class OffsetOutOfRange(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch:
-    """A fetch and its result: size_bytes of a .log, starting with a batch.
+    """A fetch and its result: bytes of a .log that start with a batch.
 
     Attributes:
         searches: one search per segment that was tried.
@@ -284,8 +284,9 @@ def aborted_transactions(
 ) -> tuple[np.ndarray, IndexSearch]:
     """Returns the aborted transactions that a read_committed consumer gets with a fetch.
 
-    As in LocalLog.addAbortedTransactions, the upper bound is an offset after the bytes, not always
-    the next one.
+    These are the transactions that began below an upper bound. As in
+    LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, not always the
+    next one.
 
     Returns:
         An array of txn_index.ENTRY, and the search for the bound.

@@ -81,7 +81,10 @@ def upper_bound(
 
 
 def position_of(search: IndexSearch) -> int:
-    """Returns the position in the entry found, or 0; a damaged entry may have a negative one."""
+    """Returns the position in the entry that was found, or 0 if none was.
+
+    The position in a damaged entry may be negative.
+    """
     return search.entry[1] if search.entry else 0
 
 

@@ -66,7 +66,7 @@ class SegmentView:
         start_error: Kafka's exception if the start that would recover this log fails, so that no
             broker has it open; else None.
         has_assumed_settings: whether its recovered indexes have Kafka's default interval, because
-            that of the topic is unknown.
+            the topic's interval is unknown.
     """
 
     base_offset: int
@@ -173,9 +173,9 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Returns the index of the segment with the greatest base offset not above this one.
+        """Returns the index of the segment with the greatest base offset not above an offset.
 
-        Returns None if all base offsets are above it.
+        Returns None if all base offsets are above the offset.
         """
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
@@ -184,7 +184,7 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """Returns a partition with the bytes on disk, including wrong ones.
+    """Returns a partition with its bytes on disk, even if they are damaged.
 
     This is how a broker sees a directory after a clean stop.
     """
@@ -200,7 +200,7 @@ def view_partition(partition: Partition) -> LogView:
 
 
 def view_segment(segment: LogSegment) -> SegmentView:
-    """Returns a segment with the bytes on disk; it must have a .log."""
+    """Returns a segment with its bytes on disk; it must have a .log."""
     return SegmentView(
         base_offset=segment.base_offset,
         log=file.view(segment.log),
@@ -334,7 +334,7 @@ class BatchTable:
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:
-        """Returns the last row that starts at or before a position, or NO_ROW."""
+        """Returns the row of the last batch that starts at or before a position, or NO_ROW."""
         block = int(np.searchsorted(self.blocks["position"], position, "right")) - 1
         if block < 0 or not self.count:
             return NO_ROW
@@ -352,9 +352,9 @@ class BatchTable:
         return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
 
     def row_holding_offset(self, offset: int) -> int:
-        """Returns the first row that ends at or after an offset, or NO_ROW after the last batch.
+        """Returns the row of the first batch that ends at or after an offset, or NO_ROW.
 
-        Offsets that compaction removed have a row, too.
+        An offset that compaction removed has a row, too.
         """
         block = int(np.searchsorted(self.blocks["last_offset"], offset))
         if block == len(self.blocks):

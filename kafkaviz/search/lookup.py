@@ -356,7 +356,7 @@ class Lookup:
     def beginning(self) -> SegmentChoice:
         """The segment where the search begins.
 
-        If no segment is searched, any of them, because they all have the same reason.
+        If no segment is searched, it is the first one; all of them have the same reason.
         """
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
@@ -398,7 +398,7 @@ def by_offset(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """Returns a fetch by offset, and the record that a consumer gets from it.
+    """Returns the lookup of an offset: the fetches, and the record that a consumer gets from them.
 
     Args:
         bounds: the bounds of the log, if already known.
@@ -512,7 +512,10 @@ def _failed_lookup(
     offset: int | None = None,
     timestamp_ms: int | None = None,
 ) -> Lookup:
-    """A lookup in a log whose bounds Kafka cannot find: the way to the damaged bytes."""
+    """Returns a lookup in a log whose bounds Kafka cannot find.
+
+    Its steps lead to the damaged bytes.
+    """
     start = log.log_start_offset
     target = cast("int", timestamp_ms if offset is None else offset)
     return Lookup(

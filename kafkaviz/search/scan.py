@@ -46,12 +46,12 @@ from kafkaviz.versions import LAST_OFFSET, SearchProfile
 
 SearchResult = TypeVar("SearchResult")
 
-WINDOW_BYTES = 1 << 14  # bytes per read: Kafka makes a system call per step, this needs few
+WINDOW_BYTES = 1 << 14  # bytes per read; Kafka makes a system call per step, kafkaviz makes few
 # 18: a header of magic 0 ends here, because it has no timestamp
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 
 
-# faults that kafkaviz refuses to read and Kafka does not
+# faults for which kafkaviz refuses data that Kafka would read
 OWN_REFUSALS = (
     "codec.expands_past_limit",
     "corrupt.batch_cut",
@@ -95,7 +95,7 @@ class LogRead(NamedTuple):
     """A read of a .log.
 
     Attributes:
-        position: the first byte.
+        position: the position of the first byte.
         size: the number of bytes requested.
     """
 
@@ -330,7 +330,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """A header, or more of its batch, and the decision that it leads to.
+    """One decision of a scan, after it read the header or more of a batch.
 
     Attributes:
         value: the base offset, last offset or largest timestamp that was compared.
@@ -354,11 +354,11 @@ class ForwardScan:
         target: an offset or a timestamp.
         reads: Kafka's reads, in order.
         headers: the decisions.
-        batch: the batch found, or None if the end came first.
+        batch: the batch found, or None if the scan came to the end first.
         offset: the offset of the record found, in a search for a timestamp.
         timestamp_ms: the timestamp of that record.
         fault: Kafka's exception, if the scan ended in damaged bytes.
-        first_base_offset: the base offset of the batch at from_position; None if there is none,
+        first_base_offset: the base offset of the batch at from_position; None if no batch is there,
             or if its magic is below 2.
     """
 
