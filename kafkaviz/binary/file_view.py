@@ -61,7 +61,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> np.ndarray:
-        """Returns the same as a read-only array of uint8, without a copy."""
+        """Returns what `content` returns, as a read-only array of uint8 and without a copy."""
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
         if length_bytes > limit_bytes:
@@ -119,7 +119,7 @@ def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
 
 
 def read_array(read: ReadInto, position: int, size_bytes: int) -> np.ndarray:
-    """Returns the same as an array of uint8, without a copy."""
+    """Reads a range into an array of uint8, without a copy."""
     buffer = np.empty(max(0, size_bytes), np.uint8)
     return buffer[: read(position, buffer)]
 

@@ -15,7 +15,7 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
 
-# the longest of each
+# the most bytes of a varint and of a varlong
 VARINT_BYTES = 5
 VARLONG_BYTES = 10
 # results of scan instead of the next position
