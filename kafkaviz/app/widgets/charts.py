@@ -89,7 +89,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 def with_page_layout(
     plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
 ) -> "PlainFigure":
-    """Returns the figure with the layout that it would otherwise get in a second drawing."""
+    """Returns the figure with layout settings that save the browser a second drawing."""
     from kafkaviz.figures.plain_figure import PlainFigure
 
     plain = plotly_figure.to_dict()
