@@ -1,7 +1,7 @@
 """The entry point of the Workshop page."""
 
 from kafkaviz import workshop
-from kafkaviz.workshop.page import page
+from kafkaviz.workshop import page
 
 workshop.register()
 page.render_page()

@@ -78,7 +78,9 @@ FOLDER_STRANGERS = (
     ("kafkaviz.pipeline.datasource", "kafkaviz.pipeline.ingest"),
     ("kafkaviz.workshop", "kafkaviz.app.pages"),
     ("kafkaviz.workshop.lessons", "kafkaviz.workshop.page"),
+    ("kafkaviz.workshop.lessons", "kafkaviz.workshop.step"),
     ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.page"),
+    ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.step"),
 )
 # what lessons know all the same, and why
 LESSONS_KNOW = {
@@ -265,7 +267,7 @@ def test_no_line_climbs():
         ("kafkaviz.pipeline.read.scan", "from kafkaviz.pipeline.ingest import plan", 1),
         ("kafkaviz.workshop.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
         ("kafkaviz.app.widgets.choice", "from kafkaviz.app.pages.lookup import controls", 1),
-        ("kafkaviz.workshop.takeaway.handouts", "from kafkaviz.workshop.page import step", 1),
+        ("kafkaviz.workshop.takeaway.handouts", "from kafkaviz.workshop import step", 1),
         ("kafkaviz.app.widgets.go_to", "from kafkaviz.workshop import takeaway", 1),
         ("kafkaviz.app.cache.broker_cache", "from kafkaviz.app.state import ingests", 1),
         (

@@ -5,7 +5,7 @@
     lab/         the lab at the end of a lesson, where a copy of a log is damaged
     classroom/   a class: its rooms, seats and answers
     takeaway/    the same as files that need no app
-    page/        the page that shows all this
+    page.py      the page that shows all this; step.py draws a step
 
 The app does not import the Workshop. `register` adds it to the app. Nothing here imports a lesson
 before someone opens the Workshop or types a word into Go to.

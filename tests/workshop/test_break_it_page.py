@@ -9,9 +9,9 @@ from kafkaviz import messages
 from kafkaviz.workshop import lesson_state, lessons
 from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.lab.faults import FAULTS
-from kafkaviz.workshop.lessons import check
+from kafkaviz.workshop.lessons import __main__ as check
+from kafkaviz.workshop.lessons import parse
 from kafkaviz.workshop.lessons.kinds import KINDS
-from kafkaviz.workshop.lessons.reader import parse
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
 from tests.workshop.lesson_text import GOOD
 

@@ -19,7 +19,7 @@ from kafkaviz.workshop.classroom.class_room import (
 )
 from kafkaviz.workshop.classroom.class_seat import ClassFeed
 from kafkaviz.workshop.lab import break_it
-from kafkaviz.workshop.page.teacher_notes import FOLLOWER
+from kafkaviz.workshop.page import FOLLOWER
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
 
 VERDICTS = (">Right<", ">Not so<")

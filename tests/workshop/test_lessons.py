@@ -4,18 +4,16 @@ languages; their answers.
 
 import logging
 import re
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.lessons import check, kinds, tasks
+from kafkaviz.workshop.lessons import __main__ as check
+from kafkaviz.workshop.lessons import kinds, parse, tasks
 from kafkaviz.workshop.lessons.grammar import HEAD, LessonBlock, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS, TASK_KEYS
-from kafkaviz.workshop.lessons.reader import parse
 from tests.workshop.lesson_text import GOOD, RIGHT
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
@@ -440,16 +438,12 @@ def test_an_exercise_on_a_rule_has_one(tmp_path):
     ]
 
 
-def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, capsys):
+def test_the_command_that_checks_lessons_says_each_fault(tmp_path, capsys):
     """A line each, and how many; status 1 where there is one, or no lesson at all."""
     statuses = []
 
     def check_folder(folder: Path) -> list[str]:
-        monkeypatch.setattr(sys, "argv", ["lessons", str(folder)])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_module("kafkaviz.workshop.lessons", run_name="__main__")
-        logging.disable(logging.NOTSET)
-        statuses.append(stop.value.code)
+        statuses.append(check.main([folder]))
         return capsys.readouterr().out.splitlines()
 
     path = tmp_path / "tenth.en.md"

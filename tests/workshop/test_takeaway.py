@@ -16,7 +16,9 @@ from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import CodeText, Group, Markdown
 from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.lessons.markdown import to_html
-from kafkaviz.workshop.takeaway import HandoutEdition, files, handouts, notebook
+from kafkaviz.workshop.takeaway import handouts, notebook
+from kafkaviz.workshop.takeaway.__main__ import files
+from kafkaviz.workshop.takeaway.handouts import HandoutEdition
 from kafkaviz.workshop.takeaway.lesson_page import lesson_page
 from kafkaviz.workshop.takeaway.page_file import PageFile
 

@@ -1,8 +1,9 @@
 """The figures of lessons, and the views that only lessons draw.
 
 A figure is made from its block before it is drawn. Making it raises KafkavizError or NoValue if the
-block asks for something that does not exist; check.py relies on this. figure.py holds the parts
-shared by all figures, and block_location.py finds the segment a block names.
+block asks for something that does not exist; the check in lessons/__main__.py relies on this.
+figure.py holds the parts shared by all figures, and block_location.py finds the segment a block
+names.
 """
 
 from kafkaviz.workshop.figures.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS

@@ -15,7 +15,7 @@ from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import format_count, format_percent
-from kafkaviz.workshop.figures.shapes import note, rectangle, straight_line
+from kafkaviz.workshop.figures.figure import note, rectangle, straight_line
 
 HEIGHT_PX = 326
 LABEL_PX = 58

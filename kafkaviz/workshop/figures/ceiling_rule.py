@@ -33,8 +33,9 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     block_key,
     frame,
+    note,
+    rectangle,
 )
-from kafkaviz.workshop.figures.shapes import note, rectangle
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import (
     BASE,

@@ -20,8 +20,15 @@ from kafkaviz.messages import message, say
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.units import format_count
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure, Part, drawing, drawn_figure
-from kafkaviz.workshop.figures.shapes import note, rectangle
+from kafkaviz.workshop.figures.figure import (
+    Destination,
+    LessonFigure,
+    Part,
+    drawing,
+    drawn_figure,
+    note,
+    rectangle,
+)
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 252

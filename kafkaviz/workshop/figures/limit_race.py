@@ -20,8 +20,13 @@ from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_bytes, format_count, format_percent
-from kafkaviz.workshop.figures.figure import Destination, drawn_figure
-from kafkaviz.workshop.figures.shapes import note, rectangle, straight_line
+from kafkaviz.workshop.figures.figure import (
+    Destination,
+    drawn_figure,
+    note,
+    rectangle,
+    straight_line,
+)
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 GAP_PX = 10  # between two labels in a row

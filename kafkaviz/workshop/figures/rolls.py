@@ -32,10 +32,11 @@ from kafkaviz.workshop.figures.figure import (
     LessonFigure,
     Part,
     drawing,
+    note,
     start_parameters,
     stepper_data,
+    straight_line,
 )
-from kafkaviz.workshop.figures.shapes import note, straight_line
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 258

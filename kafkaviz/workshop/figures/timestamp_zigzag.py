@@ -15,9 +15,8 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import drawn_figure
+from kafkaviz.workshop.figures.figure import drawn_figure, note, rectangle
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
-from kafkaviz.workshop.figures.shapes import note, rectangle
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 348

@@ -4,26 +4,38 @@ Each language of a lesson is one file, such as warm-section.en.md and warm-secti
 explains how to write one. A new or changed file is used from the next rerun on.
 
     grammar.py    the parts of a lesson: steps, blocks and their keys
-    reader.py     parses a file, or reports its faults with their lines
     kinds.py      the kinds of blocks and their keys
     ../figures/   the figures, built from the app's components
     tasks.py      the computed answers of exercises
     exercise.py   the exercise in which the reader writes a rule for the ceiling
-    check.py      checks that everything a lesson needs exists
+    __main__.py   checks that everything a lesson needs exists
 
-The page that shows them is kafkaviz/workshop/page/.
+The page that shows them is kafkaviz/workshop/page.py.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, cast
 
 from kafkaviz.app.access import parse_directories
-from kafkaviz.messages import message
-from kafkaviz.workshop.lessons.grammar import FILE_BYTES, NAME, Lesson, LessonFault
+from kafkaviz.messages import Message, message
+from kafkaviz.workshop.lessons.grammar import (
+    FILE_BYTES,
+    HEAD,
+    NAME,
+    BlockKind,
+    Key,
+    Lesson,
+    LessonBlock,
+    LessonFault,
+    LessonStep,
+    NoValue,
+)
 from kafkaviz.workshop.lessons.kinds import KINDS
-from kafkaviz.workshop.lessons.reader import parse
 
 LESSONS_FOLDER = Path(__file__).parent
 LESSONS = "KAFKAVIZ_LESSONS"
@@ -91,3 +103,286 @@ def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
 
 def _select_language(by_language: dict[str, Lesson], language: str) -> Lesson:
     return by_language.get(language) or by_language.get(ENGLISH) or next(iter(by_language.values()))
+
+
+FENCE = "```"
+FENCE_START = re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
+LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*):(?:\s+(.*\S))?\s*")
+MAX_STEPS = 6
+MIN_STEPS = 3
+
+
+def parse(
+    text: str, file: str, kinds: Mapping[str, BlockKind]
+) -> tuple[Lesson | None, list[LessonFault]]:
+    """Parses a lesson file.
+
+    Args:
+        file: the file name used in faults.
+        kinds: the kinds of blocks.
+
+    Returns:
+        The lesson and no faults, or None and all faults.
+    """
+    return _LessonParser(text, file, kinds).lesson()
+
+
+class _LessonParser:
+    def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
+        self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
+        self._file = file
+        self._kinds = kinds
+        self.faults: list[LessonFault] = []
+
+    def lesson(self) -> tuple[Lesson | None, list[LessonFault]]:
+        name_match = NAME.fullmatch(self._file.rpartition("/")[2])
+        if not name_match:
+            self._add_fault(
+                1,
+                message("lesson_file.file_name"),
+            )
+        line_index, head = self._head()
+        steps = tuple(self._steps(line_index))
+        self._check_totals(head, steps)
+        if self.faults:
+            return None, sorted(self.faults, key=lambda fault: fault.line)
+        name = cast(re.Match[str], name_match)  # a wrong file name is a fault, so it matched
+        short = head["short"] or head["title"]
+        return Lesson(
+            name=name[1],
+            language=name[2],
+            title=head["title"],
+            short=short,
+            about=head["about"],
+            minutes=head["minutes"],
+            order=head["order"],
+            steps=steps,
+            file_name=self._file,
+        ), []
+
+    def _add_fault(self, line: int, what: Message) -> None:
+        self.faults.append(LessonFault(self._file, line, what))
+
+    def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
+        """Checks the number of steps and the sum of their minutes, which no single line shows."""
+        if not MIN_STEPS <= len(steps) <= MAX_STEPS:
+            self._add_fault(
+                1,
+                message(
+                    "lesson_file.step_count", least=MIN_STEPS, most=MAX_STEPS, count=len(steps)
+                ),
+            )
+        total_minutes = sum(step.minutes for step in steps)
+        if total_minutes and head["minutes"] and total_minutes != head["minutes"]:
+            self._add_fault(
+                1,
+                message(
+                    "lesson_file.minutes_differ",
+                    total=f"{total_minutes:g}",
+                    minutes=f"{head['minutes']:g}",
+                ),
+            )
+
+    def _head(self) -> tuple[int, dict[str, Any]]:
+        """Parses the head, and returns the index of the line after it and the values."""
+        if not self._lines or self._lines[0].strip() != "---":
+            self._add_fault(
+                1,
+                message("lesson_file.no_head"),
+            )
+            return 0, {name: key.default for name, key in HEAD.items()}
+        end = next(
+            (number for number, line in enumerate(self._lines[1:], 1) if line.strip() == "---"),
+            None,
+        )
+        if end is None:
+            self._add_fault(1, message("lesson_file.head_without_end"))
+            end = len(self._lines) - 1
+        return end + 1, self._parse_values(
+            HEAD, self._parse_lines(1, end), 1, message("lesson_file.the_head")
+        )[0]
+
+    def _steps(self, line_index: int) -> Iterator[LessonStep]:
+        """Yields the steps from the line with index `line_index` to the end."""
+        title = None
+        line = 0
+        parts = []
+        while line_index < len(self._lines):
+            text = self._lines[line_index]
+            if text.startswith("## "):
+                if title is not None:
+                    yield self._step(title, line, parts)
+                title = text[3:].strip()
+                line = line_index + 1
+                parts = []
+                line_index += 1
+            elif text.startswith(FENCE):
+                line_index = self._fence(line_index, parts, is_in_step=title is not None)
+            else:
+                self._prose(line_index, text, parts, is_in_step=title is not None)
+                line_index += 1
+        if title is not None:
+            yield self._step(title, line, parts)
+
+    def _step(self, title: str, line: int, parts: list) -> LessonStep:
+        elements = []
+        for element in parts:
+            if isinstance(element, str) and elements and isinstance(elements[-1], str):
+                elements[-1] += "\n" + element
+            else:
+                elements.append(element)
+        step = LessonStep(
+            title,
+            line,
+            tuple(
+                part if isinstance(part, LessonBlock) else part.strip()
+                for part in elements
+                if isinstance(part, LessonBlock) or part.strip()
+            ),
+        )
+        for kind in ("predict", "exercise"):
+            for extra in step.blocks(kind)[1:]:
+                self._add_fault(
+                    extra.line,
+                    message("lesson_file.second_block", kind=kind),
+                )
+        if not step.parts:
+            self._add_fault(line, message("lesson_file.empty_step"))
+        return step
+
+    def _prose(self, line_index: int, text: str, parts: list, *, is_in_step: bool) -> None:
+        if is_in_step:
+            parts.append(text)
+        elif text.strip():
+            self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
+
+    def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
+        """Parses a fenced block, and returns the index of the line after it."""
+        fence_match = FENCE_START.fullmatch(self._lines[line_index])
+        end_lines = (
+            number
+            for number in range(line_index + 1, len(self._lines))
+            if self._is_fence_end(self._lines[number], is_block=bool(fence_match))
+        )
+        stop = next(end_lines, len(self._lines))
+        end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
+        if end is None:
+            self._add_fault(line_index + 1, message("lesson_file.block_without_end"))
+            return stop
+        if not fence_match:
+            parts.extend(self._lines[line_index : end + 1])
+        elif not is_in_step:
+            self._add_fault(line_index + 1, message("lesson_file.block_outside_step"))
+        elif block := self._block(fence_match[1] or "", line_index, end):
+            parts.append(block)
+        return end + 1
+
+    @staticmethod
+    def _is_fence_end(line: str, *, is_block: bool) -> bool:
+        """Returns whether a fence ends at this line.
+
+        The end is ```. A kafkaviz block cannot contain fences or headings, so the next one ends it
+        too.
+        """
+        return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
+
+    def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
+        kind = self._kinds.get(name)
+        if kind is None:
+            kinds = tuple(sorted(self._kinds))
+            self._add_fault(
+                line_index + 1,
+                message("lesson_file.no_such_block", name=name, kinds=kinds)
+                if name
+                else message("lesson_file.block_without_kind", kinds=kinds),
+            )
+            return None
+        lines = self._parse_lines(line_index + 1, end)
+        values, settings = self._parse_values(
+            kind.keys,
+            lines,
+            line_index + 1,
+            message("lesson_file.a_block", name=name),
+            kind.setting_key,
+        )
+        return LessonBlock(
+            name,
+            line_index + 1,
+            MappingProxyType(values),
+            tuple((key, text) for key, text, _ in lines),
+            MappingProxyType(settings),
+        )
+
+    def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
+        """Splits the lines of a block into keys and values.
+
+        Returns:
+            The key, text and line number (from 1) of each entry.
+        """
+        lines: list[tuple[str, str, int]] = []
+        for number in range(first, end):
+            text = self._lines[number]
+            match = LINE.fullmatch(text)
+            if text.startswith("  ") and lines:
+                key, previous, line = lines[-1]
+                lines[-1] = key, f"{previous} {text.strip()}".strip(), line
+            elif match:
+                lines.append((match[1], match[2] or "", number + 1))
+            elif text.strip():
+                self._add_fault(
+                    number + 1,
+                    message("lesson_file.no_key_line"),
+                )
+        return lines
+
+    def _parse_values(
+        self,
+        keys: Mapping[str, Key],
+        lines: list[tuple[str, str, int]],
+        line: int,
+        context: Message,
+        setting_key: Key | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        values: dict[str, Any] = {
+            name: () if key.is_repeatable else key.default for name, key in keys.items()
+        }
+        settings: dict[str, Any] = {}
+        for name, text, number in lines:
+            key = keys.get(name) or setting_key
+            if key is None:
+                self._add_fault(
+                    number,
+                    message(
+                        "lesson_file.no_such_key", context=context, name=name, keys=tuple(keys)
+                    ),
+                )
+            elif (
+                name in keys
+                and not key.is_repeatable
+                and any(name == line_key for line_key, _, earlier in lines if earlier < number)
+            ):
+                self._add_fault(number, message("lesson_file.key_twice", name=name))
+            elif (value := self._parse_value(key, name, text, number)) is not None:
+                if name not in keys:
+                    settings[name] = value
+                else:
+                    values[name] = (*values[name], value) if key.is_repeatable else value
+        for name, key in keys.items():
+            if key.is_required and not any(name == line_key for line_key, _, _ in lines):
+                self._add_fault(line, message("lesson_file.needs_key", context=context, name=name))
+        return values, settings
+
+    def _parse_value(self, key: Key, name: str, text: str, line: int) -> Any:
+        if not text:
+            self._add_fault(line, message("lesson_file.no_value", name=name))
+            return None
+        try:
+            return key.parse(text)
+        except NoValue as fault:
+            self._add_fault(
+                line,
+                message(
+                    "lesson_file.wrong_value", name=name, expected=fault.message, value=text[:40]
+                ),
+            )
+            return None

@@ -1,22 +1,158 @@
 """python -m kafkaviz.workshop.lessons [FOLDER ...].
 
-Checks lessons and prints each fault as file:line. Exits with status 1 if there are any.
+Checks whether lessons can be taught, and prints each fault as file:line. Exits with status 1 if
+there are any. The check covers their grammar, whether every figure and answer can be computed, and
+whether all languages of a lesson have the same structure.
 """
 
 import logging
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
+
+# keys whose values are translated
+TRANSLATED_KEYS = {
+    "ask",
+    "choice",
+    "right",
+    "reveal",
+    "hint",
+    "solution",
+    "said",
+    "so",
+    "versions",
+    "say",
+    "watch",
+}
+
+
+def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
+    """Checks all lesson files.
+
+    Args:
+        folders: the folders to check, by default those of the app.
+
+    Returns:
+        The number of lesson files, and their faults.
+    """
+    translations = {}
+    lesson_faults = []
+    count = 0
+    for path in lessons.files(lessons.folders() if folders is None else folders):
+        lesson, read_faults = lessons.read(path)
+        count += 1
+        lesson_faults += read_faults
+        if lesson:
+            lesson_faults += check_lesson(lesson)
+            translations.setdefault(lesson.name, []).append(lesson)
+    for versions in translations.values():
+        lesson_faults += [
+            fault
+            for translation in versions[1:]
+            for fault in _translation_faults(versions[0], translation)
+        ]
+    return count, lesson_faults
+
+
+def check_lesson(lesson: Lesson) -> list[LessonFault]:
+    """Returns the faults in the blocks of a lesson whose grammar is correct."""
+    return [
+        LessonFault(lesson.file_name, block.line, what)
+        for step in lesson.steps
+        for block in step.blocks()
+        for what in _block_faults(block)
+    ]
+
+
+def _block_faults(block: LessonBlock) -> Iterator[Message]:
+    # here, because importing them makes Streamlit warn until the command has silenced it
+    from kafkaviz.workshop.figures import LIVE
+    from kafkaviz.workshop.lab import break_it
+
+    try:
+        if block.kind in LIVE:
+            LIVE[block.kind].make(block)
+        elif block.kind == "break-it":
+            break_it.make(block)
+        elif block.kind == "exercise":
+            yield from _exercise_faults(block)
+        elif block.kind == "predict" and not block["choice"]:
+            yield message("lesson_file.question_needs_choice")
+    except (KafkavizError, NoValue, ValueError) as fault:
+        yield fault.message if isinstance(fault, KafkavizError | NoValue) else verbatim(str(fault))
+
+
+def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
+    from kafkaviz.workshop.lessons import exercise, tasks
+
+    task = tasks.task(block)
+    if task.kind == tasks.RULE and not block["rule"]:
+        yield message("lesson_file.ceiling_needs_rule")
+    elif task.kind == tasks.RULE and not exercise.check(block["rule"], task.answer).is_right:
+        yield message("lesson_file.wrong_rule")
+
+
+def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
+    """Yields the places where two languages of a lesson have different steps or blocks."""
+    if (lesson.minutes, lesson.order, len(lesson.steps)) != (
+        translation.minutes,
+        translation.order,
+        len(translation.steps),
+    ):
+        yield LessonFault(
+            translation.file_name,
+            1,
+            message("lesson_file.other_head", file=lesson.file_name),
+        )
+        return
+    for step, other_step in zip(lesson.steps, translation.steps, strict=True):
+        for block, other_block in zip(step.blocks(), other_step.blocks(), strict=False):
+            if structure(block) != structure(other_block):
+                yield LessonFault(
+                    translation.file_name,
+                    other_block.line,
+                    message("lesson_file.other_block", file=lesson.file_name, line=block.line),
+                )
+        if len(step.blocks()) != len(other_step.blocks()):
+            yield LessonFault(
+                translation.file_name,
+                other_step.line,
+                message(
+                    "lesson_file.other_block_count",
+                    count=len(other_step.blocks()),
+                    file=lesson.file_name,
+                    other_count=len(step.blocks()),
+                ),
+            )
+
+
+def structure(block: LessonBlock) -> tuple:
+    """Returns the parts of a block that are the same in every language.
+
+    These are its kind, the order of its keys, and all values that are not sentences.
+    """
+    return block.kind, tuple(
+        (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines
+    )
+
+
+def main(folders: Iterable[Path] | None) -> int:
+    """Prints all faults, and returns the exit status."""
+    count, all_faults = faults(folders)
+    for fault in all_faults:
+        print(fault)
+    if not count:
+        print("no lesson found: a file is called name.en.md or name.zh.md")
+        return 1
+    print(f"{count} files, {len(all_faults)} faults")
+    return 1 if all_faults else 0
+
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)  # Streamlit warns at every cached call outside a page
-    from kafkaviz.workshop.lessons import check
-
-    count, faults = check.faults([Path(argument) for argument in sys.argv[1:]] or None)
-    for fault in faults:
-        print(fault)
-    print(
-        f"{count} files, {len(faults)} faults"
-        if count
-        else "no lesson found: a file is called name.en.md or name.zh.md"
-    )
-    sys.exit(1 if faults or not count else 0)
+    sys.exit(main([Path(argument) for argument in sys.argv[1:]] or None))

@@ -7,10 +7,30 @@ hand-outs with answers, without answers and with notes, and the notebook.
 import argparse
 import logging
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from kafkaviz import units
 from kafkaviz.messages import LANGUAGES, speaking
+from kafkaviz.workshop.lessons.grammar import Lesson
+
+
+def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
+    """Returns for each file name a function that makes the file, in the reader's language."""
+    # here, because importing them makes Streamlit warn until the command has silenced it
+    from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
+
+    makers: dict[str, Callable[[], str]] = {
+        lesson_page.file_name(lesson): partial(
+            lesson_page.lesson_page, lesson, number, len(lessons)
+        )
+        for number, lesson in enumerate(lessons, 1)
+    }
+    for edition in handouts.HandoutEdition:
+        makers[handouts.file_name(edition)] = partial(handouts.handouts_page, lessons, edition)
+    return makers | {notebook.FILE_NAME: notebook.notebook}
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m kafkaviz.workshop.takeaway")
@@ -18,12 +38,12 @@ if __name__ == "__main__":
     parser.add_argument("--language", choices=[*LANGUAGES], default="en")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)  # Streamlit warns at every cached call outside a page
-    from kafkaviz.workshop import lessons, takeaway
+    from kafkaviz.workshop import lessons
 
     with speaking(arguments.language):
         try:
             arguments.folder.mkdir(parents=True, exist_ok=True)
-            for name, make in takeaway.files(lessons.lessons(arguments.language)[0]).items():
+            for name, make in files(lessons.lessons(arguments.language)[0]).items():
                 data = make().encode()
                 (arguments.folder / name).write_bytes(data)
                 print(f"{arguments.folder / name}: {units.format_bytes(len(data))}", flush=True)

@@ -4,6 +4,7 @@ All questions come first, then all answers, so that one file serves learners and
 """
 
 from collections.abc import Sequence
+from enum import Enum
 from html import escape
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.html import Html, join, tag
-from kafkaviz.messages import say
+from kafkaviz.messages import language, say
 from kafkaviz.report.document import brand
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
@@ -22,8 +23,24 @@ from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, tasks
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
-from kafkaviz.workshop.takeaway import HandoutEdition
 from kafkaviz.workshop.takeaway.page_file import PageFile
+
+
+class HandoutEdition(Enum):
+    """The edition of the hand-outs; the value is a part of the file name."""
+
+    ANSWERS = ""
+    QUESTIONS = "-questions"
+    NOTES = "-notes"
+
+    @property
+    def has_answers(self) -> bool:
+        return self is not HandoutEdition.QUESTIONS
+
+    @property
+    def has_notes(self) -> bool:
+        return self is HandoutEdition.NOTES
+
 
 # the proportions of A4, at the width of the sheet on screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
@@ -204,6 +221,11 @@ def print_page(label: str) -> None:
 
 
 STYLE = Path(__file__).with_name("handouts.css")
+
+
+def file_name(edition: HandoutEdition) -> str:
+    """Returns a name such as kafkaviz-handouts-notes.en.html."""
+    return f"kafkaviz-handouts{edition.value}.{language()}.html"
 
 
 def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:

@@ -25,6 +25,11 @@ from kafkaviz.workshop.takeaway.page_file import PageFile, prose
 ANSWER = "answer"
 
 
+def file_name(lesson: Lesson) -> str:
+    """Returns a name such as kafkaviz-binary-search.en.html."""
+    return f"kafkaviz-{lesson.name}.{lesson.language}.html"
+
+
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:
     """Returns the file of a lesson, in the reader's language.
 

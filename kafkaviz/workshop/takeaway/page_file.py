@@ -25,7 +25,7 @@ from kafkaviz.workshop.lessons import markdown
 
 STYLES = (
     FRONTEND_FOLDER.parent / "look.css",
-    Path(__file__).parents[1] / "page" / "workshop.css",
+    Path(__file__).parents[1] / "workshop.css",
     Path(__file__).with_name("takeaway.css"),
 )
 # replaces offsets for elements that stick below the app's bar

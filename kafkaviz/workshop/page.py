@@ -1,29 +1,34 @@
 """The Workshop page: lessons on how the three files work."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz import messages
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import register_component
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.elements import apply_print_style
+from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_address, lesson_state
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.classroom import class_bar, class_seat
+from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
+from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
-from kafkaviz.workshop.page.glossary_view import render_glossary
-from kafkaviz.workshop.page.step import render_back, render_lab, render_next, render_step
-from kafkaviz.workshop.page.teacher_notes import follow, notes_button, render_notes
-from kafkaviz.workshop.takeaway.handouts import render_handout
+from kafkaviz.workshop.lessons.markdown import inline_html
+from kafkaviz.workshop.step import render_back, render_lab, render_next, render_step
+from kafkaviz.workshop.takeaway.handouts import notes, render_handout
 
 CSS = Path(__file__).with_name("workshop.css")
 
@@ -275,3 +280,208 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
                     help=None,
                     width="stretch",
                 )
+
+
+CHOICE = "kv_word"
+
+
+def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
+    """Draws the picker, the chosen term, and all terms by the lesson that teaches them.
+
+    Args:
+        lesson_titles: the title of each lesson by name.
+        address: the parameters that links to other pages keep.
+    """
+    elements.title(escape(say("glossary.title")), say("glossary.lead", count=len(TERMS)))
+    st.button(
+        say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=_close
+    )
+    term = find_term(st.query_params.get(lesson_address.WORD, ""))
+    st.session_state[CHOICE] = term and term.key
+    st.pills(
+        say("glossary.choose"),
+        [row.key for row in TERMS],
+        format_func={row.key: row.short_name for row in TERMS}.__getitem__,
+        key=CHOICE,
+        on_change=_choose,
+        label_visibility="collapsed",
+    )
+    if term is not None:
+        _render_term(term, lesson_titles, address)
+    for lesson in dict.fromkeys((*lesson_titles, *(row.lesson for row in TERMS))):
+        terms = [row for row in TERMS if row.lesson == lesson]
+        if terms:
+            with st.container(key=f"kv_terms_{lesson}", gap=None):
+                if lesson in lesson_titles:
+                    _lesson_head(lesson, lesson_titles[lesson])
+                for row in terms:
+                    _row(row, address)
+
+
+def _render_term(
+    term: GlossaryTerm, lesson_titles: Mapping[str, str], address: Mapping[str, str]
+) -> None:
+    with st.container(key="kv_word_card", gap=8):
+        kafka = say("glossary.kafka", text=inline_html(term.kafka))
+        st.html(
+            f'<h2 class="kv-h2">{escape(term.name)}</h2><p>{inline_html(term.meaning)}</p>'
+            f'<p class="kv-sm kv-fnt">{kafka}</p>'
+        )
+        with st.container(horizontal=True, gap=16, vertical_alignment="center", key="kv_word_ways"):
+            _page_link(term, say("glossary.seen", page=elements.page_name(term.page)), address)
+            if term.lesson in lesson_titles:
+                title = elements.escape_markdown(lesson_titles[term.lesson])
+                _lesson_button("kv_word_lesson", say("glossary.taught", title=title), term.lesson)
+
+
+def _lesson_head(lesson: str, title: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap=8):
+        st.html(f'<h2 class="kv-h2">{escape(title)}</h2>', width="content")
+        _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
+
+
+def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:
+    with st.container(key=f"kv_row_{term.key}", horizontal=True, vertical_alignment="top", gap=16):
+        st.html(
+            f'<dl class="kv-word"><dt>{escape(term.name)}</dt>'
+            f"<dd>{inline_html(term.meaning)}<small>{inline_html(term.kafka)}</small></dd></dl>"
+        )
+        _page_link(term, elements.page_name(term.page), address)
+
+
+def _page_link(term: GlossaryTerm, label: str, address: Mapping[str, str]) -> None:
+    page = PAGES[term.page]
+    if page.exists:
+        icon = f":material/{page.icon}:"
+        st.page_link(page.script, label=label, icon=icon, query_params=dict(address))
+
+
+def _lesson_button(key: str, label: str, lesson: str) -> None:
+    st.button(
+        label,
+        key=key,
+        on_click=open_step,
+        args=(lesson, 1),
+        icon=":material/school:",
+        type="tertiary",
+    )
+
+
+def _choose() -> None:
+    st.query_params[lesson_address.WORD] = st.session_state[CHOICE] or lesson_address.ALL_WORDS
+
+
+def _close() -> None:
+    st.query_params.pop(lesson_address.WORD, None)
+
+
+def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    begin = lesson_state.begin_minute(lessons, position)
+    total = lesson_state.minutes(lessons)
+    step_text = lesson_state.position_text(lessons, position)
+    with st.container(key="kv_notes_view", gap=16):
+        st.html(
+            f'<div class="kv-lesson"><div class="kv-lab">{escape(step_text)}</div>'
+            f"<h1>{escape(position.step.title)}</h1></div>"
+        )
+        session_clock(begin, begin + position.step.minutes, total)
+        render([notes(position.step, begin, total)])
+        _coming(lessons, position)
+        with st.expander(say("workshop.session", minutes=f"{total:g}")):
+            session_plan(lessons, position.number)
+
+
+def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    following = lesson_state.next_step(lessons, position)
+    with st.container(key="kv_coming", gap=4):
+        if following is None:
+            st.markdown(say("stage.next_none"))
+            return
+        lesson = next(lesson for lesson in lessons if lesson.name == following[0])
+        step = lesson.steps[following[1] - 1]
+        label = (
+            say("stage.next")
+            if lesson is position.lesson
+            else say("stage.next_lesson", title=lesson.title)
+        )
+        st.html(
+            f'<div class="kv-lab">{escape(label)} · '
+            f"{escape(say('workshop.about_minutes', minutes=f'{step.minutes:g}'))}</div>"
+            f'<p class="kv-next">{escape(step.title)}</p>'
+        )
+        for block in step.blocks("predict", "exercise")[:1]:
+            st.markdown(say("stage.asks", text=block["ask"]))
+
+
+def session_plan(lessons: Sequence[Lesson], current: int) -> None:
+    """Draws a table of the lessons with the minute at which each begins, the current one marked."""
+    heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
+    rows = []
+    begin = 0.0
+    for lesson in lessons:
+        rows.append(
+            (
+                f"{begin:g}",
+                lesson.title,
+                f"{lesson_state.minutes([lesson]):g}",
+                str(len(lesson_state.questions(lesson))),
+            )
+        )
+        begin += lesson_state.minutes([lesson])
+    table(heads, rows, "rlrr", current)
+
+
+_notes_button, _follower, _clock = map(
+    register_component, ("notes_button", "follow", "session_clock")
+)
+FOLLOWER = "kv_follow"
+
+
+def notes_button() -> None:
+    """Draws a button that opens this page with ?notes=1 in a second window.
+
+    From then on each window follows the other, see `follow`.
+    """
+    _notes_button(
+        key="kv_notes_window",
+        data={"words": messages.table("stage")},
+        width="content",
+        height="content",
+    )
+
+
+def follow(place: str, on_place: Callable[[str], None]) -> None:
+    """Sends this window's location to the teacher's other window and receives that of the other.
+
+    Args:
+        place: the location shown in this window.
+        on_place: called with the other window's location when it changes.
+    """
+
+    def follow() -> None:
+        other_place = (st.session_state.get(FOLLOWER) or {}).get("place")
+        if other_place:
+            on_place(other_place)
+
+    _follower(
+        key=FOLLOWER,
+        data={"place": place},
+        on_place_change=follow,
+        width="content",
+        height="content",
+    )
+
+
+def session_clock(first: float, last: float, total: float) -> None:
+    """Draws the minutes since the session began, next to the plan.
+
+    Args:
+        first, last: the minutes planned for this step.
+        total: the planned length of the session in minutes.
+    """
+    _clock(
+        key="kv_session_clock",
+        data={"plan": [first, last, total], "words": messages.table("stage")},
+        width="stretch",
+        height="content",
+    )
