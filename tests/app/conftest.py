@@ -19,7 +19,7 @@ workshop.register()  # as the script of each page does
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
-    """The ingests that pages start; set .progress before a page runs."""
+    """Records the ingests that pages start. Set .progress before a page runs."""
     fake = FakeStarts(
         Progress(
             done_tasks=2,
@@ -37,9 +37,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
 
 @pytest.fixture
 def nothing_cached() -> Iterator[None]:
-    """For a test that changes how something is read or worked out: no page has it from a test
-    before, nor will have it of this one.
-    """
+    """Empties the caches before and after a test that changes how something is read or computed."""
     st.cache_resource.clear()
     st.cache_data.clear()
     yield
@@ -49,8 +47,8 @@ def nothing_cached() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def only_english_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message or an error in an f-string is English, on a Chinese page too, and nothing tells: so
-    there it raises. Who means the reader's language says render(), who means English says str().
+    """Makes an f-string of a message or error raise in Chinese, where it would silently be English.
+    Use render() for the reader's language, and str() for English.
     """
 
     def text(sentence: messages.Message | KafkavizError, spec: str) -> str:
@@ -64,14 +62,13 @@ def only_english_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader of 中文: between two runs too, where AppTest asks what an option is called."""
+    """Sets the reader's language to 中文, also between two runs, where AppTest formats options."""
     # session_language says whose language it is when it is imported: not while this stands in
     monkeypatch.setattr(session_language.messages, "_language_sources", [lambda: "zh"])
 
 
 @pytest.fixture
 def directory(tmp_path, starts) -> Path:
-    """A broker directory with one topic-partition."""
     make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     return tmp_path / "kafka"

@@ -1,6 +1,4 @@
-"""The Health page without a browser: opens it at an address, and returns the data of
-its figures.
-"""
+"""Opens the Health page without a browser, and returns the data of its figures."""
 
 import json
 from pathlib import Path
@@ -12,7 +10,7 @@ from tests.support.pages import PATIENCE_S, assert_no_exception, open_page
 
 
 def page(directory: Path, **query: str) -> AppTest:
-    """The page at this address, once its checkup is over."""
+    """Returns the page at this address once its checkup is over."""
     at = open_page("health", dir=directory, **query)
     for known in checkups().jobs():
         assert known.wait_until_over(PATIENCE_S)
@@ -20,7 +18,6 @@ def page(directory: Path, **query: str) -> AppTest:
 
 
 def sent(at: AppTest) -> dict | None:
-    """Returns the data of the findings component."""
     for component in at.get("bidi_component"):
         if component.proto.component_name.endswith("findings"):
             return json.loads(component.proto.json)

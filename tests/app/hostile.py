@@ -1,6 +1,4 @@
-"""A broker directory in which everything that has a name or a text is meant to become more than
-text on a page.
-"""
+"""A broker directory whose names and texts try to become more than text on a page."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -47,7 +45,6 @@ INJECTED = """
 
 
 def batch(base_offset: int, count: int) -> bytes:
-    """A batch of records whose keys, values and headers are hostile."""
     text = TEXT.encode()
     bodies = record.build(
         record.Record(
@@ -70,7 +67,6 @@ def batch(base_offset: int, count: int) -> bytes:
 
 
 def broker(folder: Path) -> Path:
-    """Makes a directory with hostile text in its name, topics, ids, settings, files and records."""
     path = folder / SAFE_NAME
     path.mkdir()
     ids = "".join(f"{name}={TEXT[:-5]}\n" for name in ("cluster.id", "directory.id", "node.id"))
@@ -103,6 +99,5 @@ def _partition(path: Path) -> None:
 
 
 def address(path: str, directory: Path, **query: str) -> str:
-    """A page's address, of this directory."""
     query_fields = {"dir": str(directory)} | query
     return f"{path}?" + "&".join(f"{name}={quote(value)}" for name, value in query_fields.items())

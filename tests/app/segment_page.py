@@ -1,6 +1,4 @@
-"""The Segment page without a browser: opens it at an address, and returns the data
-of its figures.
-"""
+"""Opens the Segment page without a browser, and returns the data of its figures."""
 
 import json
 import shutil
@@ -22,12 +20,11 @@ def page(
 
 
 def spaced_html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet, thin spaces as spaces."""
+    """Returns all HTML of the page except its stylesheet, with thin spaces as spaces."""
     return page_html(at).replace("\u202f", " ")
 
 
 def sent(at: AppTest) -> tuple[dict, dict]:
-    """The words and tables that the ruler is sent; empty where there is none."""
     for component in at.get("bidi_component"):
         if component.proto.component_name.endswith("ruler"):
             return unpacked(component.proto.bytes)[:2]
@@ -35,13 +32,12 @@ def sent(at: AppTest) -> tuple[dict, dict]:
 
 
 def copy_of(clean: Path, folder: Path, partition: str) -> Path:
-    """A broker directory with one topic-partition that a test may change."""
     shutil.copytree(clean / partition, folder / partition)
     return folder
 
 
 def bytes_sent(at: AppTest) -> dict | None:
-    """The words that the bytes view is sent; None where it is not drawn."""
+    """Returns the data of the bytes view, or None where it is not drawn."""
     for component in at.get("bidi_component"):
         if component.proto.component_name.endswith("bytes"):
             data = component.proto.bytes

@@ -11,12 +11,11 @@ from kafkaviz.errors import CannotOpen
 
 
 def test_samples_lie_beside_the_app():
-    """Archives, the clean one first: it is what opens without a word."""
+    """The clean archive comes first and opens by default."""
     assert access.samples()[0].name == "kafka-4.3.1-clean.tar.gz"
 
 
 def test_everything_may_be_opened_by_default(monkeypatch, tmp_path):
-    """A person on their own machine is not asked for a root."""
     monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
     assert access.require_allowed(Path("/")) == Path("/")
 
@@ -62,9 +61,9 @@ def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
 def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
     monkeypatch, tmp_path, address, is_open
 ):
-    """And the samples, and uploads; who wants more says so with a root.
+    """The samples and uploads may be opened too; a root allows more.
 
-    On this machine alone everything.
+    On the local machine everything may be opened.
     """
     monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
     monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "kafka"))
@@ -94,7 +93,6 @@ def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
 
 
 def test_several_roots(monkeypatch, tmp_path):
-    """As PATH has several directories."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}")
     assert access.require_allowed(tmp_path / "b" / "x")
     with pytest.raises(CannotOpen):
@@ -103,7 +101,7 @@ def test_several_roots(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
 def test_directories_of_a_variable(variable):
-    """As PATH has them, or a JSON list where a name holds PATH's colon."""
+    """Separated as in PATH, or a JSON list where a name holds PATH's colon."""
     settings = {
         '["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"],
         "/srv/a:b": ["/srv/a", "b"],
@@ -115,8 +113,8 @@ def test_directories_of_a_variable(variable):
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
 def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, typed):
-    """Where visitors are several people: what they named comes back, and the roots; on one's own
-    machine it is completed.
+    """With several visitors an error names what they typed, and the roots; on one's own machine the
+    path is completed.
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "root"))
     with pytest.raises(CannotOpen) as refused:
@@ -131,7 +129,7 @@ def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, ty
 
 
 def test_a_loop_of_links_is_allowed_by_where_it_lies(monkeypatch, tmp_path):
-    """It leads nowhere; what is said of it is that of any path that cannot be opened."""
+    """It leads nowhere and has the message of any path that cannot be opened."""
     for root in ("in", "out"):
         (tmp_path / root).mkdir()
         (tmp_path / root / "loop").symlink_to("loop/x")

@@ -23,7 +23,6 @@ REAL_START = job.start_ingest
 
 
 def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
-    """Whether it exists is not said: the root is judged before the directory is looked at."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory / "orders-0"))
     for path in (directory, directory / "nothing-here"):
         with pytest.raises(CannotOpen) as refused:
@@ -32,9 +31,7 @@ def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
 
 
 def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_path):
-    """Neither a topic-partition nor a file of one; without a root a person's own links are
-    followed.
-    """
+    """Holds for a topic-partition and for one of its files; without a root links are followed."""
     elsewhere = tmp_path / "elsewhere" / "secret-0"
     make_segment(elsewhere, 0, 10, [])
     (directory / "secret-0").symlink_to(elsewhere)
@@ -51,7 +48,6 @@ def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_pa
 
 @pytest.mark.parametrize("text", ["\0", "/data\0/kafka", "~nobody-of-this-name/kafka", "x" * 5000])
 def test_what_is_no_path_is_refused_in_words(text, starts):
-    """An address may hold anything."""
     with pytest.raises(CannotOpen):
         broker_cache.broker(text)
 
@@ -74,7 +70,6 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
 
 
 def test_an_error_is_not_cached(tmp_path, starts):
-    """A directory that was not there is looked for again."""
     with pytest.raises(CannotOpen):
         broker_cache.broker(tmp_path / "kafka")
     make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
@@ -93,7 +88,7 @@ def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
 
 
 def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
-    """It is passed over until the next ingest replaces it."""
+    """The next ingest replaces it."""
     snapshot = broker_cache.open_snapshot(directory)
     path = broker_cache.catalog_path(snapshot.broker)
     path.mkdir(parents=True)
@@ -107,7 +102,7 @@ def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
 
 @pytest.fixture
 def read_once(directory, in_process, starts, monkeypatch) -> Path:
-    """The directory's catalog, made by a real run; further visits start real runs too."""
+    """Makes the directory's catalog by a real run; further visits start real runs too."""
     path = broker_cache.catalog_path(broker_cache.broker(directory))
     monkeypatch.setattr(job, "start_ingest", REAL_START)
     in_process(directory, catalog=path)
@@ -115,12 +110,10 @@ def read_once(directory, in_process, starts, monkeypatch) -> Path:
 
 
 def cut(path: Path) -> None:
-    """The first half of a file."""
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
 def garble(path: Path) -> None:
-    """Damages a Parquet file but keeps its footer."""
     content = path.read_bytes()
     footer_bytes = int.from_bytes(content[-8:-4], "little") + 8
     path.write_bytes(bytes(len(content) - footer_bytes) + content[-footer_bytes:])
@@ -133,7 +126,6 @@ def replace_by_folder(path: Path) -> None:
 
 
 def misshape(path: Path) -> None:
-    """JSON still, and the right format."""
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
 
 
@@ -168,8 +160,8 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
-    """A run replaced the catalog since its description was read: the names of the segments are not
-    those from before.
+    """If a run replaced the catalog after its description was read, the segment names are read
+    again.
     """
     known = broker_cache._catalog(
         bytes(read_once), broker_cache.catalog_stamp(broker_cache.broker(directory))
@@ -184,9 +176,7 @@ def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process
 def test_an_unreadable_file_is_one_problem_of_its_name(
     directory, starts, in_process, monkeypatch, kind
 ):
-    """Whether this server meets it, the pipeline, or both: the page names that file and no other,
-    once.
-    """
+    """Whether this server, the pipeline or both find it, the page names only that file, once."""
     unreadable = directory / "orders-0" / f"{0:020d}.{kind}"
     for name in ("reader", "read_data"):
         monkeypatch.setattr(file, name, refusing(unreadable, getattr(file, name)))
@@ -199,8 +189,6 @@ def test_an_unreadable_file_is_one_problem_of_its_name(
 
 
 def refusing(unreadable: Path, door: Callable) -> Callable:
-    """The same way to open a file, but for one that may not be read."""
-
     def opened(path: Path) -> object:
         if path == unreadable:
             raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
@@ -210,9 +198,7 @@ def refusing(unreadable: Path, door: Callable) -> Callable:
 
 
 class FakeCatalog:
-    """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker
-    page asks for.
-    """
+    """A catalog of one broker directory, with the columns the Broker page asks for."""
 
     def __init__(self, health, **counted) -> None:
         self._columns = columns(health, **counted)
@@ -223,16 +209,13 @@ class FakeCatalog:
         ]
 
     def segments(self, columns) -> tuple[list[SimpleNamespace], pa.Table]:
-        """Returns the segments as read, and the table of segments."""
         return self._stored, pa.table({column: self._columns[column] for column in columns})
 
     def table(self, name, columns, filters) -> pa.Table:
-        """Nothing was found."""
         return pa.table({column: [] for column in columns})
 
 
 def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
-    """Batches, codecs, torn ends in words; nothing is started."""
     snapshot = broker_cache.open_snapshot(directory)
     folder = broker_cache.catalog_path(snapshot.broker)
     folder.mkdir(parents=True)
@@ -263,14 +246,14 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
 
 
 def lead_out(path: Path, folder: Path) -> None:
-    """The file becomes a link to a secret in this folder."""
+    """Makes the file a link to a secret in this folder."""
     (folder / "secret").write_text("root:x:0:0")
     path.unlink(missing_ok=True)
     path.symlink_to(folder / "secret")
 
 
 def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory, tmp_path):
-    """A checkpoint that is a link out of the root: not a word of what it leads to is shown."""
+    """A checkpoint that links out of the root: none of the target's content is shown."""
     lead_out(directory / "replication-offset-checkpoint", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     with pytest.raises(CannotOpen) as raised:
@@ -279,9 +262,7 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
 
 
 def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
-    """The broker directory around it is read too, and may hold a link that leads out of the
-    root.
-    """
+    """The broker directory around it is read too, and may hold a link that leads out of the root."""
     lead_out(directory / "meta.properties", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     access.confine()
@@ -292,8 +273,8 @@ def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, d
 
 
 def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
-    """What a check here and now finds; nothing where the catalog was made without findings, or the
-    directory has changed since.
+    """The result is that of a check; it is None if the catalog has no findings or the directory has
+    changed.
     """
     from kafkaviz.analysis.health.broker_health import check
 

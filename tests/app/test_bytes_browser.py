@@ -1,5 +1,5 @@
 """The bytes view in a real browser: fields by pointer and by key, panes, scrolling, links with the
-ruler; no error in the console.
+ruler.
 """
 
 import pytest
@@ -12,7 +12,6 @@ THIN = "\u202f"
 
 @pytest.fixture
 def view(page: "sync_api.Page", server: str) -> "View":
-    """A bytes view to look at and to act on."""
     return View(page, server)
 
 
@@ -23,7 +22,6 @@ class View:
         self.page, self.server = page, server
 
     def open(self, partition: str, segment: int, **more: object) -> None:
-        """Opens a segment at this tab and waits until it is drawn."""
         query = {"tp": partition, "segment": segment, "tab": "Bytes", **more}
         self.page.goto(
             f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items())
@@ -32,11 +30,9 @@ class View:
         self.page.locator(".detail svg").wait_for()
 
     def wait_for_words(self, words: str) -> None:
-        """Waits for the sentence below."""
         self.page.locator(".mean", has_text=words).wait_for()
 
     def press(self, *keys: str, pane: int = 0) -> None:
-        """Keys in a pane."""
         self.page.locator(".hex").nth(pane).focus()
         for key in keys:
             self.page.keyboard.press(key)
@@ -47,8 +43,8 @@ class View:
 
 
 def test_fields_are_named_by_key(view):
-    """The key of the index entry first; arrows go from field to field and from row to row, Home and
-    End to the ends. What is in a record is shown as text.
+    """The key of the index entry comes first. Arrows move by field and row, Home and End to the
+    ends. Record content is shown as text.
     """
     view.open("payments-0", 7975, pin=11612)
     view.wait_for_words(
@@ -73,8 +69,8 @@ def test_fields_are_named_by_key(view):
 
 @pytest.mark.nightly
 def test_fields_are_named_under_the_pointer(view):
-    """A byte, its letter and its line in the list are one field; leaving brings the chosen one
-    back.
+    """A byte, its letter and its line in the list are one field; on leaving, the chosen field
+    returns.
     """
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".x").nth(16 + 1).hover()
@@ -88,7 +84,6 @@ def test_fields_are_named_under_the_pointer(view):
 
 @pytest.mark.nightly
 def test_behind_the_last_field_lies_the_next_batch(view):
-    """The ruler's pin goes with it, and back; focus stays in the bytes."""
     view.open("payments-0", 7975, pin=11612)
     view.press("End", "ArrowRight")
     view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
@@ -102,7 +97,6 @@ def test_behind_the_last_field_lies_the_next_batch(view):
 
 @pytest.mark.nightly
 def test_the_ruler_moves_the_bytes(view):
-    """A batch pinned there is shown here."""
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".detail").focus()
     view.page.keyboard.press("ArrowRight")
@@ -111,9 +105,6 @@ def test_the_ruler_moves_the_bytes(view):
 
 
 def test_an_index_entry_pins_its_batch(view):
-    """A click on a slot, and the ruler shows its batch; the address keeps the file, and a reload
-    the place.
-    """
     view.open("payments-0", 7975, pin=11612, file=".index")
     view.wait_for_words("slot 95 relativeOffset bytes 760–763 of the file")
     view.page.locator(".f", has_text="slot 96 ").click()
@@ -147,7 +138,6 @@ def test_a_compressed_batch_has_a_second_pane(view):
     ],
 )
 def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin, file, last):
-    """Rows that were not sent are dots until they come; a key that leads there waits for them."""
     view.open(partition, 0, pin=pin, file=file)
     view.press("End")
     view.wait_for_words(last)
@@ -161,7 +151,7 @@ def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin,
 
 @pytest.mark.nightly
 def test_slots_never_written(view, killed):
-    """Zeros of a preallocated index are one field, and the legend has them."""
+    """The zeros of a preallocated index are one field with a legend entry."""
     view.open("append-time-0", 0, dir=killed, file=".index")
     view.press("End")
     view.wait_for_words("unwritten slots bytes")
@@ -170,7 +160,7 @@ def test_slots_never_written(view, killed):
 
 
 def test_what_is_torn_behind_the_last_batch(view, killed):
-    """It is shown with that batch, down to the last byte of the file."""
+    """It is shown with the last batch, down to the last byte of the file."""
     view.open("clicks-zstd-0", 0, dir=killed, pin=7640)
     view.press("End")
     view.wait_for_words("records, cut bytes")
@@ -180,7 +170,7 @@ def test_what_is_torn_behind_the_last_batch(view, killed):
 
 @pytest.mark.nightly
 def test_any_file_beside_the_segment(view):
-    """Chosen from the menu; the address keeps the file and the byte, and a reload both."""
+    """The address keeps the file and the byte, and a reload restores both."""
     view.open("payments-0", 7975, pin=11612)
     view.page.get_by_role("button", name="Other files").click()
     view.page.get_by_text("meta.properties", exact=True).click()
@@ -201,7 +191,7 @@ def test_any_file_beside_the_segment(view):
 
 
 def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
-    """The ruler goes with it; another pin there lets go of the byte."""
+    """Another pin clears the byte."""
     view.open("payments-0", 7975, byte=480000)
     view.wait_for_words("baseOffset bytes 0–7 of the batch")
     view.page.locator(".say", has_text=f"11{THIN}612–11{THIN}625").wait_for()

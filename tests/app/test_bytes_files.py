@@ -1,5 +1,5 @@
 """The bytes view of any file, without a browser: files next to a segment, files without batches,
-and names that are not files of the directory.
+and impossible names.
 """
 
 import os
@@ -18,7 +18,6 @@ META = {"tab": "Bytes", "file": "meta.properties"}
 
 
 def offered(at) -> list[str]:
-    """Returns the files in the control and in the menu next to it."""
     (control,) = [group.options for group in at.button_group if group.label == "File"]
     (menu,) = [
         list(element.proto.options)
@@ -30,7 +29,6 @@ def offered(at) -> list[str]:
 
 @pytest.fixture
 def copied(clean, tmp_path) -> Path:
-    """The broker's own files and one topic-partition, to change."""
     directory = tmp_path / "broker"
     directory.mkdir()
     for path in clean.iterdir():
@@ -74,9 +72,7 @@ def test_a_file_of_the_broker_directory(clean):
 
 
 def test_a_byte_of_the_address(clean):
-    """It is the first to be looked at; a number that is none, or lies behind the end, does no
-    harm.
-    """
+    """It is shown first. A malformed number, or one after the end, changes nothing."""
     assert (
         bytes_sent(page(clean, "payments-0", 7975, byte="40", **META))["panes"][0]["chosen"] == 40
     )
@@ -90,7 +86,7 @@ def test_a_byte_of_the_address(clean):
 
 
 def test_a_byte_of_the_log_pins_its_batch(clean):
-    """So does a slot of an index; a pin in the address goes before it."""
+    """A slot of an index does too; a pin in the address has priority."""
     batch = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000"))
     assert (batch["panes"][0]["start"], batch["panes"][0]["chosen"]) == (479997, 480000)
     at = page(clean, "payments-0", 7975, tab="Bytes", file=".index", byte="764")
@@ -111,8 +107,8 @@ def test_a_name_that_is_no_file_here(clean, name):
 
 
 def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatch):
-    """Where it may open a topic-partition only, the files of the directory around it stay closed,
-    and a link leads nowhere.
+    """If only a topic-partition may be opened, the files of its broker directory stay closed, and
+    links are not followed.
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
     at = page(copied / "payments-0", "payments-0", 7975, **META)
@@ -132,7 +128,7 @@ def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatc
 
 
 def test_renamed_files_and_empty_ones(copied):
-    """The twin of a live file, a file of another hand, and one without a byte."""
+    """The renamed copy of a live file, a foreign file, and an empty one."""
     stem = "00000000000000007975"
     (copied / "payments-0" / f"{stem}.index.deleted").write_bytes(b"\0" * 16)
     (copied / "payments-0" / "![a](b)__x__").write_bytes(b"abc")
@@ -159,7 +155,6 @@ def test_renamed_files_and_empty_ones(copied):
     ],
 )
 def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
-    """Garbage, zeros, the beginning of a batch: named from the first byte to the last."""
     log = copied / "payments-0" / "00000000000000007975.log"
     log.write_bytes(data)
     at = page(copied, "payments-0", 7975)
@@ -170,7 +165,6 @@ def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
 
 
 def test_an_empty_log_has_its_indexes(copied):
-    """The .log has no byte, which is said; the other files are there."""
     (copied / "payments-0" / "00000000000000007975.log").write_bytes(b"")
     at = page(copied, "payments-0", 7975)
     assert bytes_sent(at) is None and "00000000000000007975.log has 0 bytes." in spaced_html(at)
@@ -178,7 +172,6 @@ def test_an_empty_log_has_its_indexes(copied):
 
 
 def test_indexes_without_a_log_have_their_bytes(copied):
-    """The first that is there."""
     (copied / "payments-0" / "00000000000000007975.log").unlink()
     at = page(copied, "payments-0", 7975)
     assert bytes_sent(at)["file"] == ".index" and "No .log has this base offset" in spaced_html(at)

@@ -1,6 +1,4 @@
-"""The Bytes tab without a browser: its data for an address, and no data while
-another tab is open.
-"""
+"""The Bytes tab without a browser: its data for an address, and no data while another tab is open."""
 
 import pytest
 
@@ -10,12 +8,11 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def test_nothing_is_sent_while_another_tab_is_open(clean):
-    """The bytes are read when they are looked at."""
     assert bytes_sent(page(clean, "payments-0", 7975)) is None
 
 
 def test_the_pinned_batch_of_the_address(clean):
-    """The .log by default: the batch, its neighbours, and what the colours mean."""
+    """By default the .log: the batch, its neighbours, and what the colours mean."""
     at = page(clean, "payments-0", 7975, pin="11612", tab="Bytes")
     words = bytes_sent(at)
     assert (words["file"], words["before"], words["after"]) == (".log", "11592", "11626")
@@ -26,7 +23,7 @@ def test_the_pinned_batch_of_the_address(clean):
 
 
 def test_the_file_of_the_address(killed):
-    """An index, its unwritten slots in the legend; a file that is not there is not offered."""
+    """An index has its unwritten slots in the legend; a missing file is not offered."""
     at = page(killed, "append-time-0", 0, tab="Bytes", file=".index")
     words = bytes_sent(at)
     assert (words["file"], words["panes"][0]["of"], words["panes"][0]["end"]) == (
@@ -48,9 +45,7 @@ def test_damage_is_reported(damaged):
 
 
 def test_bytes_in_chinese(killed):
-    """What a field means, what was never written, and what the keys do; the names of fields are
-    Kafka's.
-    """
+    """The descriptions are translated; the names of fields are Kafka's."""
     words = bytes_sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
     fields = {span[2]: span[5] for span in words["panes"][0]["spans"]}
     assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith(

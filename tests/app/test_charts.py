@@ -11,14 +11,13 @@ from kafkaviz.figures.plain_figure import PlainFigure
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
-    """Returns the figures drawn so far, in order; the cache of the test before is cleared."""
     st.cache_resource.clear()
     monkeypatch.setattr(charts, "mode", lambda: "dark")
     return []
 
 
 def test_a_figure_is_drawn_once(drawn):
-    """For a view, a drawing and a language; another drawing of the same view is another figure."""
+    """A figure is drawn once per view, drawing and language."""
 
     def lines(view, mode):
         drawn.append((view, mode))
@@ -35,13 +34,12 @@ def test_a_figure_is_drawn_once(drawn):
 
 
 def test_a_figure_is_kept_as_it_is_sent(drawn):
-    """Not as Plotly's objects, which are copied for each reader and each rerun."""
+    """Plotly's objects would be copied for each reader and each rerun."""
     figure = charts.figure("bars", lambda view, mode: go.Figure(go.Bar(y=[1])), "view")
     assert figure.to_dict() is figure.to_dict()
 
 
 def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):
-    """For its sentences are in it."""
     assert (
         charts.view("limits", lambda: drawn.append("en") or "An hour")
         == charts.view("limits", lambda: "never")

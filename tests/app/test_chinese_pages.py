@@ -1,4 +1,4 @@
-"""Every page in Chinese, on sound and on broken directories: no message of it comes out English."""
+"""Every page in Chinese, on sound and on broken directories: no message is in English."""
 
 import json
 import re
@@ -59,7 +59,7 @@ AS_THEY_ARE = re.compile(  # what Kafka writes itself; what the address calls a 
 
 
 def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
-    """The page at this address, once nothing is checked any more."""
+    """Returns the page at this address once nothing is being checked."""
     at = open_page(name, dir=directory, lang="zh", **query)
     if name == BROKER:
         return at
@@ -69,7 +69,6 @@ def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
 
 
 def texts(at: AppTest) -> list[str]:
-    """Returns all text of a page: HTML, alt texts, labels, and the data of components."""
     components = [json.loads(element.proto.json or "{}") for element in at.get("bidi_component")]
     return [
         *re.sub(r"<[^>]+>", "\n", CODE.sub("", page_html(at))).splitlines(),
@@ -96,7 +95,7 @@ def strings(value: object) -> list[str]:
     ("name", "sample", "query"), PAGES, ids=lambda part: part if isinstance(part, str) else ""
 )
 def test_no_sentence_is_english(name, sample, query, request):
-    """Neither one that the page writes itself nor a message from a floor below."""
+    """Neither the page's own sentences nor messages from lower layers."""
     at = chinese(name, request.getfixturevalue(sample), query)
     page_texts = texts(at)
     assert any(re.search("[一-鿿]", text) for text in page_texts)

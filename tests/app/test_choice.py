@@ -1,5 +1,5 @@
 """A choice with one word in the address and a name in each language: links, clicks and a change of
-language keep one another.
+language.
 """
 
 import pytest
@@ -11,7 +11,6 @@ from tests.support.pages import assert_no_exception, query_value
 
 
 def tabs() -> None:
-    """Two tabs whose names depend on the language in the address; Python does not write it."""
     import streamlit as st
 
     from kafkaviz.app.widgets import choice
@@ -27,7 +26,6 @@ def tabs() -> None:
 
 
 def asks() -> None:
-    """A page with one choice, whose default is another one where the address says so."""
     import streamlit as st
 
     from kafkaviz.app.state import session_language
@@ -54,7 +52,6 @@ def asks() -> None:
 
 
 def steps() -> None:
-    """Two sliders."""
     import streamlit as st
 
     from kafkaviz.app.widgets import choice
@@ -67,7 +64,6 @@ def steps() -> None:
 
 
 def page(script=tabs, **query: str) -> AppTest:
-    """The script at an address."""
     at = AppTest.from_function(script)
     for name, value in query.items():
         at.query_params[name] = value
@@ -75,7 +71,6 @@ def page(script=tabs, **query: str) -> AppTest:
 
 
 def page_text(at: AppTest) -> str:
-    """The word, and the name that the tab has."""
     return assert_no_exception(at).text[0].value
 
 
@@ -87,7 +82,6 @@ def test_the_first_goes_without_saying():
 
 
 def test_a_link_names_the_word():
-    """In any language, whatever its capitals."""
     assert (
         page_text(page(tab="Second")) == page_text(page(tab="second")) == "Second Two"
         and page_text(page(tab="Second", lang="zh")) == "Second 二"
@@ -95,7 +89,7 @@ def test_a_link_names_the_word():
 
 
 def test_what_was_clicked_stays_in_another_language():
-    """Though the address that Python knows still says nothing of it."""
+    """The address that Python knows does not have it yet."""
     at = page()
     at.session_state["tab"] = "Two"
     assert page_text(at.run()) == "Second Two"
@@ -117,7 +111,7 @@ def test_the_default_is_not_in_the_address():
 
 
 def test_an_address_means_the_same_in_every_language():
-    """Its words on the page are of the language, and a switch keeps the choice."""
+    """The words on the page are in the reader's language, and a switch keeps the choice."""
     at = page(asks, order="name", lang="zh")
     assert page_text(at) == "name" and at.button_group[0].options == ["日志段", "主题分区"]
     at.button(key="kv_lang_en").click().run()
@@ -137,8 +131,8 @@ def test_where_nobody_chose_another_default_counts():
 
 
 def test_an_address_older_than_a_move_does_not_lead():
-    """The browser sends what it knows: keys that come quicker than runs send the address of the
-    move before, or of another control's.
+    """A browser sends the address it knows: after quick keys that is the address before the last
+    move.
     """
     at = page(steps)
     for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
@@ -151,9 +145,7 @@ def test_an_address_older_than_a_move_does_not_lead():
 
 
 def test_what_was_written_meanwhile_is_written_over(monkeypatch):
-    """A move there and back again: the address that arrives is the first one, the one that is on
-    its way the second.
-    """
+    """After a move there and back, the first address arrives while the second is still on its way."""
     sent = []
     monkeypatch.setattr(
         QueryParams, "_send_query_param_msg", lambda self: sent.append(self.to_dict())
@@ -166,7 +158,7 @@ def test_what_was_written_meanwhile_is_written_over(monkeypatch):
 
 
 def test_back_leads_after_moves():
-    """An address that comes alone is its reader's."""
+    """An address that arrives alone was chosen by the reader."""
     at = page(steps)
     at.select_slider(key="a").set_value("3").run()
     at.select_slider(key="b").set_value("1").run()
@@ -183,7 +175,7 @@ def test_an_address_may_group_its_digits(said_so):
 
 
 def test_a_choice_stands_at_its_word_whatever_message_was_lost():
-    """Sent as its state in the run that gives it one, and as its default in those after."""
+    """The state is sent in the run that sets it, and the default in the runs after."""
     at = AppTest.from_function(asks)
     at.query_params["order"] = "name"
     at.run()

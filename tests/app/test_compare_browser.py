@@ -1,5 +1,5 @@
 """The Compare page in a real browser: a partition chosen on the map, the switch of the leader, both
-sides exchanged; no error in the console.
+sides exchanged.
 """
 
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ A, B = map(str, REPLICAS)
 
 
 def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
-    """The address brings each state back, and nothing is clipped."""
+    """The address restores each state, and nothing is clipped."""
     page.goto(f"{server}/compare?{urlencode({'dir': A})}")
     heading(page, "Compare")
     field = page.get_by_label("A second directory, partition or archive")

@@ -1,6 +1,4 @@
-"""The Compare page without a browser: two brokers of a 4.4.0 cluster whose story is known, and the
-switches of one partition in the address.
-"""
+"""The Compare page without a browser: two brokers of a 4.4.0 cluster whose story is known."""
 
 import csv
 import gzip
@@ -35,12 +33,11 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """The page waits for the comparison, however busy the machine is."""
+    """Lets the page wait for the comparison on a busy machine."""
     monkeypatch.setattr(compare_page, "QUICK_S", 60)
 
 
 def page(**query: object):
-    """The page of both replicas."""
     return open_page("compare", **{"dir": A, "with": B} | query)
 
 
@@ -50,7 +47,7 @@ def comparison(cache) -> BrokerComparison:
 
 
 def test_without_a_second_directory_it_asks_for_one():
-    """And says what may be given."""
+    """The page also says what may be given."""
     html = page_html(open_page("compare", dir=A))
     assert "Which directory do you want to compare with?" in html and "kv-chip" not in html
 
@@ -61,7 +58,6 @@ def test_a_second_directory_that_is_not_there():
 
 
 def test_the_worst_relations_come_first(comparison):
-    """Chips of all relations, and the partition that differs most is open."""
     at = page()
     html = page_html(at)
     for relation, count in comparison.counts.items():
@@ -74,7 +70,6 @@ def test_the_worst_relations_come_first(comparison):
 
 
 def test_a_parted_partition_and_who_leads():
-    """The story's offset and epochs; each side's losses where the other leads, step by step."""
     story = STORY["bids-0"]
     assert (story["first_divergent_offset"], story["leader_epochs_there"]) == (
         180,
@@ -94,14 +89,12 @@ def test_both_ends_of_a_log_are_included(comparison):
 
 
 def test_nothing_is_said_of_a_switch_that_is_not_there():
-    """A partition of one side has no leader to choose."""
     hint = "Choose which side leads"
     assert hint in page_html(page(tp="bids-0"))
     assert hint not in page_html(page(tp="crew-one-0"))
 
 
 def test_a_step_of_the_follower_is_in_the_address():
-    """A link leads to it, and the last one needs none."""
     at = page(tp="bids-0", leader="b", cut="1")
     assert query_value(at, "cut") == "1"
     assert page_html(at).index("<li class=on>It fetches at 250 with epoch 3") > 0
@@ -109,7 +102,6 @@ def test_a_step_of_the_follower_is_in_the_address():
 
 
 def test_a_changed_value_to_the_byte():
-    """Whose checksum was mended: five bytes of the value, four of the checksum."""
     html = page_html(page(tp="invoices-0"))
     assert "9 bytes of the batches from offset 27 differ" in html
     assert "<mark>6d</mark> <mark>61</mark> <mark>72</mark> <mark>73</mark> <mark>68</mark>" in (
@@ -132,7 +124,6 @@ def test_the_later_moment_given_first_is_told(tmp_path):
 
 
 def test_another_offset_is_looked_at():
-    """By the picker, and then by the address."""
     at = select_option(page(tp="bids-0"), "Look at offset", "219")
     assert query_value(at, "pin") == "219" and "Batches around offset 219" in page_html(at)
 
@@ -182,7 +173,6 @@ def csv_of(comparison: BrokerComparison) -> str:
 
 
 def test_the_json_is_that_of_the_command(comparison):
-    """With every partition."""
     parsed = json.loads(comparison_json(comparison))
     assert [item["partition"] for item in parsed["partitions"]] == [
         item.partition for item in comparison.partitions
@@ -190,7 +180,6 @@ def test_the_json_is_that_of_the_command(comparison):
 
 
 def test_offsets_to_look_at(comparison):
-    """The parting first; of an empty partition there is one all the same."""
     by_name = {item.partition: item for item in comparison.partitions}
     assert offsets_of_interest(by_name["bids-0"])[0] == 180
     assert offsets_of_interest(by_name["unused-0"]) == [0]

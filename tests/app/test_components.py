@@ -9,7 +9,6 @@ from kafkaviz.app import frontend
 
 
 def test_no_list_is_searched_for_a_dataframe(monkeypatch):
-    """The browser is sent it all the same, and nothing else of a component is touched."""
     data = {"steps": [{"text": "a"}, [1]], "key": "k", "empty": []}
     arguments = frontend._without_lists({"data": data, "width": "content"})
     assert arguments.keys() == {"data", "width"}

@@ -1,4 +1,4 @@
-"""Static files go over the wire compressed: once for all browsers, and only what may be kept."""
+"""Static files are sent compressed: once for all browsers, and only files that may be cached."""
 
 import asyncio
 import gzip
@@ -18,7 +18,7 @@ PATH = "/static/js/index.D9Z0.js"
 
 
 class _Files:
-    """An application that has one file, and counts how often it is asked."""
+    """An application with one file that counts its requests."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class _Files:
 
 
 def _ask(app, *requests: dict) -> list[tuple[dict, bytes]]:
-    """The headers and body of each answer to requests that come at once."""
+    """Returns the headers and body of each answer to concurrent requests."""
 
     async def ask(request: dict) -> tuple[dict, bytes]:
         messages = []
@@ -70,7 +70,7 @@ GZIP = {"headers": {b"accept-encoding": b"gzip, deflate, br"}}
 
 
 def test_a_hashed_file_comes_compressed():
-    """With what a browser needs to unpack and to keep it."""
+    """Its headers let a browser unpack and cache it."""
     [(headers, body)] = _ask(StaticCompression(_Files()), GZIP)
     assert gzip.decompress(body) == SCRIPT
     assert len(body) < len(SCRIPT) / 10
@@ -82,7 +82,6 @@ def test_a_hashed_file_comes_compressed():
 
 
 def test_it_is_compressed_once():
-    """Twenty browsers at once, and one more later."""
     files = _Files()
     compression = StaticCompression(files)
     answers = _ask(compression, *[GZIP] * 20)
@@ -103,7 +102,7 @@ def test_it_is_compressed_once():
     ids=["no gzip", "brotli alone", "a range", "has it", "HEAD", "a page"],
 )
 def test_other_requests_are_left_alone(request_):
-    """Whoever asks for a part, or takes no gzip, has Streamlit's own answer."""
+    """Range requests and clients without gzip get Streamlit's own answer."""
     [(headers, body)] = _ask(StaticCompression(_Files()), request_)
     assert b"content-encoding" not in headers
     assert body == SCRIPT
@@ -121,7 +120,6 @@ def test_other_requests_are_left_alone(request_):
     ids=["no hashed name", "a font", "no file", "short", "one that breaks off"],
 )
 def test_other_answers_are_neither_compressed_nor_kept(file):
-    """A stranger who asks for names that are none fills nothing."""
     files = _Files(**file)
     compression = StaticCompression(files)
     [(headers, _)] = _ask(compression, GZIP)
@@ -135,7 +133,7 @@ def _fetch(address: str, **headers: str) -> tuple[Message, bytes]:
 
 
 def test_the_real_server_compresses_streamlit_s_scripts(server):
-    """The same bytes as without, a third of them or less on the wire, for a year."""
+    """The same bytes, at most a third of them on the wire, cached for a year."""
     page = _fetch(server)[1].decode()
     path = page.partition('type="module" crossorigin src="')[2].partition('"')[0].removeprefix(".")
     headers, body = _fetch(f"{server}{path}", **{"Accept-Encoding": "gzip"})
@@ -147,7 +145,7 @@ def test_the_real_server_compresses_streamlit_s_scripts(server):
 
 
 def test_plotly_comes_compressed(server):
-    """Of what a browser fetches for a lesson with a chart more than half: 4.4 MB, as 1.4."""
+    """It is more than half of what a lesson with a chart fetches: 4.4 MB, sent as 1.4."""
     [script] = (Path(streamlit.__file__).parent / "static").rglob("PlotlyChart.*.js")
     address = f"{server}/static/js/{script.name}"
     headers, body = _fetch(address, **{"Accept-Encoding": "gzip"})

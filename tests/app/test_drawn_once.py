@@ -1,4 +1,4 @@
-"""A figure is sent with all that Plotly or Streamlit would change, and draw it again for."""
+"""A figure is sent with every value that Plotly or Streamlit would otherwise change and redraw."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from kafkaviz.figures.plain_figure import PlainFigure
     ],
 )
 def test_the_room_of_no_title_is_in_the_figure(layout, top_px, monkeypatch):
-    """Plotly would find out while it draws, and draw again."""
+    """Plotly would otherwise compute it while drawing, and draw again."""
     sent: list[dict] = []
     monkeypatch.setattr(
         charts.st, "plotly_chart", lambda figure, **_: sent.append(figure.to_dict())
@@ -25,7 +25,7 @@ def test_the_room_of_no_title_is_in_the_figure(layout, top_px, monkeypatch):
 
 
 def test_a_figure_is_sent_as_streamlit_wants_it_for_choosing(monkeypatch):
-    """It would change it after the first drawing; a figure of which nothing is chosen stays."""
+    """Streamlit would change it after the first drawing; a figure without selection stays."""
     sent: list[dict] = []
     monkeypatch.setattr(
         charts.st, "plotly_chart", lambda figure, **_: sent.append(figure.to_dict())

@@ -16,7 +16,7 @@ from kafkaviz.app.widgets import elements
     ],
 )
 def test_middle_keeps_both_ends(text, length, short):
-    """A long path loses its middle, and is as long as asked."""
+    """The result has the requested length."""
     assert elements.cut_middle(text, length) == short
     assert len(short) <= length
 
@@ -28,7 +28,6 @@ def test_plain_text_is_no_markdown():
 
 
 def test_a_name_becomes_no_markup():
-    """Text is escaped wherever it goes into HTML."""
     evil = '<img src=x onerror="alert(1)">'
     for html in (
         elements.mono(evil),
@@ -41,20 +40,17 @@ def test_a_name_becomes_no_markup():
 
 
 def test_dashes_are_marked_where_a_number_will_stand():
-    """A lone dash is marked; the dash of a range is not."""
     assert elements._dashes("– batches, – records") == "<i>–</i> batches, <i>–</i> records"
     assert elements._dashes("0–39 999") == "0–39 999"
 
 
 def test_a_metric_splits_the_unit_off():
-    """The number stands large, its unit small."""
     html = elements._metric("Log", "20.5 MiB", "54 917 batches")
     assert '<div class="kv-v">20.5 <small>MiB</small></div>' in html
 
 
 @pytest.mark.parametrize("kind", elements.SEVERITIES)
 def test_a_severity_says_its_name(kind):
-    """A mark is read out, not only seen."""
     assert f'aria-label="{kind}"' in elements.severity(kind)
 
 

@@ -1,4 +1,4 @@
-"""Every stop of every slider of every page, one at a time: none of them ends in an exception."""
+"""No stop of any slider on any page ends in an exception."""
 
 from collections.abc import Iterator
 
@@ -29,10 +29,9 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
-    """Key, value as it is and another value, of each slider that can be moved.
+    """Returns key, current value and another value of each movable slider.
 
-    Of a slider over names each, or the ends and `most` between them evenly; of one over numbers the
-    ends and the middle.
+    For a slider over names, all or `most` of them evenly; over numbers, the ends and the middle.
     """
     for slider in at.select_slider:
         if not slider.disabled:
@@ -51,12 +50,11 @@ def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
 
 
 def moved(at: AppTest, key: str, value: object) -> None:
-    """A slider put somewhere else, the page not yet run."""
     next(slider for slider in (*at.select_slider, *at.slider) if slider.key == key).set_value(value)
 
 
 def fallen(at: AppTest, most: int) -> list[str]:
-    """Where the page ends in an exception: the slider, its stop and the words."""
+    """Returns the slider, its value and the message where the page ends in an exception."""
     at.default_timeout = PATIENCE_S
     faults, back = [], None
     for key, before, stop in list(stops(at, most)):
@@ -85,7 +83,7 @@ def test_every_stop_of_every_slider(address, most):
 @pytest.mark.parametrize("most", [FEW_STOPS, MAX_STOPS])
 @pytest.mark.parametrize("workload", workloads.by_title())
 def test_stops_of_every_workload(workload, most):
-    """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
-    and its middle, and most of its stops.
+    """Each workload of Rolls has other settings and refusals: the ends and the middle of each
+    slider, and most of its stops.
     """
     assert fallen(open_page("rolls", workload=workload), most) == []

@@ -1,7 +1,3 @@
-"""Explore in a real browser with a real DuckDB: queries by click and by key, mistakes, downloads,
-and links.
-"""
-
 import os
 import re
 import signal
@@ -19,7 +15,6 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
-    """The page with the first question answered; the first time the tables are made for it."""
     page.goto(f"{server}/explore")
     answered(
         page,
@@ -40,14 +35,12 @@ def write(page: "sync_api.Page", text: str) -> None:
 
 
 def shows(page: "sync_api.Page", beginning: str) -> None:
-    """Waits until the field holds a query that begins so."""
     sync_api.expect(page.get_by_role("textbox", name="SQL")).to_have_value(
         re.compile(f"^{re.escape(beginning)}")
     )
 
 
 def test_a_click_runs_a_question(explore):
-    """Its query is coloured, its answer drawn; nothing is clipped at 1280 px."""
     assert (
         explore.locator("pre .k").first.inner_text() == "WITH"
         and explore.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -63,7 +56,7 @@ def test_a_click_runs_a_question(explore):
 
 
 def test_a_query_is_written_and_run_by_keys(explore):
-    """Ctrl and Enter; the link brings it back; Back leads to the query before."""
+    """Ctrl and Enter run it; the link restores it; Back leads to the query before."""
     write(
         explore,
         (
@@ -88,7 +81,7 @@ def test_a_query_is_written_and_run_by_keys(explore):
 
 
 def test_the_rows_are_taken_along(explore):
-    """As CSV, named by the broker and the question."""
+    """The CSV is named after the broker and the question."""
     with explore.expect_download() as download:
         explore.get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
@@ -124,7 +117,7 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
 
 
 def workers(page: "sync_api.Page") -> set[int]:
-    """The processes that answer queries of the page's server."""
+    """Returns the processes that answer queries of the page's server."""
     port = f"\0{urlsplit(page.url).port}\0"
     servers = {pid for pid, (_, command) in processes().items() if port in command}
     return {
@@ -135,7 +128,6 @@ def workers(page: "sync_api.Page") -> set[int]:
 
 
 def processes() -> dict[int, tuple[int, str]]:
-    """The parent and the command of each."""
     processes = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has just ended
@@ -145,7 +137,7 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def busy(page: "sync_api.Page") -> int:
-    """Runs a query that would not end; the process that works on it."""
+    """Runs a query that would not end, and returns the process that works on it."""
     write(page, "SELECT count(*) FROM range(1000000000000000)")
     page.keyboard.press("Control+Enter")
     page.locator(".kv-work", has_text="The query runs").wait_for()
@@ -155,7 +147,6 @@ def busy(page: "sync_api.Page") -> int:
 
 @pytest.mark.nightly
 def test_a_query_that_would_not_end_is_cancelled(explore):
-    """By its button; its process ends with it, and the next question is answered."""
     worker = busy(explore)
     explore.get_by_role("button", name="Cancel").click()
     explore.get_by_text("The query was cancelled").wait_for()
@@ -182,7 +173,6 @@ def test_a_closed_tab_ends_its_query(explore, server, browser):
 
 @pytest.mark.nightly
 def test_a_process_that_is_killed_is_reported_and_started_again(explore):
-    """The page offers to run the query again, and the next question is answered by a new one."""
     os.kill(busy(explore), signal.SIGKILL)
     explore.get_by_text("The process that worked on this query ended").wait_for()
     assert explore.get_by_role("button", name="Run again").is_visible()
@@ -204,7 +194,6 @@ def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(explore):
 
 
 def test_the_only_csv_is_ours(explore):
-    """Streamlit's own of a long table holds formulas."""
     write(explore, "SELECT '=1+1' AS a FROM range(200)")
     explore.keyboard.press("Control+Enter")
     explore.locator("[data-testid=stDataFrame] canvas").first.wait_for()

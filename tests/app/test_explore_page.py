@@ -86,7 +86,7 @@ class FakeQuery:
 
 @pytest.fixture
 def fake(monkeypatch, starts) -> type[FakeQuery]:
-    """Replaces queries by fakes that never reach DuckDB; set their results before the page runs."""
+    """Replaces queries by fakes; set their results before the page runs."""
     fresh = type("FakeQuery", (FakeQuery,), {})
     monkeypatch.setattr(FakeQuery, "queries", [])
     monkeypatch.setattr(query_module, "Query", fresh)
@@ -97,7 +97,6 @@ def fake(monkeypatch, starts) -> type[FakeQuery]:
 
 @pytest.fixture
 def ingested_broker(damaged, in_process, monkeypatch) -> Path:
-    """The directory of the damaged broker, its catalog where the app keeps it."""
     broker = broker_cache.broker(damaged)
     in_process(broker.source, catalog=broker_cache.catalog_path(broker), findings=True)
     return damaged
@@ -138,7 +137,7 @@ def test_the_first_question_runs_by_itself(ingested_broker, fake):
 
 
 def test_a_question_is_chosen(ingested_broker, fake):
-    """It stands in the address, by its name; the first one leaves the address as it is."""
+    """The address has its name; the first question leaves the address unchanged."""
     at = press(page(ingested_broker), "Where is the index densest?")
     assert (
         at.query_params["ask"] == "densest" and fake.queries[-1] == QUESTION_BY_NAME["densest"].sql
@@ -153,8 +152,8 @@ def test_a_link_brings_a_query_back(ingested_broker, fake):
 
 
 def test_another_column_is_drawn(ingested_broker, fake):
-    """And stands in the address, until another question is asked; one that the answer has not is
-    passed over.
+    """The address keeps it until another question is asked. A column that the answer does not have
+    is ignored.
     """
     at = page(ingested_broker, ask="codecs", draw="log_bytes")
     assert "log_bytes: 87.9 KiB to 381 KiB" in page_html(at)
@@ -169,7 +168,6 @@ def test_another_column_is_drawn(ingested_broker, fake):
 
 
 def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake):
-    """All but those that are kafkaviz's own."""
     text, rows = (
         page_html(page(ingested_broker)),
         broker_cache.catalog_info(broker_cache.open_snapshot(ingested_broker)).rows,
@@ -215,7 +213,7 @@ def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
 
 
 def test_a_mistake_is_marked(ingested_broker, fake):
-    """One message with its place, in the field too; no way to run it again unchanged."""
+    """One message with its position, also in the field; the unchanged query cannot be run again."""
     fake.now, fake.error = (
         "failed",
         QueryError("Unknown column <b>", "Similar columns: topic", 14, 17),
@@ -243,7 +241,6 @@ def test_a_mistake_is_marked(ingested_broker, fake):
     ],
 )
 def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, ingested_broker, fake):
-    """By the button; the next answer is shown."""
     fake.now, fake.error = "failed", error
     at = page(ingested_broker, sql=SELECT)
     assert expected in page_html(at) and "Nothing was changed" in page_html(at)
@@ -253,7 +250,6 @@ def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, inges
 
 
 def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fake):
-    """Where it lies is the server's own."""
     fake.now, fake.error = (
         "failed",
         CannotOpen(
@@ -267,7 +263,6 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fak
 
 
 def test_any_other_failure_is_one_line(ingested_broker, fake):
-    """No traceback."""
     fake.now, fake.error = "failed", KafkavizError(verbatim("no Java was found"))
     text = page_html(page(ingested_broker, sql=SELECT))
     assert "The query did not end" in text and "no Java was found. Nothing was changed." in text
@@ -288,7 +283,7 @@ def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch
 
 
 def test_a_query_that_is_left_is_ended(ingested_broker, fake):
-    """Nobody waits for it, unless another tab does."""
+    """It is ended unless another tab waits for it."""
     fake.now = "running"
     at = page(ingested_broker, sql=SELECT)
     left = queries.queries().get_or_start(broker_cache.open_snapshot(ingested_broker), SELECT)
@@ -312,7 +307,7 @@ def test_a_query_that_somebody_cancelled_is_run_anew_by_another(ingested_broker,
 
 
 def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypatch):
-    """All of them, for some seconds: one that comes back is waited with."""
+    """All tabs must be closed for some seconds; the query survives if one returns."""
     snapshot, known, opened = (
         broker_cache.open_snapshot(ingested_broker),
         queries.Queries(),
@@ -329,7 +324,7 @@ def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypat
     assert known.get_or_start(snapshot, SELECT) is query
 
     def looks(times: int = 1) -> None:
-        """The watcher looks so often; what it does then is over once it sleeps again."""
+        """Returns after the watcher has looked this often and finished its work."""
         for _ in range(times):
             beats.put(None)
             looked.get(timeout=60)
@@ -359,13 +354,12 @@ def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypat
     ],
 )
 def test_how_much_there_is(answer, expected, ingested_broker, fake):
-    """A cut answer says of how many."""
+    """A truncated answer says how many rows there are."""
     fake.answer = answer
     assert expected in page_html(page(ingested_broker, sql=SELECT))
 
 
 def test_a_long_answer_scrolls(ingested_broker, fake):
-    """In Streamlit's table, which can be sorted."""
     fake.answer = QueryResult(
         pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1
     )
@@ -374,7 +368,7 @@ def test_a_long_answer_scrolls(ingested_broker, fake):
 
 
 def test_text_of_a_log_is_text(ingested_broker, fake):
-    """In the table, in the title, in a name of a column."""
+    """In the table, in the title and in a column name."""
     fake.answer = QueryResult(
         pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1
     )
@@ -383,7 +377,7 @@ def test_text_of_a_log_is_text(ingested_broker, fake):
 
 
 def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
-    """The ingest is started and shown; no query is asked, its text is kept."""
+    """The ingest is started and shown. No query runs, and its text is kept."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     at = page(killed, sql=SELECT)
     assert "The tables of this directory are being made" in page_html(
@@ -403,7 +397,6 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
 
 
 def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, starts, monkeypatch):
-    """While the new one is made."""
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
     at = page(ingested_broker, ask="codecs")
     assert (
@@ -422,7 +415,7 @@ def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, st
     ],
 )
 def test_a_part_of_the_rows_is_called_one(ingested_broker, fake, all_rows, labels, part):
-    """On the buttons, and in the file's name, which is what is left of the page later."""
+    """The buttons and the file's name say so."""
     fake.answer = QueryResult(CODECS, all_rows, 1.0)
     at = page(ingested_broker, ask="codecs")
     assert [element.proto.label for element in at.get("download_button")] == labels
@@ -430,8 +423,8 @@ def test_a_part_of_the_rows_is_called_one(ingested_broker, fake, all_rows, label
 
 
 def test_csv_and_parquet_hold_the_rows():
-    """Exact, with the types; what is no number stands in quotes, so that a line break in a name
-    breaks no line.
+    """Values are exact and typed. Text in the CSV is quoted, so a line break in a name breaks no
+    line.
     """
     rows = pa.table(
         {
@@ -449,7 +442,7 @@ def test_csv_and_parquet_hold_the_rows():
 
 
 def test_csv_holds_no_formula():
-    """Neither in a cell nor in the name of a column; numbers and the Parquet are as they were."""
+    """Neither in a cell nor in a column name; numbers and Parquet are unchanged."""
     rows = pa.table(
         {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
     )
@@ -461,7 +454,7 @@ def test_csv_holds_no_formula():
 
 
 def test_answers_are_not_kept_for_ever(ingested_broker, fake):
-    """The newest are; one that runs is not thrown away."""
+    """The newest answers are kept, and a running query is not dropped."""
     snapshot, known = broker_cache.open_snapshot(ingested_broker), queries.queries()
     for number in range(queries.MAX_ANSWERS + 5):
         known.get_or_start(snapshot, f"SELECT {number}")
@@ -481,5 +474,4 @@ def test_answers_are_not_kept_for_ever(ingested_broker, fake):
     ],
 )
 def test_a_small_share_is_written_without_a_power(value, text):
-    """As people read it; what no share can be keeps its power."""
     assert answer.cell_html(value) == text

@@ -119,7 +119,6 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
-    """No word of a page, no rounded text, no unit."""
     get_table, second = FILES[file]
     tables = []
     for spoken in messages.LANGUAGES:

@@ -1,5 +1,5 @@
-"""By what a listing is known to hold still: a file overwritten in place too, and in a large
-directory not at every click.
+"""How a change of a listing is noticed: also a file overwritten in place, and in a large directory
+not at every click.
 """
 
 import os
@@ -14,7 +14,7 @@ NAMES = [f"orders-0/{0:020d}.{kind}" for kind in ("log", "index", "timeindex")]
 
 
 def overwrite(path: Path) -> None:
-    """As `cp` does: other bytes, as many, in the same file."""
+    """Overwrites the file in place with as many other bytes, as `cp` does."""
     number = path.stat().st_ino
     with open(path, "r+b") as file:
         file.write(b"\1" * 4)
@@ -24,7 +24,7 @@ def overwrite(path: Path) -> None:
 
 @pytest.fixture
 def many(monkeypatch) -> list[float]:
-    """Every directory counts as one of very many files; the clock stands where the test puts it."""
+    """Makes every directory count as very large, with a clock that the test sets."""
     monkeypatch.setattr(broker_cache, "MAX_QUICK_FILES", 0)
     monkeypatch.setattr(broker_cache, "PAUSE_S", 100.0)
     clock = [0.0]
@@ -42,7 +42,7 @@ def many(monkeypatch) -> list[float]:
     ],
 )
 def test_a_file_overwritten_in_place_makes_a_new_listing(directory, name):
-    """No folder's time has changed, and no length."""
+    """Neither a folder's time nor a length has changed."""
     (directory / name).touch()
     (directory / "recovery-point-offset-checkpoint").touch()
     before = broker_cache.open_snapshot(directory)
@@ -55,7 +55,7 @@ def test_a_file_overwritten_in_place_makes_a_new_listing(directory, name):
 
 
 def test_of_very_many_files_each_is_looked_at_now_and_then(directory, many):
-    """Between two looks the folders and the logs that grow have to do."""
+    """Between two complete looks only the folders and the growing logs are checked."""
     before = broker_cache.open_snapshot(directory)
     overwrite(directory / NAMES[1])
     many[0] = 100.0
@@ -69,7 +69,6 @@ def test_of_very_many_files_each_is_looked_at_now_and_then(directory, many):
 
 
 def test_a_look_that_found_nothing_puts_off_the_next(directory, many):
-    """The pause is counted from each look."""
     before = broker_cache.open_snapshot(directory)
     many[0] = 1000.0
     assert broker_cache.open_snapshot(directory) is before
@@ -79,7 +78,7 @@ def test_a_look_that_found_nothing_puts_off_the_next(directory, many):
 
 
 def test_runs_that_wait_for_one_another_share_a_look(directory):
-    """What was seen after a run was asked for is new enough for it; nothing older is."""
+    """A run accepts what was seen after it was requested, nothing older."""
     queue = RunQueue()
     with queue.turn():
         before = broker_cache.open_snapshot(directory)

@@ -29,7 +29,7 @@ def new_page(browser: "Browser") -> Iterator["Page"]:
 
 
 def test_a_page_at_rest_evaluates_the_script_of_charts_once(server, new_page):
-    """Streamlit uses what was evaluated when a chart comes."""
+    """Streamlit reuses the evaluated script when a chart comes."""
     new_page.goto(f"{server}/health")
     heading(new_page, "Health")
     new_page.wait_for_function(EVALUATED)
@@ -40,7 +40,7 @@ def test_a_page_at_rest_evaluates_the_script_of_charts_once(server, new_page):
 
 
 def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, new_page):
-    """So nothing below it moves when it comes."""
+    """Nothing below the chart then moves when it comes."""
     waiting: list[Route] = []
     new_page.route(CHART_SCRIPT, lambda route: waiting.append(route))
     new_page.goto(server)
@@ -57,7 +57,7 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
 
 
 def test_a_skeleton_of_the_page_stands_until_its_head_is_there(server, new_page):
-    """Before Streamlit's scripts have drawn anything; in the colours that the reader chose."""
+    """It has the reader's colours before Streamlit's scripts have drawn anything."""
     waiting: list[Route] = []
     new_page.route("**/static/js/index.*.js", lambda route: waiting.append(route))
     new_page.goto(f"{server}/health", wait_until="commit")
@@ -76,7 +76,7 @@ def test_a_skeleton_of_the_page_stands_until_its_head_is_there(server, new_page)
 
 
 def test_a_browser_without_scripts_sees_no_skeleton(server, browser):
-    """But what Streamlit says to who has none."""
+    """Streamlit's own notice is shown."""
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{server}/health")

@@ -1,8 +1,8 @@
-"""What Streamlit 1.67 would not take back from what redraws itself alone, a fragment, is not there.
+"""No fragment contains another one, which Streamlit 1.67 would not survive.
 
 ForwardMsgQueue.clear forgets what a fragment has not sent yet when that runs again, but keeps what
-fragments inside it have not, and references to what the browser has: it is told of things whose
-neighbours it never heard of, and the page goes blank ("Bad delta path index").
+nested fragments have not sent, and references to what the browser has. The browser is then told of
+elements whose neighbours it does not know, and the page goes blank ("Bad delta path index").
 """
 
 import pytest
@@ -45,14 +45,13 @@ def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | None], page: str):
-    """On each page as it opens, of a topic-partition of the sample."""
     open_page(page, tp="payments-0")
     assert [parent for parent in parents if parent] == []
 
 
 @pytest.mark.slow
 def test_no_message_is_sent_as_a_reference(monkeypatch: pytest.MonkeyPatch):
-    """Not even what is large: minCachedMessageSize in config.toml."""
+    """Large messages neither: minCachedMessageSize in config.toml."""
     sizes: list[tuple[int, bool]] = []
     enqueue = ScriptRunContext.enqueue
 
@@ -67,7 +66,7 @@ def test_no_message_is_sent_as_a_reference(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_streamlit_keeps_references_of_a_fragment_that_runs_again():
-    """Why there are none; once this fails, there may be."""
+    """Once this fails, references may be sent again."""
     message = ForwardMsg(hash="of a figure")
     message.metadata.delta_path.extend([0, 18])
     message.delta.fragment_id = "body"

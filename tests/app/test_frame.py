@@ -27,7 +27,6 @@ HOUSE = [
 
 
 def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
-    """A page is listed when its script is there: no dead link, no empty page."""
     assert list(frame.PAGES) == HOUSE
     (tmp_path / "pages").mkdir()
     (tmp_path / "app.py").touch()
@@ -37,7 +36,6 @@ def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
 
 
 def test_a_script_is_its_pages_place_in_the_address():
-    """And no two pages share one."""
     paths = [page.path for page in frame.PAGES.values()]
     assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 10
 
@@ -47,7 +45,6 @@ def test_a_script_is_its_pages_place_in_the_address():
     [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])],
 )
 def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, address):
-    """From a segment to the broker it is only the directory."""
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     broker = open_broker(tmp_path)
@@ -71,9 +68,7 @@ LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
     ],
 )
 def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, address):
-    """From Health back to the segment that was looked at, with its pin; not to one of another
-    directory.
-    """
+    """From Health back to the same segment with its pin, but not to a segment of another directory."""
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     place = Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
@@ -89,7 +84,7 @@ def test_every_art_is_there():
 
 
 def test_a_picker_of_very_many_names_none(monkeypatch):
-    """It is a way into Go to; sixty are a menu."""
+    """Up to sixty names are a menu; beyond that it opens Go to."""
     drawn, labels = [], []
     monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
     monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
@@ -134,8 +129,8 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
 def test_a_copied_link_tells_nothing_that_is_its_readers_own(
     monkeypatch, cache, path, roots, is_named
 ):
-    """No answers and no notes; no path that needs none or that another visitor may not open; of any
-    other the button says whose it is.
+    """Links leave out answers, notes and paths that another visitor may not open or does not need;
+    the button says whose other paths are.
     """
     monkeypatch.setattr(page_location, "default_directory", lambda: "/sample")
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", roots)

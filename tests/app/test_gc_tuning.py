@@ -14,14 +14,12 @@ from kafkaviz.app import gc_tuning
 
 
 class Thing:
-    """Something a weak reference can watch."""
+    """An object that a weak reference can watch."""
 
 
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Python's searches are watched for one test, and nothing is left out before or after it; the
-    next one through everything is minutes away.
-    """
+    """Watches Python's searches for one test; the next full search is minutes away."""
     monkeypatch.setattr(gc_tuning, "_everything_s", time.monotonic())
     was = gc_tuning._freeze_after_long_search in gc.callbacks
     gc.unfreeze()
@@ -44,7 +42,6 @@ def test_a_long_search_shortens_the_next_ones(monkeypatch):
 
 
 def test_a_short_search_changes_nothing(monkeypatch):
-    """Nor does one through young objects only."""
     monkeypatch.setattr(gc_tuning, "LONG_S", 3600)
     gc.collect()
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
@@ -53,7 +50,7 @@ def test_a_short_search_changes_nothing(monkeypatch):
 
 
 def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
-    """A directory that is closed gives its memory back."""
+    """A closed directory gives its memory back."""
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     thing = Thing()
     reference = weakref.ref(thing)
@@ -63,9 +60,7 @@ def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
 
 
 def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
-    """A tab that was closed after a long search: a few minutes later all of it is gone, and what
-    stays is left out again.
-    """
+    """A few minutes after a tab was closed its objects are freed, and the rest is left out again."""
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     circle = Thing()
     circle.itself, reference = circle, weakref.ref(circle)
@@ -81,7 +76,7 @@ def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
 
 
 def searches_of_a_server(searches: list[None]) -> tuple[int, int]:
-    """How many it made while it ran, and how many after its end."""
+    """Returns how many searches a server makes while it runs, and after its end."""
 
     async def serve() -> int:
         async with gc_tuning.collect_periodically():
@@ -97,7 +92,7 @@ def searches_of_a_server(searches: list[None]) -> tuple[int, int]:
 
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """An item for each search that a server makes; it looks whether to every hundredth second."""
+    """Collects an item for each search of a server, checked every hundredth of a second."""
     searches: list[None] = []
     monkeypatch.setattr(gc_tuning, "COLLECTION_S", 0.01)
     monkeypatch.setattr(gc, "collect", lambda: searches.append(None))
@@ -117,6 +112,5 @@ def test_a_server_that_does_nothing_searches_nothing(searches, monkeypatch):
 
 
 def test_streamlit_knows_the_option_that_ends_its_own_searches():
-    """It is none that Streamlit documents."""
     (option,) = gc_tuning.NO_COLLECTION_AFTER_RUN
     assert st.get_option(option) is True

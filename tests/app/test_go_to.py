@@ -23,7 +23,7 @@ VISITS = [
 
 @pytest.fixture
 def place(tmp_path: Path) -> Location:
-    """orders-0 with two segments, orders-1 and logs-0."""
+    """Returns orders-0 with two segments, orders-1 and logs-0."""
     make_segment(tmp_path / "orders-0", 0, 1000, [])
     make_segment(tmp_path / "orders-0", 30, 500, [])
     make_segment(tmp_path / "orders-1", 20, 2000, [])
@@ -33,12 +33,10 @@ def place(tmp_path: Path) -> Location:
 
 
 def words(place: Location, text: str) -> list[tuple[str, str]]:
-    """Returns headings and words of the matches."""
     return [(entry.heading, entry.words) for entry in go_to.find_entries(place, text, PAGES)]
 
 
 def test_nothing_typed_offers_pages_and_the_largest(place):
-    """A place to start from."""
     assert words(place, "") == [
         ("Pages", "Broker"),
         ("Pages", "Segment"),
@@ -49,7 +47,6 @@ def test_nothing_typed_offers_pages_and_the_largest(place):
 
 
 def test_a_topic_partition_and_its_segments(place):
-    """The one of just that name first, its segments newest first."""
     assert words(place, "Orders-0") == [
         ("Topic-partitions", "orders-0"),
         ("Segments", "orders-0 › 00000000000000000030"),
@@ -59,7 +56,6 @@ def test_a_topic_partition_and_its_segments(place):
 
 
 def test_an_offset_finds_its_segment(place):
-    """The greatest base offset not above it; partitions that start later do not have it."""
     entries = go_to.find_entries(place, "orders 25", PAGES)
     assert [(entry.words, entry.address) for entry in entries] == [
         ("Offset 25 in orders-1", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
@@ -74,18 +70,16 @@ def test_an_offset_finds_its_segment(place):
 
 
 def test_nothing_fits(place):
-    """Then there is nothing, not everything."""
     assert words(place, "payments") == [] and words(place, "payments 5") == []
 
 
 def test_pages_are_found_without_a_broker():
-    """Where no directory is open there are still pages."""
     assert [entry.words for entry in go_to.find_entries(Location(""), "bro", PAGES)] == ["Broker"]
 
 
 def test_nothing_typed_offers_what_was_looked_at_before(place):
-    """First of all, so that K and Enter lead back; each with its own page, and a directory that is
-    not the open one with its name.
+    """They come first, so that K and Enter lead back. Each has its own page, and the directory if
+    it is not the open one.
     """
     entries = go_to.find_entries(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
     assert [(entry.words, entry.aside, entry.page, entry.address) for entry in entries[:2]] == [
@@ -103,7 +97,6 @@ def test_nothing_typed_offers_what_was_looked_at_before(place):
 
 
 def test_a_directory_is_found_by_a_part_of_its_path(place):
-    """Behind what the open one holds."""
     assert [
         entry.words for entry in go_to.find_entries(place, "thi", PAGES, (), ["/other", "/third"])
     ] == ["/third"]
@@ -114,7 +107,6 @@ def test_a_directory_is_found_by_a_part_of_its_path(place):
 
 
 def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
-    """Else of where they were last, else of the largest; and a topic may have it in its name."""
     location = Location(place.directory, place.snapshot, place.broker.partition("logs-0"))
     assert [entry.address["tp"] for entry in go_to.find_entries(location, "25", PAGES)] == [
         "logs-0",
@@ -133,7 +125,6 @@ def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
 
 
 def test_the_search_for_an_offset_is_offered_too(place):
-    """On Lookup, of the same topic-partitions."""
     entries = [
         entry for entry in go_to.find_entries(place, "orders 2247", ALL) if entry.page == "Lookup"
     ]
@@ -144,7 +135,6 @@ def test_the_search_for_an_offset_is_offered_too(place):
 
 
 def test_the_best_fit_has_its_other_pages(place):
-    """Lookup, Rolls and Tuning of that one topic-partition."""
     entries = [
         entry for entry in go_to.find_entries(place, "orders-0", ALL) if entry.heading == "Pages"
     ]
@@ -170,7 +160,6 @@ WORKSHOP = PAGES | {"Workshop": {"dir": "/k"}}
 
 
 def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
-    """Returns the matches on the Workshop page."""
     entries = go_to.find_entries(place, text, WORKSHOP)
     return [entry for entry in entries if entry.page == "Workshop" and "dir" in entry.address]
 
@@ -188,7 +177,7 @@ def test_a_lesson_is_found_by_its_title(place):
 
 
 def test_a_lesson_is_found_in_the_other_language_too(place):
-    """By 热区, which is the warm section."""
+    """热区 is the warm section."""
     assert workshop_entries(place, "热区")[0].words == "The warm section"
     with catalogues.speaking("zh"):
         assert workshop_entries(place, "warm section")[0].words == "热区"
@@ -213,5 +202,4 @@ def test_where_nothing_is_typed_no_lesson_is_offered(place):
 
 
 def test_without_the_workshop_there_are_no_words(place):
-    """A page that does not exist is not gone to."""
     assert go_to.find_entries(place, "probe", PAGES) == []

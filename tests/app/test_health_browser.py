@@ -1,6 +1,4 @@
-"""The findings in a real browser: choosing by click and by key, the address, the bytes; no error in
-the console.
-"""
+"""The findings in a real browser: choosing by click and by key, the address, the bytes."""
 
 import shutil
 from pathlib import Path
@@ -15,19 +13,16 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def findings(page: "sync_api.Page", server: str, damaged: Path) -> "sync_api.Page":
-    """The page of the damaged broker, its findings drawn."""
     page.goto(f"{server}/health?dir={damaged}")
     page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     return page
 
 
 def chosen(page: "sync_api.Page") -> str:
-    """The title of the chosen finding."""
     return page.locator('.item[aria-selected="true"] .t').inner_text()
 
 
 def test_chosen_by_click_by_key_and_by_the_address(findings):
-    """The detail follows, and a reload brings it back."""
     rows = findings.locator(".item")
     count = rows.count()
     assert count > 10 and chosen(findings) == rows.nth(0).locator(".t").inner_text()
@@ -44,7 +39,7 @@ def test_chosen_by_click_by_key_and_by_the_address(findings):
 
 @pytest.mark.nightly
 def test_the_bytes_of_a_wrong_entry_are_marked(findings):
-    """Eight bytes of the .index, in the colour of what is wrong."""
+    """Eight bytes of the .index, in the colour of an error."""
     findings.locator(".item", has_text="bookings-0 858.index").click()
     assert findings.locator(".hex-dump .bad").count() == 8
     assert findings.locator(".hex-dump .b").count() == 128
@@ -52,7 +47,7 @@ def test_the_bytes_of_a_wrong_entry_are_marked(findings):
 
 @pytest.mark.nightly
 def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
-    """Gaps as wide as those of some logs would take more than there is."""
+    """Gaps as wide as a small log would not fit."""
     shutil.copy(clean / "meta.properties", tmp_path)
     for number in range(400):
         shutil.copytree(clean / "empty-room-0", tmp_path / f"busy-{number}")
@@ -67,7 +62,7 @@ def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clea
 
 @pytest.mark.nightly
 def test_only_errors(findings):
-    """The list is shorter, and the address says so."""
+    """The address says so too."""
     before = findings.locator(".item").count()
     findings.locator(".chip", has_text="Errors").click()
     assert 0 < findings.locator(".item").count() < before
@@ -77,7 +72,6 @@ def test_only_errors(findings):
 
 
 def test_the_chips_count_findings(findings, damaged):
-    """As `kafkaviz check` does, and not the lines of the list, where many of one code are one."""
     health = check(damaged)
     chip_counts = {
         chip.inner_text().split("\n")[0]: int(chip.locator("small").inner_text())
@@ -89,9 +83,7 @@ def test_the_chips_count_findings(findings, damaged):
 
 
 def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
-    """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same
-    finding.
-    """
+    """By keyboard: the slot is the chosen field, and Back returns to the same finding."""
     findings.locator(".item", has_text="bookings-0 858.index").click()
     first = findings.locator(".hex-dump .bad").first.inner_text()
     before = findings.locator(".det .where").inner_text()
@@ -116,7 +108,6 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
 
 @pytest.mark.nightly
 def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
-    """A reload brings it back."""
     page.goto(f"{server}/health?dir={killed}")
     page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     page.locator(".item", has_text="topic-partitions").first.click()
@@ -129,9 +120,7 @@ def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, kill
 
 
 def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed):
-    """The byte of the .log that a finding names is the chosen one, and the ruler shows the batch it
-    belongs to.
-    """
+    """The byte of the .log that a finding names is chosen, and the ruler shows its batch."""
     page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
     page.locator(".item", has_text="The last batch is cut short").click()
     page.locator(".det a.onward").click()
@@ -143,7 +132,6 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
 
 
 def test_the_release_is_chosen_and_stands_in_the_address(findings):
-    """And back."""
     findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").click()
     findings.get_by_text("As Kafka 2.2", exact=True).click()
     findings.wait_for_url("**kafka=2.2*")
@@ -154,7 +142,7 @@ def test_the_release_is_chosen_and_stands_in_the_address(findings):
 
 
 def test_a_command_in_a_next_step_is_written_as_one(findings):
-    """Without the backticks around it."""
+    """Without backticks."""
     findings.locator(".item", has_text="bookings-0 858.index").click()
     assert (
         findings.locator(".det code").inner_text() == "kafkaviz rebuild --out"
@@ -164,7 +152,6 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
 
 @pytest.mark.nightly
 def test_the_tables_show_more_at_a_click(findings):
-    """The steps that every start may do, and the other segments; a segment's name leads to it."""
     steps, keeping = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
     before = steps.count(), keeping.count()
     findings.locator(".doing .btn").click()

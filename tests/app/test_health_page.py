@@ -45,7 +45,7 @@ def test_a_killed_broker(killed):
 
 
 def test_a_damaged_broker_is_checked_by_another_release(damaged):
-    """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
+    """Kafka 2.2 checked the last entry of an index at a start."""
     now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
     consequence = {
         verdict["key"]: verdict["items"][0]["members"][0]["consequence"] for verdict in (now, then)
@@ -57,12 +57,10 @@ def test_a_damaged_broker_is_checked_by_another_release(damaged):
 
 
 def test_a_release_that_is_none_is_passed_over(damaged):
-    """The traces decide."""
     assert sent(page(damaged, kafka="<b>"))["key"].endswith(" ")
 
 
 def test_the_report_is_what_the_commands_give(damaged):
-    """The findings as JSON, and all of it as one page."""
     at = page(damaged)
     json_, report = at.get("download_button")
     assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
@@ -71,7 +69,6 @@ def test_the_report_is_what_the_commands_give(damaged):
 
 
 def test_the_sidebar_counts_the_errors(damaged):
-    """Once they are known."""
     at = page(damaged)
     (known,) = checkups().jobs()
     labels = [link.proto.label for link in at.get("page_link")]
@@ -79,7 +76,6 @@ def test_the_sidebar_counts_the_errors(damaged):
 
 
 def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
-    """The partition, the bytes, and a way to stop."""
     ends = threading.Event()
     job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
     monkeypatch.setattr("kafkaviz.app.state.checkups._start", lambda *_: job)
@@ -93,8 +89,6 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
 
 
 def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
-    """In one line, with a way to try again."""
-
     def failing(*arguments: object, **options: object) -> None:
         raise KafkavizError(verbatim("the disk is gone"))
 
@@ -111,14 +105,11 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
 
 
 def labels(at: AppTest) -> list[str]:
-    """Returns the labels in the sidebar."""
     return [link.proto.label for link in at.get("page_link")]
 
 
 def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
-    """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in
-    the sidebar.
-    """
+    """`cp rebuilt/*.index try/` changes no folder, but findings and sidebar are updated."""
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     before = {item["code"] for item in sent(page(copy))["items"]}
     assert "index-offset-mismatch" in before
@@ -177,7 +168,6 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
 
 
 def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monkeypatch):
-    """On any page, before a checkup was asked for."""
     from kafkaviz.app.cache import broker_cache
 
     health = broker_health.check(broker_cache.broker(damaged))
@@ -192,7 +182,7 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
 
 
 def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
-    """The page shows how far the ingest is, and starts no checkup of its own."""
+    """The page shows the ingest's progress and starts no checkup of its own."""
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
@@ -201,8 +191,8 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
 
 
 def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
-    """No thread of the server reads a large directory, whatever was chosen; the page says how that
-    release is asked.
+    """No thread of the server reads a large directory; the page says how to ask about another
+    release.
     """
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
@@ -221,7 +211,7 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
 
 
 def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(damaged, monkeypatch):
-    """It is there at once; no release is asked of a thread."""
+    """They are shown at once, and no checkup starts."""
     from kafkaviz.app.cache import broker_cache
 
     health = broker_health.check(broker_cache.broker(damaged))
@@ -243,7 +233,7 @@ def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
 
 
 def test_the_release_is_chosen_from_a_menu(damaged):
-    """What is told stands on it, with the way back to the traces among the others."""
+    """The button shows the release, and the menu offers the traces again."""
     at = page(damaged)
     (menu,) = [
         element.proto
@@ -269,7 +259,7 @@ def test_the_release_is_chosen_from_a_menu(damaged):
 
 
 def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
-    """Not one that traces tell."""
+    """It is marked as not shown by traces."""
     make_segment(tmp_path / "orders-0", 0, 0, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     (menu,) = [
@@ -281,7 +271,6 @@ def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
 
 
 def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
-    """The first page that is drawn has their number."""
     at = open_page("health", dir=damaged)
     (known,) = checkups().jobs()
     assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [

@@ -1,4 +1,4 @@
-"""Names, keys, values, ids and addresses that would be markup stay text, on every page."""
+"""Hostile names, keys, values, ids and addresses stay text on every page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,22 +46,18 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The hostile directory."""
     return hostile.broker(tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture(scope="module")
 def server(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An app that is opened on it."""
     with serving(tmp_path_factory.mktemp("hostile-cache"), str(directory)) as address:
         yield address
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_texts_stay_text(server, browser, directory, name):
-    """No element, no colour, no formula, no link, no script comes of them; and the page is
-    there.
-    """
+    """They become no element, colour, formula, link or script, and the page is shown."""
     path, query = PAGES[name]
     with watched(browser) as page:
         page.goto(f"{server}/{hostile.address(path, directory, **query)}")
@@ -74,7 +70,7 @@ def test_hostile_texts_stay_text(server, browser, directory, name):
 
 @pytest.mark.parametrize("missing", ["", "x"])
 def test_a_hostile_path_that_is_not_there_is_text(server, browser, directory, missing):
-    """The words of a refusal name the path; Go to finds hostile names."""
+    """A refusal names the path; Go to finds hostile names."""
     with watched(browser) as page:
         page.goto(f"{server}/{hostile.address('', Path(f'{directory}{missing}'))}")
         page.locator("h1").first.wait_for(timeout=SPARK_PATIENCE_MS)
@@ -86,7 +82,6 @@ def test_a_hostile_path_that_is_not_there_is_text(server, browser, directory, mi
 
 
 def test_what_looks_for_injections_finds_them(server, browser):
-    """Each kind, put there by hand."""
     with watched(browser) as page:
         page.goto(server)
         page.locator("h1").first.wait_for()

@@ -19,16 +19,14 @@ HTML = (STATIC / "index.html").read_bytes()
 
 @pytest.fixture(autouse=True)
 def not_in_use(monkeypatch):
-    """Whoever serves it tells the pages of this process, for good."""
+    """Keeps the served page out of the state of this process."""
     monkeypatch.setattr(HtmlShell, "in_use", False)
 
 
 def _answer(
     headers: dict[str, str], path: str = "/", kind: str = "text/html"
 ) -> tuple[dict, bytes]:
-    """Returns the headers and the body that a browser gets from an application that serves this
-    HTML in two parts.
-    """
+    """Returns headers and body of an application that serves this HTML in two parts."""
     sent: list[dict] = []
 
     async def serve(scope, _, send) -> None:
@@ -58,8 +56,8 @@ def _answer(
 
 
 def test_the_look_comes_behind_streamlits_own_styles_and_before_those_of_pages():
-    """Which are in the head, and where Streamlit draws: of two rules of one weight the later one
-    holds.
+    """They are in the head and where Streamlit draws; of two rules with equal weight the later one
+    wins.
     """
     headers, body = _answer({})
     html = body.decode()
@@ -69,7 +67,7 @@ def test_the_look_comes_behind_streamlits_own_styles_and_before_those_of_pages()
 
 
 def test_a_page_that_a_browser_kept_is_not_taken_for_this_one():
-    """Streamlit knows its own file alone, which another version of the look has not changed."""
+    """Streamlit compares only its own file, which another version of the look does not change."""
     headers, body = _answer({"accept": "text/html", "if-none-match": "one"})
     assert b"kv-wait" in body and "etag" not in headers
 
@@ -79,33 +77,32 @@ def test_a_page_that_a_browser_kept_is_not_taken_for_this_one():
     ["/static/js/index.a.js", "/favicon.png", "/_stcore/health", "/media/0a"],
 )
 def test_files_and_streamlits_own_routes_are_left_as_they_are(path):
-    """With what a browser says of its copy."""
     headers, body = _answer({}, path)
     assert body == HTML and headers["etag"] == "one"
     assert _answer({"if-none-match": "one"}, path)[1] == b""
 
 
 def test_what_is_no_html_is_left_as_it_is():
-    """At a page's address too, as a word that there is none."""
+    """Also an answer at a page's address, such as a 404 text."""
     headers, body = _answer({}, kind="text/plain")
     assert body == HTML and headers["etag"] == "one"
 
 
 def test_the_page_is_compressed_where_a_browser_takes_that():
-    """By us: what Streamlit has compressed cannot be filled."""
+    """We compress it, because HTML that Streamlit has compressed cannot be changed."""
     headers, body = _answer({"accept-encoding": "gzip, br"})
     assert headers["content-encoding"] == "gzip" and headers["vary"] == "Accept-Encoding"
     assert gzip.decompress(body) == _answer({})[1] and len(body) < 20_000
 
 
 def test_html_without_a_place_to_draw_is_left_as_it_is():
-    """Whatever another release of Streamlit serves, a page comes."""
+    """Another release of Streamlit may serve different HTML."""
     assert html_shell.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
 
 
 @pytest.mark.parametrize(("path", "preloads"), [("/rolls", 1), ("/workshop", 0)])
 def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, preloads):
-    """Streamlit has one of that name, and it is a file."""
+    """Streamlit has exactly one script of that name."""
     added = _answer({}, path=path)[1].decode()
     scripts = re.findall('modulepreload" crossorigin href="./(static/js/PlotlyChart[^"]*)"', added)
     assert len(scripts) == preloads and all((STATIC / script).is_file() for script in scripts)
@@ -114,7 +111,7 @@ def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, p
 
 @pytest.mark.parametrize("in_use", [True, False])
 def test_a_run_sends_the_look_only_where_the_page_has_none(in_use, monkeypatch):
-    """As under `streamlit run app.py`, which serves Streamlit's own page."""
+    """Such as with `streamlit run app.py`, which serves Streamlit's own page."""
     monkeypatch.setattr(HtmlShell, "in_use", in_use)
     page = open_page("compare")
     styles = [html for html in page.get("html") if "--kv-bg: light-dark" in html.proto.body]

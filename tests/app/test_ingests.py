@@ -1,4 +1,4 @@
-"""The ingests: one a directory, however many tabs ask, and not all the time."""
+"""At most one ingest per directory, however many tabs ask, and with pauses."""
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import ingests
@@ -20,7 +20,6 @@ def test_one_ingest_a_directory(directory, starts):
 
 
 def test_the_master_comes_from_the_environment(directory, starts, monkeypatch):
-    """As `kafkaviz app --master` sets it."""
     monkeypatch.setenv("KAFKAVIZ_MASTER", "local[2]")
     ingests.get_or_start(broker_cache.open_snapshot(directory))
     assert starts.requests[0][2] == "local[2]"
@@ -38,7 +37,7 @@ def test_a_cancelled_ingest_waits_for_its_button(directory, starts):
 def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(
     directory, starts, monkeypatch
 ):
-    """Not again before some time went by, and only after the run before ended well."""
+    """Only some time after the last run, and only if that ended well."""
     starts.progress = Progress(state="done")
     snapshot = broker_cache.open_snapshot(directory)
     ingests.get_or_start(snapshot)

@@ -1,6 +1,4 @@
-"""The language stays with its reader in a real browser, however they move about; and no move takes
-two steps of the history.
-"""
+"""The language follows its reader in a real browser, and no move takes two steps of the history."""
 
 import pytest
 
@@ -19,7 +17,7 @@ def page(browser):
 
 
 def at_rest(page) -> None:
-    """Until the page is drawn, and it is in Chinese: by its words, its address and its lang."""
+    """Waits until the page is drawn in Chinese: its words, its address and its lang."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_function(
         "document.documentElement.lang === 'zh' && new URL(location).searchParams.get('lang') === "
@@ -29,14 +27,13 @@ def at_rest(page) -> None:
 
 
 def steps(page) -> int:
-    """How long the history is."""
     return page.evaluate("history.length")
 
 
 @pytest.mark.nightly
 def test_every_way_on_speaks_chinese(server, page):
-    """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to
-    Chinese.
+    """The sidebar, a bar of the map, a breadcrumb, Go to and a key: each is one step, and Back
+    returns to Chinese.
     """
     page.goto(server)
     heading(page, "37 topic-partitions")
@@ -74,7 +71,7 @@ def test_every_way_on_speaks_chinese(server, page):
 
 
 def go_to(page, typed: str) -> None:
-    """By K and the first thing found under that name."""
+    """By K and the first match of that name."""
     page.keyboard.press("k")
     field = page.get_by_role("dialog").locator("input")
     field.fill(typed)
@@ -83,7 +80,6 @@ def go_to(page, typed: str) -> None:
 
 
 def test_a_crumb_speaks_chinese(server, page):
-    """Another topic-partition from its picker."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&lang=zh")
     page.locator(".detail svg").wait_for()
     before = steps(page)
@@ -112,9 +108,7 @@ def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
 
 @pytest.mark.nightly
 def test_back_to_english_stays_english(server, page):
-    """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by
-    their addresses.
-    """
+    """Neither earlier pages nor their addresses lead back to Chinese."""
     page.goto(f"{server}/?lang=zh")
     heading(page, TITLE)
     page.locator(".st-key-kv_nav a", has_text="健康检查").click()

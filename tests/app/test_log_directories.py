@@ -29,21 +29,21 @@ PAGES = ("broker", "segment", "lookup", "health", "tuning", "rolls", "page_cache
 
 
 def opened(name: str, disks: Path, names=NAMES, **query: object) -> AppTest:
-    """A page over some of the directories, each a parameter `dir` of its own."""
+    """Returns a page over some of the directories, each a parameter `dir`."""
     return open_page(name, dir=[str(disks / directory) for directory in names], **query)
 
 
 @pytest.mark.usefixtures("starts")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_all_of_them(disks, name):
-    """And its address keeps them, each by itself."""
+    """Its address keeps each of them."""
     at = opened(name, disks)
     assert at.query_params[page_state.DIRECTORY] == [str(disks / name) for name in NAMES]
 
 
 @pytest.mark.usefixtures("starts")
 def test_the_map_has_a_group_a_directory(disks):
-    """Its name, topic-partitions and bytes; each is to the letter what a plain listing says."""
+    """Its name, topic-partitions and bytes equal a plain listing's."""
     directory = page_state.join_directories(disks / name for name in NAMES)
     overview = broker_cache.overview(broker_cache.open_snapshot(directory))
     view = broker_map.view(overview)
@@ -61,7 +61,7 @@ def test_the_map_has_a_group_a_directory(disks):
 
 @pytest.mark.usefixtures("starts")
 def test_the_table_tells_the_directory(disks):
-    """Where there are several; the title says how many."""
+    """Only if there are several; the title says how many."""
     at = opened("broker", disks)
     (table,) = [frame.value for frame in at.dataframe if "Log directory" in frame.value]
     for name, directory in zip(table["Topic-partition"], table["Log directory"], strict=True):
@@ -74,7 +74,7 @@ def test_the_table_tells_the_directory(disks):
 
 @pytest.mark.usefixtures("starts")
 def test_a_directory_of_several_says_so(disks):
-    """Away from the metadata log; with it nothing is missing that a page would show."""
+    """Only the directories without the metadata log say so."""
     words = "no opened log directory has the metadata log"
     assert words in page_html(opened("broker", disks, ("disk-b",)))
     assert words not in page_html(opened("broker", disks, ("disk-a",)))
@@ -82,7 +82,6 @@ def test_a_directory_of_several_says_so(disks):
 
 @pytest.mark.usefixtures("starts")
 def test_a_partition_in_two_directories_is_told_apart(disks, tmp_path):
-    """By the picker, by its address, and by the place that the address leads to."""
     copy = Path(shutil.copytree(disks, tmp_path / "copy"))
     shutil.copytree(copy / "disk-b" / "audit-1", copy / "disk-c" / "audit-1")
     for directory in ("disk-b", "disk-c"):
@@ -108,7 +107,7 @@ def test_an_address_names_each_directory():
 
 
 def test_directories_are_typed_as_log_dirs_has_them(tmp_path):
-    """Between commas; a path that is there may have a comma in its name."""
+    """Separated by commas; an existing path may have a comma in its name."""
     for name in ("a", "b", "a,b"):
         (tmp_path / name).mkdir()
     several = page_location.clean_path(f" {tmp_path}/a, '{tmp_path}/b' ")
@@ -119,7 +118,7 @@ def test_directories_are_typed_as_log_dirs_has_them(tmp_path):
 
 
 def test_each_directory_has_to_be_allowed(disks, monkeypatch):
-    """One that lies outside refuses them all."""
+    """One directory outside refuses them all."""
     monkeypatch.setenv(
         access.ALLOW_ROOT, json.dumps([str(disks / "disk-a"), str(disks / "disk-b")])
     )
@@ -132,7 +131,7 @@ def test_each_directory_has_to_be_allowed(disks, monkeypatch):
 
 
 def test_a_listing_is_that_of_all_directories(disks, tmp_path):
-    """One more directory is another listing with another catalog; so is a change in the last."""
+    """One more directory, or a change in one, gives another listing and another catalog."""
     two = page_state.join_directories([disks / "disk-a", disks / "disk-b"])
     three = page_state.join_directories(disks / name for name in NAMES)
     snapshots = [broker_cache.open_snapshot(directory) for directory in (two, three)]
@@ -150,13 +149,11 @@ def test_a_listing_is_that_of_all_directories(disks, tmp_path):
 
 
 def test_the_ingest_takes_all_directories(disks, starts):
-    """As one broker."""
     opened("broker", disks)
     assert [request[0] for request in starts.requests] == [[tuple(disks / name for name in NAMES)]]
 
 
 def test_the_command_takes_several(disks, monkeypatch):
-    """The pages get them as a list; one alone is a path, as before."""
     calls = []
     monkeypatch.setattr(os, "execve", lambda *call: calls.append(call[2]))
     paths = [str(disks / name) for name in NAMES]
@@ -169,7 +166,7 @@ def test_the_command_takes_several(disks, monkeypatch):
 
 
 def test_findings_and_steps_name_their_directory(disks):
-    """And their links lead there; bytes are read from the file that is meant."""
+    """Their links lead there, and bytes are read from that file."""
     health = check(kv.open_broker(disks))
     view = checkup.health_view(health)
     homes = {path.name: path.parent.name for path in disks.glob("disk-?/*") if path.is_dir()}
@@ -196,7 +193,8 @@ def test_findings_and_steps_name_their_directory(disks):
 def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
     """With all directories, without some, or not: zeros in a checkpoint take one offline.
 
-    This one is read once the logs are loaded: an open transaction does not end the start there.
+    This checkpoint is read once the logs are loaded, so an open transaction does not end the start
+    there.
     """
     copy = Path(shutil.copytree(disks, tmp_path / "copy"))
     for name in damaged:
@@ -218,7 +216,6 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
 def test_a_setting_is_unknown_away_from_the_metadata_log(
     disks, name, query, language, words, default
 ):
-    """In the same words on each page, and none is called Kafka's default."""
     query |= {"tp": "payments-2", "lang": language}
     alone = page_html(opened(name, disks, ("disk-b",), **query))
     assert words in alone and default not in alone
@@ -227,14 +224,12 @@ def test_a_setting_is_unknown_away_from_the_metadata_log(
 
 @pytest.mark.usefixtures("starts")
 def test_an_unknown_interval_is_inferred(disks):
-    """And Tuning says so; of all directories it is known."""
     words = "index.interval.bytes is inferred from the entries, between "
     assert words in page_html(opened("tuning", disks, ("disk-b",), tp="payments-2"))
     assert words not in page_html(opened("tuning", disks, tp="payments-2"))
 
 
 def test_retention_is_unknown_away_from_the_metadata_log(disks):
-    """No segment is said to go by a default."""
     view = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
     reasons = {row.cells[-1] for row in view.retention.rows}
     assert reasons == {
@@ -247,7 +242,6 @@ def test_retention_is_unknown_away_from_the_metadata_log(disks):
 
 @pytest.mark.usefixtures("starts")
 def test_compare_takes_several_directories_a_side(disks, monkeypatch):
-    """The address, the field and the command name them all; links lead to all of a side."""
     monkeypatch.setattr(compare_page, "QUICK_S", 60)
     paths = [str(disks / name) for name in NAMES]
     at = opened("compare", disks, **{"with": paths, "tp": "audit-1"})
@@ -262,7 +256,6 @@ def test_compare_takes_several_directories_a_side(disks, monkeypatch):
 
 @pytest.mark.usefixtures("starts")
 def test_a_copied_command_names_all_directories(disks, monkeypatch):
-    """On Health: the comparison with another replica, and a check that is too large for a page."""
     monkeypatch.setattr(health_page, "QUICK_S", 60)
     monkeypatch.setattr(Finding, "needs_replica", True)
     paths = [str(disks / name) for name in NAMES]

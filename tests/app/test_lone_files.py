@@ -18,7 +18,7 @@ SNAPSHOT = "00000000000000019113.snapshot"
 
 @pytest.fixture(autouse=True)
 def starts(monkeypatch) -> None:
-    """No Spark, and no directory from the environment."""
+    """Prevents Spark, and a directory from the environment."""
     progress = Progress(
         done_tasks=0, total_tasks=1, done_bytes=0, total_bytes=1, bytes_per_s=1, state="reading"
     )
@@ -30,8 +30,6 @@ def starts(monkeypatch) -> None:
 
 @pytest.fixture
 def lone(clean, tmp_path):
-    """Copies one file of orders-0 into a folder of its own."""
-
     def copy(name: str, copy_name: str = "") -> Path:
         target = tmp_path / (copy_name or name)
         shutil.copy2(clean / "orders-0" / name, target)
@@ -44,7 +42,7 @@ def lone(clean, tmp_path):
 @pytest.mark.parametrize("name", [*NAMES.values(), SNAPSHOT])
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_a_lone_file(lone, page, name):
-    """Without an exception, and without calling it no directory."""
+    """Without an exception, and without claiming that it is no directory."""
     at = open_page(page, dir=lone(name))
     assert "give the directory" not in page_html(at)
 
@@ -61,7 +59,7 @@ def test_the_broker_page_says_what_is_missing(lone, name, words):
 
 
 def test_the_segment_page_shows_the_bytes_of_a_lone_snapshot(lone):
-    """There is no segment, which the page says; the file is the one to look at."""
+    """The page says that there is no segment."""
     at = open_page("segment", dir=lone(SNAPSHOT))
     assert "No segment in this directory" in page_html(at)
     assert at.session_state["file"] == SNAPSHOT

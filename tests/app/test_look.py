@@ -1,6 +1,4 @@
-"""One colour, one meaning, wherever it is written down: the stylesheet, the charts' table,
-Streamlit's settings.
-"""
+"""Colours agree in the stylesheet, the charts' table and Streamlit's settings."""
 
 import re
 import tomllib
@@ -39,7 +37,6 @@ def test_every_colour_is_read_from_the_stylesheet():
 
 @pytest.mark.parametrize("mode", tokens.MODES)
 def test_streamlit_has_the_stylesheets_colours(mode):
-    """Every colour of the two themes in config.toml is a token."""
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][mode]
     expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
     colours = {name: value for name, value in config.items() if isinstance(value, str)}
@@ -53,7 +50,7 @@ def test_streamlit_has_the_stylesheets_colours(mode):
 
 @pytest.mark.parametrize("mode", tokens.MODES)
 def test_the_plotly_template_has_the_stylesheets_colours(mode):
-    """Its colours by category, and every other colour it names, are tokens or white on ink."""
+    """Every colour that it names is a token, or white on ink."""
     template = theme.template(mode).to_plotly_json()["layout"]
     expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
     assert template["colorway"] == [expected[name] for name in CATEGORIES]
@@ -65,7 +62,7 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
 
 
 def test_every_token_that_is_used_exists():
-    """A misspelled token would silently be no colour at all."""
+    """A misspelled token would silently be no colour."""
     known = set(re.findall(r"--kv-([\w-]+):", html_shell.stylesheet()))
     for file in [
         UI / "look.css",
@@ -94,7 +91,7 @@ def test_no_traceback_reaches_the_reader():
 
 
 def test_no_token_is_left_over():
-    """Each is asked for by a stylesheet, by a component through color of dom.js, or by a figure."""
+    """Each is used by a stylesheet, by a component through color of dom.js, or by a figure."""
     files = [
         file
         for pattern in ("*.css", "*.js", "*.json", "*.py")

@@ -26,7 +26,7 @@ EVERYWHERE = {
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> set[str]:
-    """Fills while a lookup is on its way: from the target in the address to the stepper."""
+    """Fills during a lookup: from the target in the address to the stepper."""
     called = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -53,9 +53,8 @@ def files(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> set[str]:
 
 @pytest.mark.slow
 def test_a_lookup_passes_few_files(files, starts, clean):
-    """Counts each file of kafkaviz in which a function is called between the reading of the target
-    from the address and the end of the stepper's drawing, the first time that this is looked up,
-    but for those of EVERYWHERE.
+    """Counts each file of kafkaviz, except those of EVERYWHERE, in which a function is called
+    between the reading of the target from the address and the end of the stepper's first drawing.
     """
     open_page("lookup", dir=str(clean), set="full", target="1234567")
     assert len(files - EVERYWHERE) <= 25
@@ -63,8 +62,8 @@ def test_a_lookup_passes_few_files(files, starts, clean):
 
 @pytest.mark.slow
 def test_a_lookup_on_disk_passes_seven_more(files, starts, clean):
-    """Counts in the same way; a practice log is one file, which on disk are those of log/, with
-    where a file lies and who may open it, and the cache of what was read.
+    """A practice log is one file. On disk the files of log/ are added, those that find and allow a
+    path, and the cache.
     """
     open_page("lookup", dir=str(clean), tp="dense-index-0", by="offset", target="2247")
     assert len(files - EVERYWHERE) <= 32

@@ -1,6 +1,4 @@
-"""The Lookup page without a browser: sources, targets, its text without a target,
-and its address.
-"""
+"""The Lookup page without a browser: sources, targets, its text without a target, and its address."""
 
 import json
 import re
@@ -28,7 +26,6 @@ T = "\u202f"
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Spark, and nothing from the environment."""
     monkeypatch.setattr(
         "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
     )
@@ -38,19 +35,16 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(directory: Path | None, **query: str) -> AppTest:
-    """The page at this address."""
     return open_page("lookup", **({"dir": directory} if directory else {}), **query)
 
 
 def steps(at: AppTest) -> str:
-    """The table of all steps."""
     return next(
         element.proto.body for element in at.get("html") if "What happens" in element.proto.body
     )
 
 
 def pick(at: AppTest, key: str, value: str) -> None:
-    """Chooses one of a row of choices."""
     assert_no_exception(
         next(group for group in at.button_group if group.key == key).set_value(value).run()
     )
@@ -73,7 +67,6 @@ def test_a_real_segment(clean):
 
 
 def test_another_segment_than_the_open_one_is_searched(damaged):
-    """The head says which one is open, and of how many."""
     text = page_html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
     assert (
         "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
@@ -92,7 +85,7 @@ def test_by_time(clean):
 
 
 def test_a_moment_is_a_target_too(clean):
-    """As people write it, in UTC."""
+    """In UTC, as people write it."""
     at = page(clean, tp="dense-index-0", by="timestamp", target="2026-09-21 14:20:45.001")
     assert f"offset 2{T}250: that is the answer" in steps(at)
 
@@ -102,7 +95,6 @@ def test_a_moment_is_a_target_too(clean):
     ("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")]
 )
 def test_another_unit_is_warned_of(clean, target, unit):
-    """With one way on: the same time in milliseconds."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert f"makes sense in {unit}, and Kafka counts in milliseconds" in page_html(at)
     press_button(at, "kv_unit")
@@ -113,7 +105,7 @@ def test_another_unit_is_warned_of(clean, target, unit):
 
 
 def test_the_practice_logs_need_no_directory():
-    """The five entries of the article; another release searches in another way."""
+    """The five entries of the article; another release searches differently."""
     at = page(None, set="five", target="23")
     assert "Five entries, as drawn on many blackboards" in page_html(
         at
@@ -131,7 +123,7 @@ def test_the_practice_logs_need_no_directory():
 
 
 def test_where_nothing_changes_the_page_leads_on():
-    """Five entries are all warm: a button leads to an index, and there to a target, that differ."""
+    """All five entries are warm, so a button leads to an index and a target that differ."""
     at = page(None, set="five", target="23")
     press_button(at, "kv_offer_twenty")
     assert at.query_params["set"] == "twenty"
@@ -140,12 +132,11 @@ def test_where_nothing_changes_the_page_leads_on():
 
 
 def components(at: AppTest) -> list[str]:
-    """Returns the components that the browser draws, in the order of the page."""
     return [element.key for element in at.get("bidi_component")]
 
 
 def test_the_race_comes_before_the_steps():
-    """From the tail, where plain bisection alone waits, a button leads far behind."""
+    """At the tail plain bisection waits; a button leads to a target far from it."""
     at = page(None, set="twenty", target="140")
     order = components(at)
     assert order.index("search_race") < order.index("stepper")
@@ -157,7 +148,7 @@ def test_the_race_comes_before_the_steps():
 
 
 def test_the_warm_targets_are_hatched():
-    """Behind key 111, with which the warm section of four and one entries begins; none up to 2.0."""
+    """From key 111 on, where the warm section of four and one entries begins; none up to 2.0."""
     at = page(None, set="twenty", target="140")
     assert "hatched: found in the warm section" in page_html(at)
     assert "112 to 140" in page_html(at)
@@ -166,9 +157,7 @@ def test_the_warm_targets_are_hatched():
 
 
 def test_a_choice_is_a_short_word_in_the_address():
-    """What goes without saying is left out; labels are taken too, and a release stands for those
-    that search like it.
-    """
+    """Defaults are left out. Labels are accepted, and a release stands for those that search alike."""
     at = page(None, set="5 entries", target="23", search="3.6", by="Timestamp")
     assert (
         at.query_params["set"] == "five"
@@ -194,7 +183,7 @@ def test_a_choice_is_a_short_word_in_the_address():
 
 
 def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
-    """Asked for by name it is shown, and still after the next choice."""
+    """If it was asked for by name it is shown, also after the next choice."""
     at = page(clean, tp="nowhere-0", set="five", target="23")
     assert "Five entries" in page_html(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
@@ -202,7 +191,7 @@ def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
 
 
 def test_the_release_that_the_directory_looks_like(clean, tmp_path):
-    """Searches, unless another is chosen; a practice log has the newest."""
+    """It searches unless another is chosen; a practice log uses the newest."""
     shutil.copytree(clean / "dense-index-0", tmp_path / "kafka" / "dense-index-0")
     (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
     (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
@@ -245,7 +234,6 @@ def test_times_with_a_name(clean, target, search, words):
 
 
 def test_a_simulated_directory(tmp_path):
-    """What kafkaviz simulate writes opens like any other."""
     from kafkaviz.__main__ import main
 
     assert main(["simulate", "heartbeat", "--out", str(tmp_path / "made")]) == 0
@@ -254,7 +242,7 @@ def test_a_simulated_directory(tmp_path):
 
 
 def test_what_a_read_committed_consumer_gets(clean):
-    """Past an aborted transaction; up to where one is open."""
+    """Past an aborted transaction, and up to an open one."""
     aborted = {"tp": "payments-0", "target": "138"}
     first, other = page(clean, **aborted), page(clean, isolation="read_committed", **aborted)
     assert "offset 138" in steps(first).lower() and "no record for the consumer" not in steps(first)
@@ -284,7 +272,7 @@ def test_a_full_index():
 
 
 def test_typed_keys():
-    """Any keys, with a warm section of any size; what is none of them is told."""
+    """With a warm section of any size; text that is not a key is reported."""
     at = page(None, set="keys", keys="6 14 22 26 31", target="23")
     assert "An index of 5 keys" in page_html(
         at
@@ -298,7 +286,6 @@ def test_typed_keys():
 
 
 def test_no_target(clean):
-    """A word is none: the page says so and offers one."""
     at = page(clean, tp="dense-index-0", target="soon")
     assert "“soon” is not a whole number" in page_html(at)
     press_button(at, "kv_offer")
@@ -339,7 +326,6 @@ def test_an_offset_outside_leads_to_the_nearest(clean):
 
 
 def test_before_the_start(clean):
-    """Records that were deleted: the first that is left."""
     at = page(clean, tp="weblogs-0", target="3")
     assert "before the start: the first one is 12\u202f177" in page_html(at)
 
@@ -358,14 +344,12 @@ def test_at_random_and_by_the_slider(clean):
 
 
 def test_a_target_of_another_kind_gives_way(clean):
-    """An offset means nothing as a time."""
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "by", "Timestamp")
     assert next(field for field in at.text_input if field.key == "target").value.startswith("17900")
 
 
 def test_what_is_counted(clean):
-    """Probes, pages, headers."""
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "counted", "Headers")
     assert "batch headers, like" in page_html(at)
@@ -387,7 +371,7 @@ def test_every_partition_and_every_segment(clean):
 
 @pytest.mark.slow
 def test_damage_is_reported(damaged):
-    """A directory whose files were damaged by hand: a page each, never a traceback."""
+    """A directory whose files were damaged by hand gives a page each, never a traceback."""
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(damaged).partitions[:6]:
@@ -434,7 +418,7 @@ def test_no_directory_shows_practice(monkeypatch, tmp_path):
 
 
 def test_a_wrong_place_is_reported(clean):
-    """A topic-partition that is not there; the page does not quietly show another one."""
+    """The page does not silently show another topic-partition."""
     assert "What happens" not in page_html(page(clean, tp="nowhere-0"))
 
 
@@ -442,12 +426,10 @@ def test_a_wrong_place_is_reported(clean):
     ("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)]
 )
 def test_targets_as_people_write_them(text, value):
-    """Blanks and underscores between digits."""
     assert controls.parse_target(text, "offset") == value
 
 
 def test_what_is_no_target():
-    """Neither is a word, nor an offset that is a moment."""
     for text in ("", "soon", "1.5", "2026-09-21"):
         with pytest.raises(ValueError):
             controls.parse_target(text, "offset")
@@ -455,7 +437,6 @@ def test_what_is_no_target():
 
 
 def test_what_is_no_key():
-    """Words, and numbers that an index cannot keep."""
     assert parse_keys(" 1, 2;3 ") == [1, 2, 3] and parse_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
@@ -475,8 +456,8 @@ def test_an_unclean_directory_is_read_as_a_recovery_leaves_it(killed):
 
 @pytest.fixture
 def garbled(data, tmp_path) -> Path:
-    """A copy of a real partition; the last record of the batch at byte 109 and the first of that at
-    952 have no length any more.
+    """Returns a copy of a real partition in which the last record of the batch at byte 109 and the
+    first of that at 952 have a broken length.
     """
     folder = tmp_path / "kafka" / "nulls-0"
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", folder)
@@ -487,8 +468,8 @@ def garbled(data, tmp_path) -> Path:
 
 
 def test_bytes_that_the_lookup_does_not_need(garbled):
-    """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour
-    of the target.
+    """The answer is given; a batch with unreadable records is named, and so is a neighbour of the
+    target.
     """
     at = page(garbled, by="timestamp", target="1790000000002")
     text = page_html(at)
@@ -501,7 +482,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
 
 @pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
 def test_what_is_no_time_is_not_shown_as_one(clean, target):
-    """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
+    """Kafka's special timestamps are below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert (
         f"“{target}” is not a time" in page_html(at)
@@ -511,8 +492,6 @@ def test_what_is_no_time_is_not_shown_as_one(clean, target):
 
 
 def test_a_wrong_question_is_no_damage(clean, monkeypatch):
-    """Only bytes that break their format are called damaged."""
-
     def refused(*arguments: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
@@ -539,7 +518,6 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
     ids=lambda query: " ".join(query.values()),
 )
 def test_in_chinese(clean, query):
-    """Every sentence, control and alt text."""
     at = page(clean, lang="zh", **query)
     charts = [element.proto.alt for element in at.get("plotly_chart")]
     kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
@@ -552,8 +530,8 @@ def test_in_chinese(clean, query):
 
 
 def test_a_download_beside_each_table(clean):
-    """The steps and the object of the lookup, how many targets take as many probes, and of a
-    timestamp the segments it met.
+    """The steps, the lookup as JSON, how many targets take as many probes, and the segments of a
+    timestamp.
     """
     queries = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
     offset, time = (

@@ -1,4 +1,4 @@
-"""Every page on a directory that is newer than any release that is known."""
+"""Every page on a directory that is newer than any known release."""
 
 import pytest
 
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 @pytest.fixture(scope="module")
 def newer(restarted_4_4, tmp_path_factory):
-    """The directory of a broker whose metadata.version is 99."""
+    """Returns the directory of a broker whose metadata.version is 99."""
     return raise_level(restarted_4_4, tmp_path_factory.mktemp("newer") / "kafka", 99)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OF_A_DIRECTORY)
 def test_every_page_opens_and_says_how_it_reads(name, newer):
-    """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""
+    """The foot of the sidebar says it, with the trace."""
     at = open_page(name, dir=str(newer), tp="tickets-any-0")
     assert page_html(at).count(
         NEWER_TEXT["en"]
@@ -31,7 +31,6 @@ def test_every_page_opens_and_says_how_it_reads(name, newer):
 
 
 def test_the_chinese_note_of_a_newer_release(newer):
-    """And names the trace in the same language."""
     text = page_html(open_page("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
     assert (
         NEWER_TEXT["zh"] in text and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in text
@@ -39,6 +38,5 @@ def test_the_chinese_note_of_a_newer_release(newer):
 
 
 def test_a_directory_of_the_newest_release_is_not_called_newer(restarted_4_4):
-    """4.4.0 is known."""
     text = page_html(open_page("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
     assert "Newer than" not in text and "Kafka 4.4 or later, read only" in text

@@ -25,8 +25,8 @@ ODD = os.fsdecode(b"caf\xe9-0")
 
 @pytest.fixture(scope="module")
 def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
-    """A directory of an odd name with an odd topic-partition among others, and one that has no
-    other; each with its catalog.
+    """Returns a directory of an odd name with an odd topic-partition among others, and one that has
+    only an odd one; each with its catalog.
     """
     root, addresses = tmp_path_factory.mktemp("odd"), {}
     with pytest.MonkeyPatch.context() as patched:
@@ -55,8 +55,8 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
-    """Nothing of them reaches the browser as it is, which Streamlit would refuse; the catalog
-    counts for them as for others.
+    """The raw names never reach the browser, because Streamlit would refuse them; the catalog
+    counts them.
     """
     for broker, partition in ((os.fsdecode(b"br\xe9"), "caf\ufffd-0"), ("alone", None)):
         monkeypatch.setenv("KAFKAVIZ_DIR", str(brokers[broker]))

@@ -1,6 +1,4 @@
-"""Toolbars that fit on one line at 1024 px, and numbers that stay with their unit, in a real
-browser.
-"""
+"""Toolbars fit on one line at 1024 px, and numbers stay with their unit, in a real browser."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""The Page cache page in a real browser: the answer on its first screen, scrubbed by mouse and by
-key; the sliders of its other parts, the address; no error in the console, nothing clipped.
+"""The Page cache page in a real browser: the answer on its first screen by mouse and key, the
+sliders of its other parts, the address.
 """
 
 import pytest
@@ -25,7 +25,7 @@ def test_the_answer_is_on_the_first_screen(server, page, language):
 
 
 def test_the_middles_jump_without_the_server(server, page):
-    """From the 13th to the 14th page by key: nothing is sent; a reload keeps the size."""
+    """From the 13th to the 14th page by key nothing is sent; a reload keeps the size."""
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.goto(f"{server}/page_cache?pages=13")
@@ -51,7 +51,7 @@ def test_the_middles_jump_without_the_server(server, page):
 
 
 def test_sliders_of_the_other_parts_are_in_the_address(server, page):
-    """By keyboard alone; a reload brings all of it back, and the answer stands where it was left."""
+    """By keyboard alone; a reload restores everything."""
     page.goto(f"{server}/page_cache")
     heading(page, "Page cache")
     page.get_by_role("button", name="One page more").click()
@@ -75,7 +75,7 @@ def test_sliders_of_the_other_parts_are_in_the_address(server, page):
 
 @pytest.mark.nightly
 def test_all_settings_at_once_in_a_link(server, page):
-    """1310720 entries, laggards, a real index's neighbour: drawn."""
+    """1310720 entries, readers that lag behind, a real index's neighbour."""
     page.goto(f"{server}/page_cache?grow=2560+pages&laggards=1+%25&cold=4+MB")
     page.get_by_text("faults while the index grows to 2\u202f560 pages").first.wait_for()
     page.locator(".js-plotly-plot .main-svg").nth(3).wait_for(state="attached")

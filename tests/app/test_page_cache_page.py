@@ -1,5 +1,5 @@
-"""The Page cache page without a browser: its findings in words, what its settings change, and what
-an odd address does not.
+"""The Page cache page without a browser: its findings, the effect of its settings, and odd
+addresses.
 """
 
 import csv
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def page(**query: str) -> AppTest:
-    """The page at this address, without an error."""
     return open_page("page_cache", **query)
 
 
@@ -41,7 +40,6 @@ def answer(at: AppTest) -> dict:
 
 
 def test_the_page_opens_with_the_answer():
-    """Every size of the index at once, and no other part of the page."""
     at = page()
     data = answer(at)
     assert "<h1>Page cache</h1>" in page_html(at)
@@ -83,7 +81,6 @@ def test_the_page_opens_with_the_answer():
     ],
 )
 def test_each_part_is_behind_its_tab(tab, words):
-    """The findings of its figures and tables."""
     at = page(tab=tab)
     text = page_html(at)
     assert [phrase for phrase in words if phrase not in text] == []
@@ -91,7 +88,7 @@ def test_each_part_is_behind_its_tab(tab, words):
 
 
 def test_what_was_published_is_struck_out_where_it_is_not_so():
-    """Two of the stretches of KAFKA-6432 are as told."""
+    """Two of the six stretches of KAFKA-6432 hold."""
     text = page_html(page(tab="Entries"))
     assert text.count("&ensp;✓</td>") == 2
     assert text.count("<s class") == 4
@@ -115,13 +112,11 @@ def test_what_was_published_is_struck_out_where_it_is_not_so():
     ],
 )
 def test_a_download_beside_each_figure(tab, labels):
-    """Sizes, pages, probes, layouts, turnovers."""
     downloads = page(tab=tab).get("download_button")
     assert [element.proto.label for element in downloads] == labels
 
 
 def test_a_table_beside_each_figure():
-    """The pages of the growth; the turnovers."""
     table = page(tab="Growth").dataframe[0].value
     assert len(table) == 40
     assert table["Faults, plain"].sum() == 56
@@ -150,14 +145,13 @@ def test_a_table_beside_each_figure():
     ],
 )
 def test_an_address_opens_the_part_that_it_is_about(query, tab, words):
-    """By the parameter of its control, unless it names another."""
     at = page(**query)
     assert at.session_state["tab"] == tab
     assert words in page_html(at)
 
 
 def test_the_answer_stays_open_beside_settings_of_another_part():
-    """Its name is then in the address, which would mean that part without it."""
+    """The address then has its name, because a setting alone would open the other part."""
     at = page(cold="4 MB", tab="Answer")
     assert answer(at)["first"] == 14
     assert query_value(at, "tab") == "Answer"
@@ -194,7 +188,6 @@ def test_a_tab_that_there_is_not_is_the_first():
 
 
 def test_laggards_meet_cold_pages():
-    """A slider: the images and the bars count them too."""
     at = page(tab="Growth")
     at.select_slider(key="laggards").set_value("1 %").run()
     assert "No fault: three" not in page_html(at)
@@ -210,7 +203,7 @@ def test_larger_pages_and_another_section():
 
 
 def test_a_real_index():
-    """The entries and positions of a topic-partition: too small for anything to go cold."""
+    """It is too small for any page to become cold."""
     at = page(index="dense-index-0")
     text = page_html(at)
     assert "No fault: three pages at most" in text
@@ -242,13 +235,11 @@ def test_an_index_that_cannot_be_read(monkeypatch):
 
 
 def test_without_a_directory_the_lab_is_open():
-    """It needs none."""
     assert answer(page(dir="/nowhere/kafka"))["first"] == 14
     assert "56 faults while" in page_html(page(dir="/nowhere/kafka", tab="Growth"))
 
 
 def test_the_faults_as_csv():
-    """One a line, digits plain."""
     expected = ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
     plain, _ = replays(expected)
     rows = list(
@@ -278,7 +269,6 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
     ids=lambda query: " ".join(query.values()) or "as it opens",
 )
 def test_in_chinese(query):
-    """Every sentence and alt text; the address keeps its words."""
     at = page(lang="zh", **query)
     text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", page_html(at))
     charts = [element.proto.alt for element in at.get("plotly_chart")]
@@ -291,7 +281,7 @@ def test_in_chinese(query):
 
 
 def test_the_catalogue_has_the_words_of_the_floors_below():
-    """Layouts and why they are."""
+    """Layouts and their reasons."""
     for layout in index_layouts.LAYOUTS:
         assert (
             say(layout_bars.text_key(layout.name)),

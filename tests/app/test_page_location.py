@@ -16,7 +16,7 @@ from tests.support.segment_files import make_segment
 
 @pytest.fixture
 def broker(tmp_path: Path):
-    """orders-0 with segments at 0, 30 and 60 (the longest), and void-0 without a segment."""
+    """Returns orders-0 with segments at 0, 30 and 60 (the longest), and void-0 without a segment."""
     make_segment(tmp_path / "orders-0", 0, 100, [])
     make_segment(tmp_path / "orders-0", 30, 900, [])
     make_segment(tmp_path / "orders-0", 60, 200, [])
@@ -26,7 +26,7 @@ def broker(tmp_path: Path):
 
 
 class Query(dict):
-    """Parameters of an address, as Streamlit gives them; each is there once."""
+    """The parameters of an address, as Streamlit gives them."""
 
     def get_all(self, name: str) -> list[str]:
         return [self[name]] if name in self else []
@@ -34,8 +34,6 @@ class Query(dict):
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Sets the address a page was asked for; its directory is the test's own."""
-
     def set_address(**query: str) -> None:
         monkeypatch.setattr(st, "query_params", Query({"dir": str(tmp_path)} | query))
 
@@ -43,7 +41,7 @@ def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 def where(depth: int) -> tuple:
-    """The directory names and base offset of the place, and what kind of fault there is."""
+    """Returns the directory names and base offset of the place, and the kind of fault."""
     location = page_location.parse_address(depth, progress_strip.unpack)
     return (
         location.partition.directory if location.partition else None,
@@ -71,8 +69,8 @@ def where(depth: int) -> tuple:
     ],
 )
 def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, expected):
-    """What is not said is the largest; what is not there is a fault, and what was found before it
-    stays.
+    """Missing parts default to the largest. A part that does not exist is a fault, and the parts
+    before it are kept.
     """
     address(**query)
     assert where(depth) == expected
@@ -89,7 +87,7 @@ def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, ex
     ],
 )
 def test_the_type_of_a_place_says_how_far_it_goes(broker, address, query, depth, expected):
-    """A page narrows by it, and casts nothing."""
+    """A page can narrow the type without casts."""
     address(**query)
     assert type(page_location.parse_address(depth, progress_strip.unpack)) is expected
 
@@ -127,12 +125,11 @@ def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp
     ],
 )
 def test_a_path_is_cleaned(typed, path):
-    """As people paste it."""
     assert page_location.clean_path(typed) == path
 
 
 def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
-    """A short list, of all sessions."""
+    """A short list of all sessions."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     for name in ["a", "b", "a", *"cdefghi"]:
         monkeypatch.setattr(st, "session_state", {})
@@ -142,8 +139,8 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
 def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
-    """Where visitors are several people, by whatever way a page comes to it: no home, no directory
-    of the server's.
+    """With several visitors no home and no directory of the server is shown, whatever way leads to
+    the page.
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
     with pytest.raises(CannotOpen) as refused:
@@ -154,8 +151,8 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
 
 
 def test_what_others_opened_is_not_listed(monkeypatch, tmp_path):
-    """Where visitors are several people each has a list of their own, without what may not be
-    opened; no file holds it.
+    """With several visitors each has a list of their own, without what may not be opened, and no
+    file holds it.
     """
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(st, "session_state", {})
@@ -190,7 +187,6 @@ def test_a_list_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):
 
 
 def test_a_broker_of_a_place(broker):
-    """The short way to it."""
     assert (
         page_location.Location("/k", BrokerSnapshot(broker, (), "")).broker is broker
         and page_location.Location("/k").broker is None

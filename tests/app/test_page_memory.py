@@ -9,7 +9,7 @@ MAX_BYTES = 300_000_000  # above a server that shows a small segment
 
 @pytest.fixture(scope="module")
 def directories(tmp_path_factory):
-    """A small one, and one of 1 GiB of batches of 100 bytes."""
+    """Returns a small directory, and one with 1 GiB of batches of 100 bytes."""
     folder = tmp_path_factory.mktemp("full")
     return (
         bench_page_memory.write(folder / "small", bench_page_memory.SMALL_COUNT),
@@ -20,7 +20,7 @@ def directories(tmp_path_factory):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", bench_page_memory.QUERIES)
 def test_a_page_holds_windows_and_not_the_table(directories, name):
-    """The most that it takes from the first call to the last element."""
+    """The peak from the first call to the last element."""
     page, query = bench_page_memory.QUERIES[name]
     assert bench_page_memory.measure(page, query, *directories)["peak_bytes"] <= MAX_BYTES
 

@@ -37,7 +37,7 @@ def fail(*_values: object, **_named: object) -> None:
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory) -> Path:
-    """Two partitions: t-0 with three segments, of which the last has no .log, and u-0."""
+    """Returns two partitions: t-0 with three segments, of which the last has no .log, and u-0."""
     directory = whole_logs.broker(tmp_path_factory.mktemp("pages") / "kafka")
     start_ms = whole_logs.START_MS
     for name, bases in (("t-0", (0, 3)), ("u-0", (0,))):
@@ -49,8 +49,6 @@ def broker(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def choose(monkeypatch):
-    """Chooses an entry of a menu, in the first run that offers it."""
-
     def set_choice(key: str, entry: object) -> None:
         choices = {key: entry}
 
@@ -71,14 +69,12 @@ def choose(monkeypatch):
     ],
 )
 def test_a_picker_leads_to_what_was_chosen(broker, choose, page, key, entry, name, value):
-    """The address says so."""
     choose(key, entry)
     at = open_page(page, dir=broker, tp="t-0", segment="0")
     assert query_value(at, name) == value
 
 
 def test_the_traces_are_chosen_over_a_release(broker, choose):
-    """The address names none then."""
     choose("kv_release", TRACES)
     at = open_page("health", dir=broker, **{page_state.RELEASE: "3.9"})
     assert query_value(at, page_state.RELEASE) is None
@@ -89,7 +85,6 @@ def test_the_traces_are_chosen_over_a_release(broker, choose):
     [("]", "0", "3"), ("[", "3", "0"), ("[", "0", "0"), ("]", "3", "3")],
 )
 def test_brackets_lead_to_the_segment_beside(broker, monkeypatch, key, segment, expected):
-    """At either end there is none."""
     presses = [key]
     monkeypatch.setattr(frame, "keys", lambda wanted: presses.pop() if presses else None)
     at = open_page("segment", dir=broker, tp="t-0")
@@ -108,19 +103,17 @@ def test_a_question_mark_opens_the_list_of_keys(broker, monkeypatch):
 
 
 def test_an_index_without_its_log_has_nothing_to_look_up(broker):
-    """The page says so, and leads back."""
     at = open_page("lookup", dir=broker, tp="t-0", segment="9")
     assert say("common.no_log") in page_html(at)
 
 
 def test_a_broker_without_a_partition_is_empty(tmp_path):
-    """Not an error."""
     at = open_page("lookup", dir=whole_logs.broker(tmp_path / "kafka"))
     assert say("faults.no_partition", name="kafka") in page_html(at)
 
 
 def test_partitions_none_of_which_can_be_read_are_listed(tmp_path, monkeypatch):
-    """A path and why, the first of many; and how many more there are."""
+    """The first of many with path and reason, and how many more there are."""
     problems = [
         Problem(tmp_path / f"t-{number}", message("errors.not_there"), "file")
         for number in range(faults.MAX_PROBLEMS + 2)
@@ -135,14 +128,12 @@ def test_partitions_none_of_which_can_be_read_are_listed(tmp_path, monkeypatch):
 
 
 def test_a_path_that_cannot_be_read_is_shown_with_its_reason(tmp_path):
-    """And a way to try again."""
     (tmp_path / "kafka").symlink_to("kafka")
     at = open_page(dir=tmp_path / "kafka")
     assert "kv_again" in {button.key for button in at.button}
 
 
 def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
-    """By the dialog, which names what may be given."""
     monkeypatch.setattr(access, "takes_uploads", lambda: True)
     opened = []
     archive = io.BytesIO(b"an archive")
@@ -171,7 +162,7 @@ def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):
 
 
 def test_an_index_that_is_not_on_disk_has_no_difference(broker):
-    """It is built all the same."""
+    """It is built anyway."""
     partition = open_broker(broker).partition("u-0")
     (comparison,) = health.compare_files({"gone.index": b"12345678"}, partition)
     assert (comparison.on_disk_bytes, comparison.rebuilt_bytes) == (None, 8)
@@ -179,7 +170,6 @@ def test_an_index_that_is_not_on_disk_has_no_difference(broker):
 
 
 def test_the_files_of_a_checkup_are_those_of_the_commands(broker, capsys):
-    """The JSON to the letter; the report is a page of the same broker."""
     health = check(broker)
     main(["check", str(broker), "--json"])
     printed = json.loads(capsys.readouterr().out)
@@ -195,14 +185,12 @@ def test_the_files_of_a_checkup_are_those_of_the_commands(broker, capsys):
     ],
 )
 def test_rolls_that_cannot_be_worked_out_say_why(broker, monkeypatch, query, module, function, key):
-    """In place of the figures; the page around them stays."""
     monkeypatch.setattr(module, function, fail)
     at = open_page("rolls", dir=broker, tp="t-0", **query)
     assert "<h1>Rolls</h1>" in page_html(at) and say(key) in page_html(at)
 
 
 def test_a_folder_without_lessons_says_so(monkeypatch):
-    """No step, and no picker."""
     monkeypatch.setattr(lessons, "LESSONS_FOLDER", Path("no-lessons"))
     monkeypatch.delenv(lessons.LESSONS, raising=False)
     at = open_page("workshop")

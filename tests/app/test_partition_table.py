@@ -1,4 +1,4 @@
-"""The table: how values read, that sorting goes by the value, and the exact CSV."""
+"""The table: how values read, that it is sorted by value, and the exact CSV."""
 
 import csv
 import dataclasses
@@ -38,7 +38,6 @@ def rows(tmp_path) -> tuple[overview.PartitionRow, ...]:
 
 
 def cell_texts(rows) -> list[list[str]]:
-    """The table's cells as they read."""
     styler = partition_table.style_table(partition_table.frame(rows))
     styler._compute()
     return [
@@ -74,7 +73,7 @@ def test_the_value_below_is_a_number(rows):
 
 
 def test_the_csv_is_exact(rows):
-    """By name, plain numbers, and nothing where nothing is known."""
+    """By name, plain numbers, and empty where unknown."""
     lines = list(csv.DictReader(io.StringIO(partition_table.csv(rows).decode())))
     assert [line["directory"] for line in lines] == ["orders-0", "void-0"]
     renamed = [dataclasses.replace(row, directory="-=1-0") for row in rows]
@@ -101,12 +100,10 @@ def test_the_csv_is_exact(rows):
 
 
 def test_no_rows_make_an_empty_table():
-    """A filter that fits nothing."""
     assert cell_texts([]) == [] and len(partition_table.frame([]).columns) == 10
 
 
 def test_the_cells_are_worded_once(rows, monkeypatch):
-    """The second visitor is sent what Streamlit makes of a new styler, and none is asked for it."""
     expected, sent = ArrowData(), ArrowData()
     styler = partition_table.style_table(partition_table.frame(rows))
     marshall_styler(expected, styler.set_uuid("partitions"), "")
@@ -118,7 +115,6 @@ def test_the_cells_are_worded_once(rows, monkeypatch):
 
 
 def test_names_are_bold(rows):
-    """The first column alone."""
     styles = partition_table.style_table(partition_table.frame(rows))._compute().ctx
     assert {at: style for at, style in styles.items() if style} == {
         (row, 0): [("font-weight", "600")] for row in range(len(rows))

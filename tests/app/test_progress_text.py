@@ -105,7 +105,7 @@ def test_every_state_has_its_words(progress, text, aside):
 
 
 def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
-    """A bar of a quarter at a quarter; none before reading began."""
+    """A quarter at a quarter, and none before reading begins."""
     assert "width:25%" in progress_strip.ingest_html(
         Progress(
             done_tasks=2,

@@ -18,7 +18,7 @@ CLIPPED, OVERLAPPING = (
 
 
 def test_the_race(page, server):
-    """One search waits while the other is done; the steps below stay where they are."""
+    """One search waits after the other is done; the steps below stay in place."""
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
@@ -49,7 +49,7 @@ def test_the_race(page, server):
 
 
 def test_the_next_race_opens_at_its_end(page, server):
-    """For who has seen one; who has not is asked, and two searches that do the same need no race."""
+    """For readers who have seen one. Others are asked, and equal searches need no race."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
     expect(title).to_contain_text("which search finds it first?")
@@ -65,7 +65,7 @@ def test_the_next_race_opens_at_its_end(page, server):
 
 
 def test_one_entry_earlier_all_pages_are_hot(page, server):
-    """The middles move at one entry: both races are a click apart, without the server."""
+    """Both races are one click apart, without the server."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title, plain = page.locator(".title"), page.locator(".lane").first
     expect(title).to_contain_text("The entry at which the middles move")
@@ -93,7 +93,7 @@ def test_one_entry_earlier_all_pages_are_hot(page, server):
     ],
 )
 def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
-    """Both strips on the first screen of 1024 x 768, at the start and at the end."""
+    """Both strips fit on the first screen of 1024 x 768, at the start and at the end."""
     with watched(browser, theme=theme) as page:
         page.set_viewport_size({"width": 1024, "height": 768})
         page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
@@ -106,7 +106,7 @@ def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
 
 
 def test_a_click_while_the_page_loads_leaves_the_warm_section(page, server):
-    """The run that a click interrupts may take with it what it drew last: here that control."""
+    """The interrupted run may have drawn that control last."""
     is_first_run = [True]
 
     def pass_on(socket):

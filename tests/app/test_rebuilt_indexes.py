@@ -28,7 +28,6 @@ def built(damaged) -> dict[str, bytes]:
 
 
 def test_damaged_indexes_come_first(damaged):
-    """Those with a finding about an index, then the others, each in the order of names."""
     names = offer_partitions(broker_cache.open_snapshot(damaged), check(damaged).findings)
     first = [
         name for name in names if name in ("bookings-0", "metrics-0", "rides-0", "transfers-0")
@@ -37,8 +36,8 @@ def test_damaged_indexes_come_first(damaged):
 
 
 def test_each_file_is_compared_with_the_one_on_disk(damaged, built):
-    """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late
-    time from its own.
+    """The untrimmed index is longer on disk, and wrong positions and times differ from their byte
+    on.
     """
     differences = {
         comparison.name: comparison.difference
@@ -64,12 +63,10 @@ def test_each_file_is_compared_with_the_one_on_disk(damaged, built):
     ],
 )
 def test_a_difference_in_words(now, now_bytes, data, words):
-    """The first byte that differs, or by how much one is longer."""
     assert difference(now, now_bytes, data) == words
 
 
 def test_the_archive_holds_the_files(damaged, built):
-    """In a folder of the topic-partition's name, and no .log."""
     with tarfile.open(
         fileobj=io.BytesIO(pack(built, broker_cache.broker(damaged).partition("bookings-0")))
     ) as tar:
@@ -78,7 +75,6 @@ def test_the_archive_holds_the_files(damaged, built):
 
 
 def test_nothing_is_built_unasked(damaged, starts):
-    """The page offers it; a click shows the table and the archive."""
     at = page(damaged)
     offer = next(button for button in at.button if button.label == "Build them")
     assert not [element for element in at.get("download_button") if "indexes" in element.label]

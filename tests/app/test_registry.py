@@ -15,14 +15,13 @@ from tests.support.pages import open_page, page_html
 
 @pytest.fixture
 def no_workshop(monkeypatch):
-    """The app as if no script had registered the Workshop."""
+    """Returns the app as if no script had registered the Workshop."""
     monkeypatch.setattr(workshop, "register", lambda: None)
     for entries in (registry.PAGES, registry.MIDDLEWARE, registry.BACKGROUND_WORK):
         monkeypatch.delitem(entries, workshop.WORKSHOP_PAGE)
 
 
 def test_registering_again_changes_nothing():
-    """Every run of every page does."""
     before = list(registry.PAGES), list(registry.MIDDLEWARE), list(registry.BACKGROUND_WORK)
     workshop.register()
     after = list(registry.PAGES), list(registry.MIDDLEWARE), list(registry.BACKGROUND_WORK)
@@ -72,7 +71,7 @@ def test_the_server_needs_no_workshop(monkeypatch):
 
 
 def test_no_page_imports_lessons_to_register_them():
-    """The first page is not slower for a page that is not open."""
+    """The first page does not get slower for a page that is not open."""
     tree = ast.parse(Path(workshop.__file__).read_text())
     names = [
         f"{node.module}.{alias.name}"

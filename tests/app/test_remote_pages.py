@@ -16,7 +16,7 @@ URL = "s3://kafka/pages/broker-9"
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents an ingest, which would send requests to the store while the next test counts."""
+    """Prevents an ingest, which would send requests while the next test counts."""
     monkeypatch.setattr(
         "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
     )
@@ -25,14 +25,14 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stored(object_store, clean):
-    """One partition of the sample broker in the store."""
+    """Puts one partition of the sample broker into the store."""
     object_store.put("pages/broker-9/meta.properties", (clean / "meta.properties").read_bytes())
     object_store.put_directory(clean / "accounts-0", "pages/broker-9/accounts-0")
     return object_store
 
 
 def test_the_broker_page_opens_an_address(stored):
-    """As it opens a path; the address stays in the box, and no path of the cache is shown."""
+    """The address stays in the box, and no path of the cache is shown."""
     at = open_page(dir=URL)
     assert any(box.value == URL for box in at.text_input)
     text = page_html(at)
@@ -40,7 +40,7 @@ def test_the_broker_page_opens_an_address(stored):
 
 
 def test_what_changes_in_the_store_is_seen(stored, clean):
-    """Once its listing is some seconds old; here at once."""
+    """Its listing expires after some seconds; here at once."""
     from kafkaviz.log.remote import mirror
 
     assert "payments" not in page_html(open_page(dir=URL))
@@ -50,7 +50,7 @@ def test_what_changes_in_the_store_is_seen(stored, clean):
 
 
 def test_a_fault_of_the_store_is_said_on_the_page(stored):
-    """By its address, with what to do: no directory of this machine lets the user through."""
+    """The message names the address and what to do."""
     stored.fault = lambda request: "deny"
     text = page_html(open_page(dir="s3://kafka/denied"))
     assert say("faults.unreadable", path="s3://kafka/denied") in text
@@ -67,13 +67,12 @@ def test_a_fault_of_the_store_is_said_on_the_page(stored):
     ],
 )
 def test_an_address_that_cannot_be_opened_is_said_on_the_page(stored, url, key):
-    """Why, and without what should not be seen."""
     text = page_html(open_page(dir=url))
     assert to_sentence(say(key)) in text and "do-not-print-me" not in text
 
 
 def test_a_server_with_a_root_opens_no_other_address(stored, monkeypatch):
-    """The page says what may be opened, and the store is asked nothing."""
+    """The page says what may be opened, and the store gets no request."""
     monkeypatch.setenv(access.ALLOW_ROOT, "s3://kafka/others")
     stored.requests.clear()
     text = page_html(open_page(dir=URL))
@@ -82,9 +81,7 @@ def test_a_server_with_a_root_opens_no_other_address(stored, monkeypatch):
 
 @pytest.mark.parametrize("is_measured", [True, False])
 def test_a_lookup_shows_its_remote_reads_and_their_price(stored, is_measured):
-    """What this session asked of each file, measured; what it would ask of a file that lay here
-    already is called modelled.
-    """
+    """This session's requests are measured; those for a file that is already here are modelled."""
     query = {"dir": URL, "tp": "accounts-0", "by": "offset", "target": "100"}
     text = page_html(open_page("lookup", **query))
     if not is_measured:

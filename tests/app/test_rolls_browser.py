@@ -1,5 +1,5 @@
 """The Rolls page in a real browser: sliders and stepper by key, the address, a comparison, the
-result opened; no error in the console.
+result opened.
 """
 
 import re
@@ -13,13 +13,12 @@ T = "\u202f"
 
 
 def step(page) -> tuple[int, int]:
-    """Which step of how many."""
     return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
 
 
 @pytest.mark.nightly
 def test_a_setting_is_changed_and_compared(server, page):
-    """By keyboard; the run before stands beside the new one, the address brings it back, nothing is
+    """By keyboard; the run before is next to the new one, the address restores it, and nothing is
     clipped at 1280 px.
     """
     page.goto(f"{server}/rolls")
@@ -37,8 +36,8 @@ def test_a_setting_is_changed_and_compared(server, page):
 
 
 def test_a_log_grows_step_by_step(server, page):
-    """A link arrives at its step; arrows, Home, End and Space; the sentence is read out; the
-    address follows and the sliders keep it.
+    """A link arrives at its step. Arrows, Home, End and Space move; the sentence is read out, and
+    the address follows.
     """
     page.goto(f"{server}/rolls?step=17")
     page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
@@ -71,7 +70,6 @@ def test_a_log_grows_step_by_step(server, page):
 
 @pytest.mark.nightly
 def test_the_story_can_be_changed(server, page):
-    """Another story starts at its first step."""
     page.goto(f"{server}/rolls?step=17")
     page.locator(".say").filter(has_text="maybeAppend").wait_for()
     page.get_by_text("A full time index", exact=True).click()
@@ -84,7 +82,7 @@ def test_the_story_can_be_changed(server, page):
 
 @pytest.mark.nightly
 def test_from_simulated_to_a_real_partition_and_back(server, page):
-    """The choice above; the address tells which, the breadcrumb follows."""
+    """The address and the breadcrumb say which one it is."""
     page.goto(f"{server}/rolls?tp=payments-0")
     page.get_by_text("16 rolls: 5 by size").wait_for()
     page.get_by_role("radio", name="tiny-index-0").click()
@@ -99,7 +97,6 @@ def test_from_simulated_to_a_real_partition_and_back(server, page):
 
 
 def test_settings_that_cannot_work(server, page):
-    """A sentence in place of the figures, dark as well."""
     page.emulate_media(color_scheme="dark")
     page.goto(f"{server}/rolls?room=8+B")
     page.get_by_text("No log can be opened").wait_for()

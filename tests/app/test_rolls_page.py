@@ -41,12 +41,10 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def page(**query: str) -> AppTest:
-    """The page at this address."""
     return open_page("rolls", **query)
 
 
 def test_the_page_as_it_opens():
-    """A day in ten minutes: three causes, the curves, every roll, the stepper."""
     at = page()
     text = page_html(at)
     assert (
@@ -75,12 +73,11 @@ def test_the_page_as_it_opens():
 )
 @pytest.mark.parametrize("query", [{}, {"tp": "tiny-index-0", "of": "tiny-index-0"}])
 def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
-    """To who points at it, above a slider and of a log on disk."""
+    """In a tooltip, above a slider and for a log on disk."""
     assert f'title="on a broker: {broker_names}">{name}<' in page_html(page(**query))
 
 
 def test_a_download_beside_each_figure():
-    """The limits' curves, every roll, every step of the story."""
     labels = [element.proto.label for element in page().get("download_button")]
     assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(
         labels
@@ -109,7 +106,6 @@ def test_a_slider_changes_the_run_and_is_compared():
 
 
 def test_the_address_brings_a_run_back():
-    """Workload, settings, the rows that are drawn, the story."""
     at = page(
         workload="Steady 400 kB/s",
         size="4 MiB",
@@ -148,7 +144,6 @@ def test_an_odd_address_is_passed_over():
     ],
 )
 def test_an_index_that_cannot_work_is_explained(room, words, why):
-    """In its place, the stepper below still there."""
     at = page(workload="Steady 400 kB/s", room=room)
     assert words in page_html(at) and why in page_html(at) and "Append by append" in page_html(at)
     if room == "12 B":
@@ -158,7 +153,7 @@ def test_an_index_that_cannot_work_is_explained(room, words, why):
 
 
 def test_a_batch_larger_than_its_segment_is_explained():
-    """Kafka's own words; nothing else is drawn, where it is the first."""
+    """Kafka's own words; nothing else is drawn if it is the first batch."""
     at = page(workload="Steady 400 kB/s", size="4 KiB")
     text = page_html(at)
     assert (
@@ -171,7 +166,6 @@ def test_a_batch_larger_than_its_segment_is_explained():
 
 @pytest.mark.slow
 def test_every_workload_runs():
-    """Each comes with its own settings and opens without an error."""
     at = page()
     for name in workloads.by_title():
         select_option(at, "Workload", name)
@@ -190,7 +184,6 @@ def test_a_workload_of_ones_own():
 
 
 def test_a_partition_on_disk():
-    """Its rolls, its settings and where each was found."""
     text = page_html(page(tp="tiny-index-0", of="tiny-index-0"))
     assert (
         "29 segments of tiny-index-0, in their current state. Causes are inferred from the files on disk."
@@ -206,18 +199,16 @@ def test_a_partition_on_disk():
 
 
 def test_a_partition_without_a_record():
-    """A sentence, not an empty figure."""
     at = page(tp="empty-room-1", of="empty-room-1")
     assert "No records, so no rolls" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there():
-    """The simulated log needs none."""
     assert "16 rolls: 5 by size" in page_html(page(dir="/nowhere"))
 
 
 def test_the_archive_opens_like_any_directory(tmp_path):
-    """The same segments and rolls as the page shows, with every record in them."""
+    """The same segments and rolls as on the page, with every record."""
     workload = workloads.parse_own(SMALL)
     config = config_of(workload, {})
     data = simulation_cache.archive(workload, config)
@@ -275,7 +266,6 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
 
 
 def test_throughput_and_batch_size_change_the_stream():
-    """Half the speed is half the bytes of the same time; one record a batch is many batches."""
     workload = workloads.parse_own(SMALL)
     log = simulation_cache.simulate(workload, config_of(workload, {}))
     half = simulation_cache.simulate(
@@ -293,9 +283,7 @@ def test_throughput_and_batch_size_change_the_stream():
 
 
 def test_a_compressed_stream_is_not_generated_without_end():
-    """Its batches must be compressed to know their size: the page stops after some of them, and
-    says so.
-    """
+    """Their size is known only after compression, so the page stops after some of them and says so."""
     workload = workloads.parse_own(
         SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
     )
@@ -308,7 +296,7 @@ def test_a_compressed_stream_is_not_generated_without_end():
 
 
 def test_the_page_in_another_language(chinese):
-    """Its own words, the same numbers; the address names what was chosen as in every language."""
+    """Numbers and the address are the same in every language."""
     at = page(workload="A published example", speed="half")
     text = page_html(at)
     assert (
@@ -324,15 +312,13 @@ def test_the_page_in_another_language(chinese):
 
 
 def test_changes_are_described_in_words(chinese):
-    """The settings of a run are kept as links have them, and told in the reader's language."""
+    """Links have the settings of a run; the page describes them in the reader's language."""
     text = page_html(move_slider(page(), "吞吐量", "half"))
     assert "吞吐量 不变 → 一半" in text and "throughput" not in text
 
 
 def test_what_comes_along_is_called_as_its_file_says():
-    """The English of the catalogue is that of the presets; every option that is a word has a
-    name.
-    """
+    """The English texts are those of the presets, and every option that is a word has a name."""
     for title, workload in workloads.by_title().items():
         assert (controls.option_text(title), workloads.story_text(title)) == (
             workload.title,

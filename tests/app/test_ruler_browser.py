@@ -1,6 +1,4 @@
-"""The segment ruler in a real browser: choosing, keys, the window, slices, the offset field; no
-error in the console.
-"""
+"""The segment ruler in a real browser: choosing, keys, the window, slices, the offset field."""
 
 import re
 from pathlib import Path
@@ -18,30 +16,24 @@ SLICE_PATIENCE_MS = 10_000
 
 @pytest.fixture
 def ruler(page: "sync_api.Page", server: str) -> "Ruler":
-    """A ruler to look at and to act on."""
     return Ruler(page, server)
 
 
 def grouped(number: int) -> str:
-    """The digits in threes, as the page writes them."""
     return f"{number:,}".replace(",", "\u202f")
 
 
 def group_numbers(words: str) -> str:
-    """Words with each number of more than three digits written so."""
     return re.sub(r"\d{4,}", lambda match: grouped(int(match[0])), words)
 
 
 class Ruler:
-    """The ruler of an open page."""
-
     def __init__(self, page: "sync_api.Page", server: str) -> None:
         self.page, self.server = page, server
 
     def open(
         self, partition: str, segment: int, directory: Path | None = None, **more: str
     ) -> None:
-        """Opens a segment and waits until it is drawn."""
         query = {
             "tp": partition,
             "segment": segment,
@@ -56,36 +48,29 @@ class Ruler:
         assert self.page.locator("[data-testid=stException]").count() == 0
 
     def wait_for_words(self, words: str) -> None:
-        """Waits for the sentence below the figure."""
         self.page.locator(".say", has_text=words).wait_for()
 
     def pinned(self, offset: int) -> None:
-        """Waits until the address and the table have this offset."""
         self.page.wait_for_function(
             f"new URLSearchParams(location.search).get('pin') === '{offset}'"
         )
         self.page.locator("tr.on", has_text=grouped(offset)).first.wait_for()
 
     def sentence(self) -> str:
-        """The sentence below the figure."""
         return self.page.locator(".say").inner_text()
 
     def pin(self) -> int | None:
-        """The offset in the address."""
         return next((int(number) for number in re.findall(r"[?&]pin=(\d+)", self.page.url)), None)
 
     def drawing(self) -> str:
-        """The figure, as SVG."""
         return self.page.evaluate(f"{IN_RULER}.querySelector('.detail').innerHTML")
 
     def press(self, *keys: str) -> None:
-        """Keys in the figure."""
         self.page.locator(".detail").focus()
         for key in keys:
             self.page.keyboard.press(key)
 
     def zoom(self, key: str, times: int) -> None:
-        """A key so many times, without a frame for each."""
         self.page.evaluate(
             f"""([key, times]) => {{
               for (let count = 0; count < times; count++)
@@ -96,14 +81,12 @@ class Ruler:
         )
 
     def settled(self) -> None:
-        """Waits until the window shows the requested data."""
         self.page.wait_for_function(
             f"{IN_RULER}?.querySelector('.detail')?.classList.contains('stale') === false",
             timeout=SLICE_PATIENCE_MS,
         )
 
     def window(self) -> tuple[float, float]:
-        """Left and width of the window in the overview, in pixels."""
         return tuple(
             self.page.evaluate(
                 f"['x', 'width'].map(a => +{IN_RULER}.querySelector('.win').getAttribute(a))"
@@ -111,14 +94,13 @@ class Ruler:
         )
 
     def log(self) -> tuple[float, float]:
-        """A point in the middle of the log's lane."""
         box = self.page.locator(".detail").bounding_box()
         return box["x"] + box["width"] * 0.7, box["y"] + 233
 
 
 def test_a_batch_is_chosen_by_click_and_by_key(ruler):
-    """The pin goes into the address at once, and the tables follow; Home and End are the ends of
-    the segment.
+    """The address has the pin at once, and the tables follow; Home and End are the ends of the
+    segment.
     """
     ruler.open("payments-0", 7975, pin="11612")
     ruler.wait_for_words("Slot 95 points here; its key is the batch’s last offset")
@@ -143,7 +125,6 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
 
 @pytest.mark.nightly
 def test_hovering_shows_and_pins_nothing(ruler):
-    """The sentence changes, the address does not; leaving brings the pin back."""
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.mouse.move(*ruler.log())
     ruler.page.locator(".say", has_not_text="11\u202f612–11\u202f625").wait_for()
@@ -153,9 +134,7 @@ def test_hovering_shows_and_pins_nothing(ruler):
 
 
 def test_the_window_is_zoomed_and_dragged(ruler):
-    """Plus and minus within their limits; a drag in the overview moves it, without moving the
-    pin.
-    """
+    """Plus and minus have limits; a drag in the overview moves the window but not the pin."""
     ruler.open("payments-0", 7975, pin="11612")
     start, width = ruler.window()
     ruler.press("-")
@@ -177,7 +156,6 @@ def test_the_window_is_zoomed_and_dragged(ruler):
 
 
 def test_an_offset_is_typed(ruler):
-    """It is pinned as typed; one that is not there is refused in words, and the pin stays."""
     ruler.open("payments-0", 7975)
     field = ruler.page.locator(".of")
     field.fill("9 001")
@@ -191,7 +169,7 @@ def test_an_offset_is_typed(ruler):
 
 
 def test_a_large_segment_comes_in_slices(ruler):
-    """A drag out of the slice brings the next one; so do End, and an offset from elsewhere."""
+    """A drag out of the slice brings the next one, and so do End and a typed offset."""
     ruler.open("heartbeat-0", 0, pin="100")
     box = ruler.page.locator(".overview").bounding_box()
     ruler.page.mouse.move(box["x"] + 300, box["y"] + 20)
@@ -257,9 +235,7 @@ def test_another_segment_starts_anew(ruler):
     ],
 )
 def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
-    """Each with its sentence, and without an error in the console, at every zoom; no place of the
-    drawing is unknown.
-    """
+    """Each has its sentence, and no console error at any zoom."""
     ruler.open(partition, segment, damaged)
     ruler.wait_for_words(words)
     drawings = [ruler.drawing()]
@@ -276,9 +252,7 @@ def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
 
 
 def test_an_entry_that_leads_astray(ruler, damaged):
-    """How far, from the batch it should lead to, which is marked; lines between sound entries pass
-    it over and give way to its own.
-    """
+    """The distance to the right batch is shown, and the lines between sound entries pass over it."""
     ruler.open("bookings-0", 858, damaged)
     assert (
         group_numbers("7087 B too far") in ruler.drawing()
@@ -342,8 +316,8 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
     ],
 )
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
-    """The address has its bytes, also of one beyond the slice that was sent; a window that goes
-    with the pin alone is left out.
+    """The address has its bytes, also beyond the sent slice. A window that follows the pin is left
+    out.
     """
     ruler.open(partition, segment, pin=str(pin))
     assert "window=" not in ruler.page.url
@@ -366,9 +340,7 @@ def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
 
 
 def test_the_open_tab_comes_back(ruler):
-    """Its name stands in the address, without the number of rows beside it; choosing a pin or
-    another shade keeps it.
-    """
+    """The address has its name without the row count; another pin or shade keeps it."""
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.get_by_role("tab", name="Time index").click()
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('tab') === 'Time index'")
@@ -391,7 +363,7 @@ def test_the_open_tab_comes_back(ruler):
 
 @pytest.mark.nightly
 def test_nothing_is_cut_on_paper(ruler):
-    """No frame, and every fact and column whole, in both languages."""
+    """No frame, and every fact and column is complete, in both languages."""
     for spoken in ("en", "zh"):
         ruler.open("payments-0", 7975, pin="11612", lang=spoken)
         ruler.page.set_viewport_size({"width": 1304, "height": 1844})
@@ -411,9 +383,7 @@ def test_nothing_is_cut_on_paper(ruler):
 
 @pytest.mark.nightly
 def test_another_language_keeps_what_was_chosen(ruler):
-    """The pin, the window, the tab and the shade; and the address has the same words for them in
-    both.
-    """
+    """The pin, the window, the tab and the shade; the address has the same words in both languages."""
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.locator(".detail").focus()
     ruler.page.keyboard.press("ArrowRight")
@@ -436,9 +406,7 @@ def test_another_language_keeps_what_was_chosen(ruler):
 
 
 def test_a_pin_far_from_the_window(ruler):
-    """What was sent of a large segment is what the window shows: of the pin its own slot is told,
-    and nothing is drawn.
-    """
+    """Only the window of a large segment is sent: of the pin only its own slot is named."""
     ruler.open("heartbeat-0", 0, pin="5483", window="200000-297000")
     ruler.wait_for_words(
         f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points "

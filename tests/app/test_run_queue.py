@@ -1,4 +1,4 @@
-"""Runs of pages one after the other: in the order in which they came, and none for good."""
+"""Runs of pages follow one another in the order in which they came, and none blocks forever."""
 
 import threading
 import time
@@ -12,13 +12,12 @@ LONG_S = 30.0  # longer than any test waits
 
 
 def _wait_until_queued(queue: RunQueue, number: int) -> None:
-    """Until this many runs wait."""
     while len(queue._waiting) < number:
         time.sleep(0.001)
 
 
 def test_runs_begin_in_the_order_in_which_they_came():
-    """One after the other, however many wait."""
+    """However many wait."""
     queue, begun, ended = RunQueue(LONG_S), [], []
 
     def run(number: int) -> None:
@@ -77,7 +76,7 @@ def test_the_end_of_a_run_that_has_had_its_turn_lets_nobody_past_the_latest():
 
 
 def test_a_run_that_fails_ends_its_turn():
-    """As one does that Streamlit stops, because its reader has clicked again."""
+    """Also a run that Streamlit stops because its reader clicked again."""
     queue = RunQueue(LONG_S)
     with pytest.raises(KeyError), queue.turn():
         raise KeyError

@@ -21,7 +21,6 @@ NEEDS_NODE = pytest.mark.skipif(not NODE, reason="needs node, which runs the bro
 
 
 def run_node(*arguments: str) -> str:
-    """Returns the output of node; fails if node fails."""
     result = subprocess.run(
         [NODE or "node", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -71,7 +70,7 @@ def test_the_browser_writes_numbers_as_python_does():
 
 @NEEDS_NODE
 def test_the_browser_reads_typed_numbers_as_python_does():
-    """In answers to the exercises of a lesson that was taken home; by signs, groups and lengths."""
+    """In answers to the exercises of a downloaded lesson: signs, groups and lengths."""
     random = np.random.default_rng(5)
     signs = [*"0123456789", "000", "-", ",", "_", "\u202f", " ", ".", "a", "７"]
     texts = ["", "10,948", "1,2", "1 234", "-0", "12" * 20, "1,234,56"]

@@ -1,5 +1,5 @@
-"""The Segment page of a directory that does not stand still: its .log grows, shrinks and vanishes
-between two runs, or within one.
+"""The Segment page of a directory whose .log grows, shrinks and vanishes between two runs, or
+within one.
 """
 
 import os
@@ -26,7 +26,7 @@ BATCHES = 174
 
 @pytest.fixture
 def folder(clean, tmp_path) -> Path:
-    """A broker directory with two topic-partitions, which is there to be changed."""
+    """A broker directory with two topic-partitions that a test may change."""
     copy_of(clean, tmp_path, "refunds-1")
     return copy_of(clean, tmp_path, "refunds-0")
 
@@ -38,12 +38,11 @@ def log(folder) -> Path:
 
 
 def again(at: AppTest) -> AppTest:
-    """Runs the page again in the same session."""
     return assert_no_exception(at.run())
 
 
 def end_of(log: Path, share: int = 2) -> int:
-    """A byte in the middle of it, and of a batch."""
+    """Returns a byte in the middle of the log and of a batch."""
     return os.path.getsize(log) // share + 7
 
 
@@ -60,9 +59,6 @@ def test_a_log_that_grew(folder, log):
 
 
 def test_a_log_that_shrank(folder, log):
-    """A broker that cut it at its start: the pinned offset is no longer there, and the page says
-    so.
-    """
     at = page(folder, "refunds-0", 1)
     last = sent(at)[1]["batch"]["last"][-1] + 1
     at = page(folder, "refunds-0", 1, pin=str(last))
@@ -85,9 +81,7 @@ def test_a_log_that_was_emptied(folder, log):
 
 @pytest.mark.parametrize("deleted", ["log", "segment", "topic-partition"])
 def test_a_log_that_vanished(folder, log, deleted):
-    """One file, all of the segment, or its whole directory: a sentence, and the way to the
-    broker.
-    """
+    """One file, the whole segment, or its directory: a sentence, and the way to the broker."""
     at = page(folder, "refunds-0", 1, pin="3")
     files = {
         "log": [log],
@@ -111,7 +105,6 @@ def test_a_log_that_vanished(folder, log, deleted):
 
 
 def test_the_only_log_that_vanished(folder, log):
-    """No other segment can be chosen then, and the page still stands."""
     for path in log.parent.glob(f"{0:020d}.*"):
         path.unlink()
     at = page(folder, "refunds-0", 1)
@@ -131,7 +124,7 @@ def test_a_log_renamed_to_be_deleted(folder, log):
 
 @pytest.mark.parametrize("change", ["shrinks", "vanishes"])
 def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
-    """As when a tab is opened long after: the part that reruns alone has the page drawn anew."""
+    """A tab opened long after reruns alone, and makes the whole page run again."""
     real, lost = segment_cache.read, []
 
     def read_before(segment):
@@ -161,9 +154,7 @@ def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
 
 
 def test_another_log_in_its_place(folder, log, monkeypatch):
-    """Of the same size and time, where windows of the log are read again: the page reads it anew,
-    and does not show batches that are not where they were.
-    """
+    """It has the same size and time, but the page reads it again and shows no wrong batch."""
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", 8)
     monkeypatch.setattr(batch_table, "CACHED_BLOCKS", 1)
     monkeypatch.setattr(segment_cache.anatomy, "read", partial(anatomy.read, kept_rows=0))

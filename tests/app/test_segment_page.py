@@ -1,5 +1,5 @@
-"""The Segment page without a browser: a sound, a killed, a damaged, an empty and a missing segment,
-and what names from disk become.
+"""The Segment page without a browser: sound, killed, damaged, empty and missing segments, and names
+from disk.
 """
 
 import gzip
@@ -20,12 +20,10 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def chosen_rows(at: AppTest) -> list[str]:
-    """The highlighted rows of the three tables."""
     return [line.split("</tr>")[0] for line in spaced_html(at).split('<tr class="on"')[1:]]
 
 
 def test_a_sound_segment(clean):
-    """Title, sentence, finding, facts and tables, around the offset of the address."""
     at = page(clean, "payments-0", 7975, pin="11612")
     text, (words, tables) = spaced_html(at), sent(at)
     assert (
@@ -63,7 +61,6 @@ def test_a_sound_segment(clean):
 
 
 def test_the_whole_tables_are_downloads(clean):
-    """Named after the segment."""
     at = page(clean, "payments-0", 7975)
     labels = [element.proto.label.replace("\u202f", " ") for element in at.get("download_button")]
     assert labels == [
@@ -74,7 +71,6 @@ def test_the_whole_tables_are_downloads(clean):
 
 
 def test_a_killed_segment(killed):
-    """Unwritten slots in the title, the torn tail among the facts; the ruler knows both."""
     at = page(killed, "append-time-0", 0)
     words, _ = sent(at)
     assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {
@@ -136,7 +132,6 @@ def test_what_is_pinned_first_in_a_damaged_segment(damaged):
     ],
 )
 def test_nothing_to_draw(source, partition, segment, finding, request):
-    """One title, one sentence, a way on; no ruler."""
     at = page(request.getfixturevalue(source), partition, segment)
     assert finding in spaced_html(at) and sent(at) == ({}, {}) and "<h1>" in spaced_html(at)
 
@@ -150,7 +145,6 @@ def test_an_archive_is_named_as_it_was_given():
 
 
 def test_a_missing_segment_names_those_there_are(damaged):
-    """Each opens."""
     at = page(damaged, "rides-0", 700)
     labels = [button.label for button in at.button if button.key.startswith("kv_to_")]
     assert len(labels) == 7 and labels[1] == "`00000000000000000607` 76.1 KiB, closed"
@@ -173,7 +167,6 @@ def test_a_pin_that_is_not_there(clean, pin, why):
 
 
 def test_the_shade_is_in_the_address(clean):
-    """A link brings it back, the ruler draws it."""
     words, _ = sent(page(clean, "payments-0", 7975, shade="Size"))
     assert words["shade"] == {"by": "Size", "low": 78, "high": 2894} and words["hint"].startswith(
         "Darker is larger"
@@ -206,8 +199,6 @@ def test_a_segment_in_another_state(clean, tmp_path):
 
 
 def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
-    """The tests may run as a user who reads everything, so the refusal is made."""
-
     def refuse(segment):
         raise CannotOpen(
             segment.log.path,
@@ -222,8 +213,6 @@ def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
 
 
 def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
-    """A broker removed it between the listing and the reading."""
-
     def refuse(segment):
         raise CannotOpen(segment.log.path, message("errors.not_there"), kind="missing")
 
@@ -247,7 +236,6 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
 
 
 def test_a_changed_file_is_read_anew(clean, tmp_path):
-    """The index was cut after the first look."""
     folder = copy_of(clean, tmp_path, "refunds-0")
     assert "26 have an index entry" in spaced_html(page(folder, "refunds-0", 1))
     index = folder / "refunds-0" / f"{1:020d}.index"
@@ -256,7 +244,6 @@ def test_a_changed_file_is_read_anew(clean, tmp_path):
 
 
 def test_names_from_disk_become_no_markup(clean, tmp_path):
-    """A topic may be called anything."""
     evil = "<img src=x onerror=alert(1)>-0"
     shutil.copytree(clean / "refunds-0", tmp_path / evil)
     at = page(tmp_path, evil, 1)
@@ -267,7 +254,7 @@ def test_names_from_disk_become_no_markup(clean, tmp_path):
 
 
 def test_names_that_are_no_text(clean, tmp_path):
-    """Kafka makes none, a disk may hold some: they are shown as far as they go."""
+    """Kafka creates none, but a disk may hold some."""
     name = os.fsdecode(b"caf\xe9-0")
     shutil.copytree(clean / "refunds-0", tmp_path / name)
     at = page(tmp_path, None, 1)
@@ -275,7 +262,6 @@ def test_names_that_are_no_text(clean, tmp_path):
 
 
 def test_a_segment_before_magic_2(data, tmp_path):
-    """No column of epochs, the checksum by its name, and one sentence for the dashes."""
     with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
         message = next(
             case["hex"] for case in map(json.loads, lines) if case["name"] == "v0-single-0"
@@ -288,9 +274,7 @@ def test_a_segment_before_magic_2(data, tmp_path):
 
 
 def test_in_chinese(clean, killed):
-    """Title, facts, tables, ruler and tabs; what Kafka calls its own stays, and so do the words in
-    the address.
-    """
+    """Title, facts, tables, ruler and tabs; Kafka's terms and the words in the address stay."""
     at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
     text, words = spaced_html(at), sent(at)[0]
     assert (

@@ -30,7 +30,6 @@ HANDSHAKE = (
 
 
 async def _answers(scope, receive, send) -> None:
-    """An application that answers whatever it is asked."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
     else:
@@ -39,7 +38,6 @@ async def _answers(scope, receive, send) -> None:
 
 
 def _responses(app, host: str | None, kind: str = "http", path: str = "/") -> list[dict]:
-    """Returns an application's responses to requests with this host name."""
     sent: list[dict] = []
 
     async def send(message) -> None:
@@ -86,8 +84,8 @@ def test_an_address_and_the_machine_s_own_names_are_answered(host):
 
 @pytest.mark.parametrize("host", [*FOREIGN, None])
 def test_a_name_of_somebody_else_is_refused(host):
-    """A web site whose name was pointed at this machine is the same to the browser as the site
-    itself; its Host header tells.
+    """For a browser a web site whose name was pointed at this machine is that site; only its Host
+    header shows it.
     """
     check = HostCheck(_answers, host_names())
     assert _responses(check, host)[0]["status"] == 421
@@ -95,7 +93,6 @@ def test_a_name_of_somebody_else_is_refused(host):
 
 
 def test_a_name_that_was_allowed_is_answered():
-    """And no name below it."""
     check = HostCheck(_answers, host_names("kafkaviz.example.com, viz"))
     statuses = [
         _responses(check, host)[0]["status"]
@@ -105,7 +102,7 @@ def test_a_name_that_was_allowed_is_answered():
 
 
 def test_every_answer_forbids_foreign_frames():
-    """Those of Streamlit's files and of its own routes alike."""
+    """Streamlit's files and its own routes."""
     headers = dict(_responses(FrameGuard(_answers), "localhost")[0]["headers"])
     assert (
         headers[b"content-security-policy"] == b"frame-ancestors 'self'"
@@ -114,7 +111,7 @@ def test_every_answer_forbids_foreign_frames():
 
 
 def test_what_the_server_holds_is_sent_to_nobody():
-    """Sizes and counts of all visitors together."""
+    """Sizes and counts of all visitors."""
     guard = FrameGuard(_answers)
     assert [
         _responses(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
@@ -123,7 +120,7 @@ def test_what_the_server_holds_is_sent_to_nobody():
 
 
 def test_settings_of_the_environment_reach_the_server():
-    """st.App looks for none of them there."""
+    """st.App does not look for them there."""
     environment = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0", "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "0"}
     options = {"server.address": "0.0.0.0", "server.maxUploadSize": 0}
     assert environment_options(environment) == options
@@ -131,7 +128,7 @@ def test_settings_of_the_environment_reach_the_server():
 
 
 def test_a_connection_sends_small_packets_at_once(monkeypatch):
-    """Each, that is, and not only after the browser's word for the one before."""
+    """Without waiting for the browser's acknowledgement of the packet before."""
     bind = starlette_server._bind_socket
     monkeypatch.setattr(starlette_server, "_bind_socket", bind)  # as it was, afterwards
     app_server.send_at_once()
@@ -144,7 +141,7 @@ def test_a_connection_sends_small_packets_at_once(monkeypatch):
 
 
 def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
-    """After each run of a page it would go through all there is."""
+    """Streamlit would search everything after each run of a page."""
     configs, lifespans = [], []
 
     class App:
@@ -164,7 +161,7 @@ def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
 
 @pytest.mark.parametrize("language", ["", "en"])
 def test_what_goes_on_beside_the_pages(language, monkeypatch, capsys):
-    """The search for garbage as long as the server runs, and with --class the class."""
+    """The search for garbage while the server runs, and with --class the class."""
     monkeypatch.setenv(app_server.access.CLASS, language)
     monkeypatch.setattr(class_start, "ROOMS", ClassRooms())
 
@@ -189,7 +186,7 @@ def _status(address: str, **headers: str) -> int:
 
 
 def _connected(port: int, name: str) -> str:
-    """The status of a connection that a page of this name asks for."""
+    """Returns the status of a connection that a page of this host asks for."""
     lines = [*HANDSHAKE, f"Host: {name}:{port}", f"Origin: http://{name}:{port}", "", ""]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall("\r\n".join(lines).encode())
@@ -197,7 +194,6 @@ def _connected(port: int, name: str) -> str:
 
 
 def test_the_real_server_goes_by_host(server):
-    """Pages, and the connection that drives them."""
     port = server.rpartition(":")[2]
     assert [
         _status(server, Host=f"{name}:{port}") for name in ("127.0.0.1", "attacker.example")

@@ -1,4 +1,4 @@
-"""Which language a page is in: the session's, or that of the address it began with."""
+"""The language of a page: the session's, or that of the address it began with."""
 
 from types import SimpleNamespace
 
@@ -9,8 +9,6 @@ from kafkaviz.app.state import session_language
 
 
 class _Address(dict):
-    """The parameters of an address, which counts how often it is asked."""
-
     count = 0
 
     def get(self, *arguments):
@@ -29,7 +27,7 @@ class _Address(dict):
     ],
 )
 def test_the_session_leads(of_session, of_address, expected, count, monkeypatch):
-    """The address, which takes Streamlit longer, is asked where the session has none alone."""
+    """The address, which takes Streamlit longer, is read only if the session has no language."""
     address = _Address({page_state.LANGUAGE: of_address})
     state = {page_state.SESSION_LANGUAGE: of_session}
     streamlit = SimpleNamespace(session_state=state, query_params=address)
@@ -51,7 +49,7 @@ def test_a_thread_asks_its_session_once_and_follows_a_switch(monkeypatch):
 
 
 def test_another_session_is_asked_anew(monkeypatch):
-    """Its context is another one, even in the same thread."""
+    """Another session has another context, even in the same thread."""
     state = {page_state.SESSION_LANGUAGE: "zh"}
     streamlit = SimpleNamespace(session_state=state, query_params={})
     monkeypatch.setattr(session_language, "st", streamlit)

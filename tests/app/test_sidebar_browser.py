@@ -23,7 +23,7 @@ AT_ONCE = """name => { const timer = setInterval(() => {
 
 @pytest.mark.nightly
 def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
-    """Pressed on one link and let go on its successor, which is no click for a browser."""
+    """The button is released on the link's replacement, which is no click for a browser."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     page.wait_for_function(LISTENS)
@@ -90,9 +90,7 @@ def test_the_current_page_is_marked_however_late_its_link_is_drawn(server, page)
 
 
 def test_a_click_right_after_another_directory_leads_there(server, page):
-    """Unpacking takes a moment, in which the sidebar still shows the links of the directory
-    before.
-    """
+    """While an archive is unpacked, the sidebar still shows the links of the directory before."""
     archive = next(path for path in access.samples() if "killed" in path.name)
     page.goto(server)
     heading(page, "37 topic-partitions")
@@ -113,7 +111,7 @@ COLUMNS = """() => {
 
 
 def test_a_narrow_window_folds_its_sidebar(server, page):
-    """At 1024 px: by its button and by a key; the stepper's code then has room beside the slots."""
+    """At 1024 px, by its button and by a key; the stepper's code then fits next to the slots."""
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{server}/lookup?tp=orders-0&by=timestamp&step=6")
     page.wait_for_function(f"({COLUMNS})() === 1")

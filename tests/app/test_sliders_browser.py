@@ -28,7 +28,7 @@ SLIDERS = [
     ids=[slider[2] for slider in SLIDERS],
 )
 def test_every_press_counts(server, page, path, name, parameter, beside):
-    """Five quick presses are five steps, and stay; the address, drawn anew, shows the same page."""
+    """Five quick presses are five steps, and the address shows the same page after a reload."""
     page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{server}/{path}")
     page.locator("[data-testid=stSlider]").first.wait_for()
@@ -59,5 +59,4 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
 
 
 def grouped(value: str) -> str:
-    """A number as the page writes it."""
     return units.format_count(int(value)) if value.isdigit() else value

@@ -1,6 +1,4 @@
-"""The stepper in a real browser: by keys, clicks and play; the address, and how fast a step
-is.
-"""
+"""The stepper in a real browser: by keys, clicks and play; the address, and how fast a step is."""
 
 import re
 import statistics
@@ -40,36 +38,31 @@ STEP_TIMES = """async () => {
 
 @pytest.fixture
 def five(page: "sync_api.Page", server: str) -> "sync_api.Page":
-    """The stepper of the five entries."""
     return opened(page, server, "set=five&target=23")
 
 
 def go_to(page: "sync_api.Page", step: int) -> None:
-    """A step, by its dot."""
     page.get_by_label(f"Step {step}: ").click()
     page.evaluate("document.activeElement.blur()")
 
 
 def opened(page: "sync_api.Page", server: str, query: str) -> "sync_api.Page":
-    """The page with its stepper drawn."""
     page.goto(f"{server}/lookup?{query}")
     page.locator(".say").filter(has_text=re.compile(r"\w")).wait_for(timeout=60_000)
     return page
 
 
 def sentence(page: "sync_api.Page") -> str:
-    """The sentence of the step."""
     return page.locator(".say").inner_text()
 
 
 def at_step(page: "sync_api.Page") -> tuple[int, int]:
-    """Which step of how many."""
     return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
 
 
 def test_by_keys_and_back_by_the_address(page, server):
-    """A link arrives at its step; arrows, Home and End move on, the address follows, a reload
-    brings it back.
+    """A link arrives at its step. Arrows, Home and End move, the address follows, and a reload
+    restores it.
     """
     opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
     assert (
@@ -96,7 +89,6 @@ def test_by_keys_and_back_by_the_address(page, server):
 
 
 def test_keys_leave_fields_alone(five):
-    """An arrow in the field of the target moves the cursor, not the steps."""
     page = five
     go_to(page, 3)
     page.get_by_label("Target offset").click()
@@ -110,7 +102,6 @@ def test_keys_leave_fields_alone(five):
 
 
 def test_play_and_pause(five):
-    """Space plays, and the end stops it; a dot goes to its step."""
     page = five
     go_to(page, 5)
     page.locator(".speed").select_option("350")
@@ -127,8 +118,8 @@ def test_play_and_pause(five):
 
 
 def test_what_a_step_shows(five):
-    """The line of the pseudocode, the values that changed, the slots that are out, and the words
-    for a screen reader.
+    """The line of the pseudocode, the changed values, the excluded slots, and the words for a
+    screen reader.
     """
     page = five
     go_to(page, 3)
@@ -142,7 +133,7 @@ def test_what_a_step_shows(five):
 
 
 def test_a_slot_that_is_clicked_is_looked_up(page, server):
-    """Its key becomes the target, in the field and in the address, and the steps begin anew."""
+    """Its key becomes the target, in the field and in the address, and the steps restart."""
     opened(page, server, "set=five&target=23&step=5")
     page.locator(".ix .pick").nth(3).click()
     page.locator(".say", has_text="not above 26").wait_for()
@@ -181,7 +172,6 @@ def test_a_slot_is_reached_by_key(five):
 
 @pytest.mark.nightly
 def test_another_language_keeps_the_step(page, server):
-    """Words, bar and titles change, the step does not."""
     opened(page, server, "set=five&target=23&step=4")
     page.get_by_role("button", name="中文").click()
     page.locator(".say", has_text="中间的槽 3 是 26，大于 23。").wait_for()
@@ -193,7 +183,6 @@ def test_another_language_keeps_the_step(page, server):
 
 @pytest.mark.nightly
 def test_back_undoes_one_choice(page, server):
-    """Though a choice of another index changes several parameters of the address."""
     opened(page, server, "set=five&target=23")
     page.get_by_role("radio", name="20 entries", exact=True).click()
     page.wait_for_url("**set=twenty&target=140**")
@@ -209,7 +198,6 @@ def test_back_undoes_one_choice(page, server):
 
 @pytest.mark.nightly
 def test_surprise_me(page, server):
-    """Another target, which a copied link brings back."""
     opened(page, server, "tp=dense-index-0&target=2247")
     page.get_by_role("button", name="Surprise me").click()
     page.wait_for_url(lambda url: "target=2247" not in url)
@@ -222,7 +210,6 @@ def test_surprise_me(page, server):
 
 @pytest.mark.nightly
 def test_from_the_segment_page(page, server):
-    """Look up from here: the batch that is pinned there."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     page.get_by_role("button", name="Look up from here").click()
     page.locator(".say", has_text=f"not above 11{T}625").or_(
@@ -233,9 +220,7 @@ def test_from_the_segment_page(page, server):
 
 @pytest.mark.nightly
 def test_from_a_time_to_the_bytes_by_clicks(page, server):
-    """Both indexes, the batch, its record, why no other segment; and on to that batch on the
-    Segment page.
-    """
+    """Both indexes, the batch, its record, the other segments, and that batch on the Segment page."""
     opened(page, server, "tp=orders-0")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")
@@ -256,7 +241,6 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
 
 @pytest.mark.nightly
 def test_a_segment_in_the_dark(browser, server):
-    """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
         page = opened(
@@ -271,8 +255,8 @@ def test_a_segment_in_the_dark(browser, server):
 @pytest.mark.nightly  # what it measures is the machine's, too
 @pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
-    """Drawn within 16 ms, and painted not more than a frame later than nothing is, at any size of
-    the index; half of the steps, as other work takes turns.
+    """Drawn within 16 ms and painted at most a frame later, at any size of the index; half of the
+    steps, as other work takes turns.
     """
     opened(page, server, query)
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=60_000)

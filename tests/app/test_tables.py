@@ -18,7 +18,6 @@ LANGUAGE_CALL = re.compile(
 
 
 def files() -> list[Path]:
-    """Every script and module of the app that may offer a file."""
     return [
         *(ROOT / "kafkaviz" / "app").rglob("*.py"),
         *(ROOT / "kafkaviz" / "workshop").rglob("*.py"),
@@ -45,14 +44,14 @@ def heads() -> dict[str, list[str]]:
 
 
 def called(function: ast.expr) -> str:
-    """The name of a function or of a method."""
+    """Returns the name of a function or method."""
     return getattr(function, "id", getattr(function, "attr", ""))
 
 
 def assigned_values(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.expr]:
-    """What a name is given in the function around it, whatever is given to others at once.
+    """Returns the values that a name gets in its function.
 
-    above: what encloses each node.
+    `above`: the enclosing node of each node.
     """
     room: ast.AST = name
     while not isinstance(above[room], ast.Module):
@@ -75,7 +74,7 @@ def assigned_values(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.e
 
 
 def test_a_file_has_the_same_heads_in_every_language():
-    """Names for programs; the words on the screen are the reader's."""
+    """They are names for programs; the words on the screen are the reader's."""
     known = heads()
     assert len(known) > 10
     assert {
@@ -108,7 +107,7 @@ def test_digits_of_a_file_stand_together():
     ],
 )
 def test_no_text_of_a_file_is_a_formula(text):
-    """A spreadsheet would work out what begins so; behind ' it is text. OWASP, CSV injection."""
+    """A spreadsheet would evaluate such text; after ' it is text. OWASP, CSV injection."""
     assert escape_formula(text) == f"'{text}"
     (head,), (cell,) = csv.reader(io.StringIO(to_csv((text,), [(text,)]), newline=""))
     assert (head, cell) == (f"'{text}", f"'{text}")
@@ -118,14 +117,12 @@ def test_no_text_of_a_file_is_a_formula(text):
     "text", ["", "orders-0", "-1", "+1", "-1.5", "-2e-05", "1=1", "'=1", " =1", "–"]
 )
 def test_a_number_of_a_file_stays_one(text):
-    """And so does what begins with nothing of the kind."""
+    """Text without such a first character stays unchanged too."""
     assert escape_formula(text) == text
 
 
 def test_a_report_has_one_name():
-    """Whether it is made on Health or on Tuning, of an archive or of the directory that it
-    holds.
-    """
+    """Made on Health or on Tuning, from an archive or from its directory."""
     packed = ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
     names = {report_name(open_broker(path)) for path in (packed, open_broker(packed).path)}
     assert names == {"kafka-4.3.1-clean-report.html"}

@@ -18,7 +18,6 @@ from tests.support.tiered_storage import ARCHIVE, unpack, write_aiven_store
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Spark, and nothing from the environment."""
     from kafkaviz.pipeline.ingest.job import Progress
 
     starts = FakeStarts(Progress(state="done"))
@@ -34,7 +33,6 @@ def recorded(tmp_path_factory):
 
 
 def test_the_broker_page_counts_remote_segments(recorded):
-    """Beside the name of each topic-partition that has some."""
     text = page_html(open_page(dir=join_tiered(*recorded)))
     assert "orders-0 (15 remote)" in text and "payments-0 (8 remote)" in text
     assert "audit-0 (" not in text
@@ -42,7 +40,7 @@ def test_the_broker_page_counts_remote_segments(recorded):
 
 @pytest.mark.parametrize("is_archive", [False, True])
 def test_the_page_shows_what_was_given_and_no_path_of_the_cache(recorded, is_archive):
-    """In the box, in the head and at the foot: both places, of which Open opens the same again."""
+    """In the box, in the head and at the foot: both places, which Open opens again."""
     logs, store = (ARCHIVE / "logs", ARCHIVE / "store") if is_archive else recorded
     view = join_tiered(logs, store)
     page = open_page(dir=view)
@@ -59,9 +57,7 @@ def test_the_page_shows_what_was_given_and_no_path_of_the_cache(recorded, is_arc
 
 @pytest.mark.parametrize("is_typed", [True, False])
 def test_what_the_command_line_takes_is_opened(recorded, is_typed):
-    """Typed into the box with quotes and blanks, or as it stands in an address; links go by the
-    path of both.
-    """
+    """Typed with quotes and blanks, or in an address; links have the path of both."""
     logs, store = recorded
     text = f"{logs} --tiered {store}"
     page = open_page(dir="" if is_typed else text)
@@ -75,7 +71,7 @@ def test_what_the_command_line_takes_is_opened(recorded, is_typed):
 
 
 def test_a_store_that_is_none_is_said(recorded, tmp_path):
-    """In the words of the command line, by its own path."""
+    """In the words of the command line, with its path."""
     text = page_html(open_page(dir=f"{recorded[0]} --tiered {tmp_path}"))
     assert "orders-0" not in text and str(tmp_path) in text
 
@@ -83,7 +79,7 @@ def test_a_store_that_is_none_is_said(recorded, tmp_path):
 @pytest.mark.parametrize("is_joined", [True, False])
 @pytest.mark.parametrize("manifest", ["encrypted", "corrupt"])
 def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, manifest):
-    """With what to do where nothing else can be shown."""
+    """The message says what to do if nothing else can be shown."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     for path in bucket.rglob("*.rsm-manifest"):
@@ -100,7 +96,6 @@ def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, 
 
 
 def test_the_address_of_a_store_is_shown(recorded, object_store):
-    """And not the path of its mirror, alone and joined."""
     object_store.put_directory(recorded[1], "shown")
     view = join_tiered(recorded[0], "s3://kafka/shown")
     text = f"{recorded[0]} --tiered s3://kafka/shown"
@@ -116,7 +111,6 @@ def test_the_address_of_a_store_is_shown(recorded, object_store):
 
 
 def test_the_map_draws_remote_segments_apart(recorded):
-    """As a kind of their own, which the legend names where there are any."""
     page = open_page(dir=join_tiered(*recorded))
     assert '<i class="kv-sw remote"></i>remote' in page_html(page)
     specs = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
@@ -131,7 +125,6 @@ def test_the_map_draws_remote_segments_apart(recorded):
 
 
 def test_the_segment_page_says_what_is_remote(recorded):
-    """Beside its name; of a segment in both places the local files are read."""
     view = join_tiered(*recorded)
     for segment, is_remote in (("41", True), ("335", False)):
         html = page_html(open_page("segment", dir=view, tp="orders-0", segment=segment))
@@ -139,7 +132,6 @@ def test_the_segment_page_says_what_is_remote(recorded):
 
 
 def test_a_remote_lookup_shows_its_requests(recorded):
-    """Each file of the store that it reads, and the price, called modelled."""
     query = {"tp": "orders-0", "by": "offset", "target": "53"}
     text = page_html(open_page("lookup", dir=join_tiered(*recorded), **query))
     assert "Remote: read from tiered storage" in text and "modelled at 50 ms per request" in text
@@ -151,7 +143,7 @@ def test_a_remote_lookup_shows_its_requests(recorded):
 
 
 def test_a_confined_server_opens_what_it_was_started_with(recorded, monkeypatch, tmp_path):
-    """The view and its two sources, whose files its links lead to; and nothing else."""
+    """The view and its two sources, and nothing else."""
     view = join_tiered(*recorded)
     monkeypatch.setenv("KAFKAVIZ_DIR", str(view))
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path))
@@ -173,7 +165,7 @@ def test_a_confined_server_follows_no_link_of_another_view(recorded, monkeypatch
 def test_a_confined_server_joins_what_it_may_open(
     recorded, monkeypatch, tmp_path, allowed, compressed
 ):
-    """Both places are below a root, or nothing is opened; nor is by the path of what shows them."""
+    """Both places must be below a root, and the path of their view does not help."""
     logs, store = recorded
     if compressed:
         store = write_aiven_store(store, logs, tmp_path / "aiven", compressed=True)

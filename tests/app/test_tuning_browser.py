@@ -1,6 +1,4 @@
-"""The Tuning page in a real browser: from the broker's door to a recommendation, by mouse and by
-key; no error in the console.
-"""
+"""The Tuning page in a real browser: from the Broker page to a recommendation, by mouse and by key."""
 
 import pytest
 
@@ -12,12 +10,11 @@ T = "\u202f"
 
 
 def drawn(page, count: int) -> None:
-    """Waits until so many charts are there."""
     page.locator(".js-plotly-plot .main-svg").nth(3 * count - 3).wait_for(state="attached")
 
 
 def choose(page, label: str, option: str) -> None:
-    """An option of a list, which a page that still scrolls would close again."""
+    """Chooses an option of a list, which a scrolling page would close again."""
     box = page.get_by_role("combobox", name=label)
     box.scroll_into_view_if_needed()
     page.wait_for_timeout(500)
@@ -27,7 +24,6 @@ def choose(page, label: str, option: str) -> None:
 
 
 def fits(page) -> bool:
-    """Whether nothing is clipped at 1280 px, and nothing went wrong."""
     return (
         page.evaluate("document.documentElement.scrollWidth") <= 1280
         and page.locator("[data-testid=stException]").count() == 0
@@ -36,9 +32,7 @@ def fits(page) -> bool:
 
 @pytest.mark.nightly
 def test_from_the_broker_to_a_recommendation(server, page):
-    """The third door: all topics, the densest first; one of them, its answer, and its numbers to
-    take along.
-    """
+    """All topics, the densest first; one of them, its answer, and its numbers as a download."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     page.get_by_role("link", name="Tune", exact=True).click()
@@ -77,8 +71,8 @@ def test_the_answer_is_on_the_first_screen(server, page, partition):
 
 
 def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
-    """The slider's arrows and a point of the curve consider another interval; the address brings it
-    back; Today goes back.
+    """The slider's arrows and a point of the curve consider another interval; the address restores
+    it, and Today goes back.
     """
     page.goto(f"{server}/tuning?tp=payments-0")
     page.get_by_text("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers").wait_for()
@@ -109,7 +103,7 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
 
 @pytest.mark.nightly
 def test_another_topic_partition_and_a_workload(server, page):
-    """The choice above; each comes with its own answer, dark as well."""
+    """Each has its own answer, also in the dark theme."""
     page.emulate_media(color_scheme="dark")
     page.goto(f"{server}/tuning?tp=payments-0")
     page.get_by_role("radio", name="heartbeat-0").click()
@@ -126,7 +120,6 @@ def test_another_topic_partition_and_a_workload(server, page):
 
 
 def test_a_point_of_the_curve_is_considered(server, page):
-    """By a click on the leftmost point: from 1 MiB on every interval gives this index."""
     page.goto(f"{server}/tuning?tp=payments-0")
     drawn(page, 1)
     page.locator(SETTLED).wait_for()
@@ -142,9 +135,7 @@ def test_a_point_of_the_curve_is_considered(server, page):
 
 
 def test_budgets_and_other_settings(server, page):
-    """A budget is a choice in the address; the log is written once more with a smaller index; the
-    line to run can be copied.
-    """
+    """A budget is a choice in the address; a smaller index is simulated; the command can be copied."""
     page.goto(f"{server}/tuning?tp=payments-0&p99=10+µs+warm")
     page.get_by_text("Over its budget: the p99 lookup").wait_for()
     page.get_by_role("tab", name="Other settings").click()

@@ -47,17 +47,15 @@ batch_bytes = 4096
 
 @pytest.fixture(autouse=True)
 def quiet(starts, monkeypatch) -> None:
-    """No Spark, and no progress strip while a slow machine compiles."""
     monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
 
 
 def page(**query: str) -> AppTest:
-    """The page at this address."""
     return open_page("tuning", **query)
 
 
 def test_the_page_opens_with_the_answer():
-    """What is kept and why, its cost beside that of the considered interval, and one curve."""
+    """What is kept and why, its cost next to that of the considered interval, and one curve."""
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
@@ -115,7 +113,6 @@ def test_the_page_opens_with_the_answer():
     ],
 )
 def test_each_part_is_behind_its_tab(tab, words):
-    """Everything counted agrees with the directory."""
     text = page_html(page(tp="payments-0", tab=tab))
     assert [phrase for phrase in words if phrase not in text] == []
 
@@ -137,12 +134,12 @@ def test_there_is_no_command_for_what_the_verdict_rejects():
     ],
 )
 def test_an_address_opens_the_part_that_it_is_about(query, tab):
-    """By the parameter of its control, unless it names another."""
+    """The parameter of a control opens its part, unless the address names another."""
     assert page(tp="payments-0", **query).session_state["tab"] == tab
 
 
 def test_a_budget_keeps_its_word_while_its_part_is_closed():
-    """It counts for the answer, and its control shows it again."""
+    """It still counts, and its control shows it again."""
     at = page(tp="payments-0", tab="Comparison", storage="hdd")
     assert "modelled, hdd" in page_html(at)
     at.session_state["tab"] = "Budgets and reasons"
@@ -150,7 +147,7 @@ def test_a_budget_keeps_its_word_while_its_part_is_closed():
 
 
 def test_tiny_batches_are_advised_to_batch():
-    """heartbeat-0: one record a batch; the interval only trades."""
+    """heartbeat-0 has one record per batch, so the interval is only a trade."""
     text = page_html(page(tp="heartbeat-0"))
     assert (
         "Batch first" in text
@@ -175,8 +172,8 @@ def test_the_slider_considers_another_interval():
 
 
 def test_budgets_change_the_answer():
-    """A p99 of 10 µs is not met by payments-0; with a calibrated or a slower device cold lookups
-    cost more.
+    """payments-0 misses a p99 of 10 µs; with a calibrated or a slower device cold lookups cost
+    more.
     """
     at = page(tp="payments-0", p99="10 µs warm")
     text = page_html(at)
@@ -213,9 +210,7 @@ def test_an_odd_address_is_passed_over():
 
 @pytest.mark.slow
 def test_the_whole_broker_topic_by_topic():
-    """The densest topic first, each with its own answer; one can be opened; the metadata log is
-    left alone.
-    """
+    """The densest topic first, each with its own answer; the metadata log is left out."""
     at = page(tune="Whole broker")
     text = page_html(at)
     assert (
@@ -246,7 +241,7 @@ def test_the_whole_broker_topic_by_topic():
 
 
 def test_another_index_size():
-    """Of a log that Kafka rolled by an index of 300 B: the curve, the map, every size as a row."""
+    """Kafka rolled the log by an index of 300 B: the curve, the map, every size as a row."""
     at = page(tp="tiny-index-0", tab="IndexSize")
     text = page_html(at)
     assert (
@@ -270,7 +265,7 @@ def test_another_index_size():
 
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):
-    """As of a batch larger than a segment."""
+    """Such as for a batch larger than a segment."""
     monkeypatch.setattr("kafkaviz.app.pages.tuning.curves.sweep_index_sizes", lambda *_, **__: ())
     curves._index_sizes.clear()
     text = page_html(page(tp="orders-0", tab="IndexSize"))
@@ -288,9 +283,7 @@ def test_a_topic_of_several_partitions():
 
 
 def test_the_log_once_more():
-    """Smaller segments: as many as the writer makes of the same batches; the command sets that
-    too.
-    """
+    """Smaller segments: as many as the writer makes of the same batches; the command sets that too."""
     at = page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB")
     text = page_html(at)
     assert (
@@ -313,8 +306,6 @@ def test_the_log_once_more():
 
 
 def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeypatch):
-    """Kafka's words in their place; the rest of the page stands."""
-
     def refuses(*_, **__):
         raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
@@ -352,13 +343,11 @@ def test_a_workload_that_comes_along_and_ones_own():
 
 
 def test_a_log_without_a_batch():
-    """A sentence, no figure."""
     at = page(tp="empty-room-1")
     assert "No batches, so no lookups" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there_still_has_workloads():
-    """The workload needs none."""
     assert "on the workload “Heartbeats”" in page_html(page(dir="/nowhere"))
 
 
@@ -372,7 +361,6 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
 
 
 def test_what_takes_long_is_read_in_the_background(monkeypatch):
-    """How far it is, and a way to stop it; nothing is measured twice."""
     go, calls, right = threading.Event(), [], open_source
 
     def slow(*arguments, on_progress=lambda name, share: None, **more):
@@ -411,7 +399,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
 
 
 def test_a_cancelled_reading_can_be_begun_anew():
-    """It stays cancelled until somebody asks; the next one of the same key is a new thread."""
+    """It stays cancelled until someone asks again; the next one of the same key is a new thread."""
     request = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
     )
@@ -431,9 +419,7 @@ def test_a_cancelled_reading_can_be_begun_anew():
 
 @pytest.mark.slow
 def test_what_the_downloads_give():
-    """The object of kafkaviz tune --json, of what is on the page; the report of the whole
-    directory.
-    """
+    """The JSON of kafkaviz tune for what is on the page, and the report of the whole directory."""
     at = page(tp="payments-0", tab="Comparison")
     labels = [element.proto.label for element in at.get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
@@ -457,8 +443,8 @@ def test_what_the_downloads_give():
 
 
 def test_the_topics_as_csv():
-    """A row a topic: of its 2 167 batches 491 entries of 8 B and 489 of 12 B, as the directory holds
-    them; of one without a batch only its name.
+    """One row per topic: 2 167 batches, 491 entries of 8 B and 489 of 12 B; a topic without a batch
+    has only its name.
     """
     broker = open_broker(access.samples()[0])
     sources = {
@@ -477,7 +463,6 @@ def test_the_topics_as_csv():
 
 @pytest.mark.parametrize("name", ["payments-0", "heartbeat-0"])
 def test_writers_count_what_a_sweep_counts(name):
-    """Each batch by itself is the sweep's own row."""
     source = open_source(open_broker(access.samples()[0]).partition(name).path)
     parts = source.total.measurement.parts
     row = parts.sweep()[parts.index_of(4096)]
@@ -491,9 +476,7 @@ def test_writers_count_what_a_sweep_counts(name):
 
 
 def test_another_log_comes_with_its_own_interval():
-    """What was considered for one topic-partition says nothing of the next, whichever way it was
-    chosen; budgets stay.
-    """
+    """The interval considered for one topic-partition does not apply to the next; budgets do."""
     at = page(tp="payments-0", p99="100 µs warm")
     move_slider(at, "index.interval.bytes", "1024")
     assert slider(at, "index.interval.bytes").value == "1024"
@@ -509,9 +492,7 @@ def test_another_log_comes_with_its_own_interval():
 
 
 def test_the_page_in_another_language(chinese):
-    """The answer, its curve, the table, its reasons; numbers as they are, and the address as in
-    English.
-    """
+    """The answer, its curve, the table and its reasons; numbers and the address are as in English."""
     query = {"tp": "payments-0", "p99": "100 µs warm"}
     at = page(**query)
     text = page_html(at)

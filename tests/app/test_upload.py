@@ -28,12 +28,12 @@ from kafkaviz.log.broker import open_broker
     ],
 )
 def test_a_name_stays_in_its_folder(typed, name):
-    """Only letters, digits, dots, dashes and underscores; the ending is kept."""
+    """Only letters, digits, dots, dashes and underscores; the suffix is kept."""
     assert upload.safe_name(typed) == name
 
 
 def test_the_same_archive_is_kept_once():
-    """Named by its content; another content has another folder."""
+    """It is named by its content."""
     first = upload.save(io.BytesIO(b"one"), "kafka.zip")
     assert (
         first
@@ -45,7 +45,7 @@ def test_the_same_archive_is_kept_once():
 
 
 def test_nobody_else_on_the_server_reads_an_upload():
-    """Neither the folders nor the file, whatever the umask; nor those that were there before."""
+    """Neither the folders nor the file, whatever the umask, and also those created before."""
     upload_expiry.folder().mkdir(parents=True, exist_ok=True)
     upload_expiry.folder().chmod(0o755)
     before = os.umask(0)
@@ -62,7 +62,7 @@ def test_nobody_else_on_the_server_reads_an_upload():
 
 
 def test_files_of_segments_are_kept_as_a_partition():
-    """Under the names of Kafka's, once for the same content, and opened as any directory."""
+    """Under Kafka's names, once for the same content, and opened as any directory."""
     contents = {
         "00000000000000000000.log": io.BytesIO(b"log"),
         "00000000000000000000.index": io.BytesIO(bytes(8)),

@@ -19,7 +19,7 @@ LATER_S = (upload_expiry.EXPIRY_DAYS + 1) * upload_expiry.DAY_S
 
 @pytest.fixture
 def uploaded(tmp_path, monkeypatch, starts) -> Path:
-    """An archive that a visitor uploaded and opened, with all that came of it."""
+    """An archive that a visitor uploaded and opened, with everything derived from it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     path = upload.save(io.BytesIO(SAMPLE.read_bytes()), "kafka.tar.gz")
     catalog = broker_cache.catalog_path(broker_cache.broker(path))
@@ -29,13 +29,11 @@ def uploaded(tmp_path, monkeypatch, starts) -> Path:
 
 
 def existing(path: Path) -> list[bool]:
-    """Returns whether the archive, its unpacked folder and its catalog exist."""
     folder = upload_expiry.folder().parent
     return [path.exists(), any(folder.glob("unpacked/*")), any(folder.glob("catalogs/*"))]
 
 
 def test_an_upload_goes_with_all_that_came_of_it(uploaded):
-    """A week after it was opened last; what else is in the cache stays."""
     sample = archive.unpack_if_archive(SAMPLE)
     upload_expiry.sweep(time.time() + LATER_S - 2 * upload_expiry.DAY_S)
     assert existing(uploaded) == [True, True, True]
@@ -45,8 +43,8 @@ def test_an_upload_goes_with_all_that_came_of_it(uploaded):
 
 
 def test_what_is_opened_again_stays(uploaded):
-    """Its week begins anew; the archive's own time, by which its unpacked folder is found, does not
-    change.
+    """Its week starts again; the archive's own time, by which its unpacked folder is found, does
+    not change.
     """
     long_ago = time.time() - LATER_S
     os.utime(uploaded.parent, (long_ago, long_ago))
@@ -58,7 +56,7 @@ def test_what_is_opened_again_stays(uploaded):
 
 
 def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, starts):
-    """Of an archive with two brokers each has its own catalog; to open one of them is to open the
+    """In an archive with two brokers each has its own catalog; opening one of them opens the
     archive.
     """
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
@@ -83,7 +81,7 @@ def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, star
 
 
 def test_a_new_upload_sweeps(uploaded):
-    """So a server that runs for months keeps no more than a week of them."""
+    """So a server that runs for months keeps no more than a week of uploads."""
     long_ago = time.time() - LATER_S
     os.utime(uploaded.parent, (long_ago, long_ago))
     other = upload.save(io.BytesIO(b"another"), "other.zip")
@@ -91,7 +89,6 @@ def test_a_new_upload_sweeps(uploaded):
 
 
 def test_other_paths_are_not_touched(tmp_path):
-    """A directory that is inspected keeps its times."""
     path = tmp_path / "kafka.tar.gz"
     path.write_bytes(b"")
     os.utime(tmp_path, (1, 1))

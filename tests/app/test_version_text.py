@@ -21,7 +21,7 @@ from tests.support.pages import open_page, page_html
     ],
 )
 def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
-    """In English as the floor below says it."""
+    """In English as the analysis says it."""
     looks = InferredRelease(first, last, ())
     assert describe_writer(looks) == english == f"Kafka {looks.text}"
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
@@ -29,7 +29,7 @@ def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
 
 
 def test_the_traces_that_say_so(monkeypatch, clean):
-    """Each of them has its words in Chinese, and a level its values."""
+    """Each has its words in Chinese, and a level its values."""
     looks, nothing = infer_release(open_broker(clean)), InferredRelease(None, None, ())
     both = InferredRelease(
         None, None, (message("release.broker_epoch"), message("release.zookeeper_properties"))

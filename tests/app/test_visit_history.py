@@ -12,7 +12,6 @@ from tests.support.segment_files import make_segment
 
 @pytest.fixture
 def places(monkeypatch, tmp_path) -> dict[str, Location]:
-    """The broker, a topic-partition and its two segments; in a session of its own."""
     monkeypatch.setattr(st, "session_state", {})
     make_segment(tmp_path / "orders-0", 0, 100, [])
     make_segment(tmp_path / "orders-0", 30, 100, [])
@@ -31,7 +30,6 @@ def places(monkeypatch, tmp_path) -> dict[str, Location]:
 
 
 def test_a_place_is_stored_once_as_of_its_last_visit(places):
-    """With the offset that was looked at; a page of the whole broker is none."""
     go_to.remember("Segment", places["0"], 7)
     go_to.remember("Segment", places["30"])
     go_to.remember("Rolls", places["partition"])
@@ -48,7 +46,6 @@ def test_a_place_is_stored_once_as_of_its_last_visit(places):
 
 
 def test_where_the_reader_is_is_no_way_back(places):
-    """Another page of the same segment is."""
     go_to.remember("Segment", places["30"])
     go_to.remember("Segment", places["0"], 9)
     assert [visit.address["segment"] for visit in go_to.other_visits("Segment", places["0"])] == [
@@ -61,7 +58,6 @@ def test_where_the_reader_is_is_no_way_back(places):
 
 
 def test_the_oldest_are_forgotten(places, monkeypatch):
-    """A short list."""
     monkeypatch.setattr(go_to, "MAX_VISITS", 1)
     go_to.remember("Segment", places["30"])
     go_to.remember("Segment", places["0"])

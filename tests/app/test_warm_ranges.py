@@ -13,7 +13,6 @@ from kafkaviz.versions import NEWEST
 
 
 def is_warm(source: LookupSource, kind: str, target: int, warm_entries: int) -> bool:
-    """Whether the search in the index that Kafka looks into first ends in the warm section."""
     log, profile = source.log, lookup_cache.release_profile(NEWEST, warm_entries, kind)
     reaching = by_time.first_segment_reaching if kind == TIMESTAMP else type(log).floor
     place = reaching(log, target)
@@ -24,7 +23,9 @@ def is_warm(source: LookupSource, kind: str, target: int, warm_entries: int) -> 
 
 
 def assert_edges(source: LookupSource, kind: str, warm_entries: int, targets: range) -> None:
-    """Inside the ranges each of these targets ends warm, outside none, and so at each edge."""
+    """Asserts that each of these targets ends warm inside the ranges and not outside, also at each
+    edge.
+    """
     ranges = source.warm_ranges(kind, warm_entries)
     edges = {edge + by for both in ranges for edge in both for by in (-1, 0, 1)}
     for target in sorted(edges.intersection(range(targets.start, targets.stop)).union(targets)):
@@ -44,7 +45,7 @@ def test_of_every_target(name, warm_entries, kind):
 
 @pytest.fixture(scope="module")
 def segments(clean) -> LookupSource:
-    """Four segments of a 4.3.1 broker, an index and a warm section each."""
+    """Returns four segments of a 4.3.1 broker with an index and a warm section each."""
     log = view_partition(open_broker(clean).partition("heartbeat-0"))
     times = [segment.largest_timestamp_ms for segment in log.segments]
     first_ms = int(log.segments[0].time_slots["timestamp_ms"][0])

@@ -23,7 +23,6 @@ def test_libraries_of_the_first_page_are_imported():
 
 
 def test_the_sample_is_unpacked(tmp_path, monkeypatch):
-    """Where the app opens on it; a directory of the reader's own is left to the page."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "a.tar.gz"))
     server.prepare_in_background().join()

@@ -1,6 +1,4 @@
-"""The workloads that both pages offer: those that the commands take by name, and one of one's
-own.
-"""
+"""The workloads that both pages offer: those that the commands take by name, and the reader's own."""
 
 import pytest
 
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("starts")
     ("page", "link", "first"), [("rolls", {}, "day"), ("tuning", {"tune": "Workload"}, "heartbeat")]
 )
 def test_a_page_offers_what_the_commands_take(page, link, first):
-    """In their order, and below them one's own; each page opens with the one that tells it best."""
+    """In their order, then the reader's own; each page opens with its best example."""
     at = open_page(page, **link)
     selectbox = at.selectbox(key="workload")
     assert selectbox.options == [*(preset(name).title for name in PRESETS), workloads.OWN_TITLE]
@@ -25,7 +23,7 @@ def test_a_page_offers_what_the_commands_take(page, link, first):
 
 
 def test_a_title_leads_to_its_name():
-    """As the commands take it; what comes along under no name has neither name nor story."""
+    """An unnamed workload has neither name nor story."""
     assert [workloads.preset_name(title) for title in workloads.by_title()] == list(PRESETS)
     assert (
         workloads.preset_name(workloads.OWN_TITLE)
@@ -53,5 +51,5 @@ def test_ones_own_begins_with_one_that_works():
     ],
 )
 def test_a_setting_is_written_as_sliders_have_it(name, value, words):
-    """With its unit; no jitter is none."""
+    """With its unit; without jitter nothing is written."""
     assert workloads.format_setting(name, value) == words

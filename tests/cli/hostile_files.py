@@ -1,6 +1,4 @@
-"""Hostile files of a few bytes, and commands that are run under limits of memory and processor
-time.
-"""
+"""Hostile files of a few bytes, and commands run under limits of memory and processor time."""
 
 import json
 import os
@@ -33,7 +31,6 @@ PROPERTIES = (
 
 @cache
 def tiny_records(count: int = MILLIONS) -> bytes:
-    """Returns this many records, compressed by zstd: 25 KB for the largest number."""
     return pa.compress(TINY * count, "zstd", asbytes=True)
 
 
@@ -45,8 +42,8 @@ def batch(
     time_ms: int = TIME_MS,
     **fields: int,
 ) -> bytes:
-    """A batch of magic 2 whose checksum is right. attributes: the codec, 0x10 transactional, 0x20
-    control.
+    """Returns a batch of magic 2 with a right checksum. `attributes`: the codec, 0x10
+    transactional, 0x20 control.
     """
     header = np.zeros(1, HEADER)
     values = {
@@ -72,13 +69,10 @@ def batch(
 
 
 def tiny_batch(count: int = MILLIONS, **fields: int) -> bytes:
-    """One batch of tiny records."""
     return batch(tiny_records(count), count, **({"attributes": 4} | fields))
 
 
 def wrapper(count: int) -> bytes:
-    """A gzip wrapper of magic 1 around that many messages."""
-
     def message(value: bytes, attributes: int) -> bytes:
         body = (
             struct.pack(">bbqi", 1, attributes, TIME_MS, -1) + struct.pack(">i", len(value)) + value
@@ -90,7 +84,7 @@ def wrapper(count: int) -> bytes:
 
 
 def broker(root: Path, log: bytes = b"", **files: bytes) -> Path:
-    """A broker directory with the topic-partition t-0; files: of that directory by suffix."""
+    """Returns a broker directory with t-0, whose files are given by suffix."""
     (root / "t-0").mkdir(parents=True)
     (root / "meta.properties").write_text(PROPERTIES)
     for suffix, data in ({"log": log or batch(), "index": b"", "timeindex": b""} | files).items():
@@ -99,7 +93,7 @@ def broker(root: Path, log: bytes = b"", **files: bytes) -> Path:
 
 
 def sparse(path: Path, size_bytes: int, end: bytes = b"") -> None:
-    """A file of that size that takes a few KB on disk."""
+    """Creates a sparse file of that size, which takes a few KB on disk."""
     with path.open("wb") as file:
         file.truncate(size_bytes)
         file.seek(size_bytes - len(end))
@@ -109,8 +103,8 @@ def sparse(path: Path, size_bytes: int, end: bytes = b"") -> None:
 def run(
     *arguments: str | Path, memory_bytes: int = MEMORY_BYTES, out: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess:
-    """kafkaviz with these arguments, killed where it takes more memory or processor time than the
-    limits.
+    """Runs kafkaviz with these arguments, and kills it beyond the limits of memory or processor
+    time.
     """
 
     def limit() -> None:
@@ -133,7 +127,6 @@ def run(
 
 
 def findings(root: Path) -> dict[tuple[str, str | None], dict]:
-    """Returns the findings of `check --json`, by code and file."""
     done = run("check", root, "--json")
     assert (done.stderr, done.returncode in (0, 1)) == (b"", True)
     return {

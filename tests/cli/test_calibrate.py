@@ -18,8 +18,8 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_it_measures_and_keeps(tmp_path, capsys):
-    """Least, median and p90 in their order; the file it read is gone, what is kept is what was
-    said.
+    """Least, median and p90 increase; the measured file is deleted, and what is kept equals the
+    output.
     """
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -38,7 +38,6 @@ def test_it_measures_and_keeps(tmp_path, capsys):
 
 
 def test_it_says_what_it_measured(tmp_path, capsys):
-    """In words, with the place where it is kept; without a folder, in the cache."""
     assert main(["calibrate"]) == 0
     out = capsys.readouterr().out
     assert (
@@ -48,7 +47,7 @@ def test_it_says_what_it_measured(tmp_path, capsys):
 
 
 def test_tune_prices_with_it(capsys):
-    """And says when it was measured; a preset of storage is a preset still."""
+    """It says when it was measured; a preset of storage is not replaced."""
     measure = {"min": 1.0, "median": 2.0, "p90": 3.0, "samples": 1}
     document = {
         "measured_at": "2026-11-21T00:00:00+00:00",
@@ -90,7 +89,7 @@ BROKEN = (
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_what_is_kept_and_broken_is_named(text, capsys):
-    """A file that something else wrote, or that was cut: one line, and no number is made up."""
+    """One line for a foreign or truncated file, and no number is made up."""
     calibration.calibration_path().parent.mkdir(exist_ok=True)
     calibration.calibration_path().write_text(text)
     assert main(["tune", "heartbeat"]) == 2
@@ -99,7 +98,7 @@ def test_what_is_kept_and_broken_is_named(text, capsys):
 
 
 def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
-    """And tells all the rest."""
+    """The rest of the report is complete."""
     calibration.calibration_path().parent.mkdir(exist_ok=True)
     calibration.calibration_path().write_text("{}")
     assert main(["report", str(killed), "--out", str(tmp_path / "report.html")]) == 0
@@ -107,9 +106,7 @@ def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
 
 
 def test_nothing_is_written_into_a_directory_of_kafkas(clean, tmp_path, capsys):
-    """Neither into a broker directory nor into a partition's; a folder that is not there is no
-    folder.
-    """
+    """Neither into a broker directory nor into a partition's; a missing folder is refused."""
     for folder in (clean, clean / "orders-0"):
         assert main(["calibrate", str(folder)]) == 2
         assert "nothing is written" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""kafkaviz check as an operator runs it: words, JSON, exit status."""
+"""kafkaviz check as an operator runs it: text, JSON, exit status."""
 
 import json
 import os
@@ -129,7 +129,6 @@ def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options
 
 
 def test_a_killed_broker_reports_what_will_be_cut(killed, capsys):
-    """The start that is foretold comes first; what many partitions have in common is told once."""
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert (
@@ -145,7 +144,7 @@ def test_a_killed_broker_reports_what_will_be_cut(killed, capsys):
 
 
 def test_a_partition_without_its_broker_counts_as_cleanly_stopped(clean, capsys, tmp_path):
-    """It is said that this is taken so: nothing tells it."""
+    """The text says that this is an assumption."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     assert main(["check", str(tmp_path / "orders-2")]) == 0
     assert (
@@ -157,9 +156,7 @@ def test_a_partition_without_its_broker_counts_as_cleanly_stopped(clean, capsys,
 @pytest.mark.parametrize(("settings", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
 @pytest.mark.parametrize("name", ["killed", "unstartable"])
 def test_the_evidence_for_a_start_is_reported(name, settings, is_said, request, capsys):
-    """Where the release is another than the one of which starts were recorded; one that fails
-    too.
-    """
+    """If the release differs from that of the recorded starts, also for a start that fails."""
     main(["check", str(request.getfixturevalue(name)), *settings])
     head = capsys.readouterr().out.partition("\n\n")[0]
     assert (
@@ -200,7 +197,6 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     ],
 )
 def test_what_cannot_be_checked_is_one_line(clean, capsys, arguments, words):
-    """Exit status 2 and no traceback."""
     assert main(["check", *(argument.format(clean=clean) for argument in arguments)]) == 2
     out = capsys.readouterr()
     assert out.out == "" and words in out.err and len(out.err.splitlines()) == 1
@@ -218,7 +214,6 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
 
 
 def test_the_largest_topics_come_last(damaged, capsys):
-    """By the lengths of the files as the system lists them; --json has every topic."""
     sizes: dict[str, list[int]] = {}
     for folder in damaged.iterdir():
         if folder.is_dir():
@@ -247,7 +242,6 @@ def test_the_largest_topics_come_last(damaged, capsys):
     ],
 )
 def test_a_cause_of_many_directories_is_said_once(clean, tmp_path, capsys, folders, others):
-    """With how many of them it stops, and the names of some."""
     for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
         shutil.copy2(clean / name, tmp_path / name)
     for number in range(folders):
@@ -263,9 +257,6 @@ def test_a_cause_of_many_directories_is_said_once(clean, tmp_path, capsys, folde
 def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
     clean, tmp_path, capsys
 ):
-    """Two rebuilds of one segment are told apart; the step that ends the start has Kafka's words
-    and the way out.
-    """
     shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
     for name in ("meta.properties", "bootstrap.checkpoint", "recovery-point-offset-checkpoint"):
         shutil.copy2(clean / name, tmp_path / "kafka" / name)
@@ -289,8 +280,8 @@ def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
 
 
 def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
-    """The sample ran with log.retention.ms=-1 in a server.properties that is not there; then
-    retention.bytes alone counts.
+    """The sample ran with log.retention.ms=-1 in a server.properties that is missing; then only
+    retention.bytes counts.
     """
     main(["check", str(clean), "--json", "--set", "log.retention.ms=-1"])
     retention = {log["partition"]: log for log in json.loads(capsys.readouterr().out)["retention"]}
@@ -338,7 +329,7 @@ def test_nothing_is_changed(damaged):
 
 @pytest.fixture
 def with_holes(clean, tmp_path) -> Path:
-    """A partition that lost seven segments, not two of them neighbours."""
+    """Returns a partition that lost seven segments, no two of them adjacent."""
     copy = tmp_path / "tiny-index-0"
     shutil.copytree(clean / "tiny-index-0", copy)
     for path in sorted(copy.glob("*.log"))[1:15:2]:
@@ -349,8 +340,8 @@ def with_holes(clean, tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
 def test_no_error_and_no_warning_is_in_json_alone(request, capsys, name):
-    """Place and message of each stand in the text; only what differs by its partition alone is told
-    once, with the partitions.
+    """The text has the place and message of each; findings that differ only by partition are
+    printed once with the partitions.
     """
     path = str(request.getfixturevalue(name))
     main(["check", path, "--json"])
@@ -413,7 +404,7 @@ def test_the_text_has_the_groups_of_the_page(killed, capsys):
 
 
 def test_seven_holes_are_seven_lines(with_holes, capsys):
-    """More than three of one code: the first in full, of the others place and message."""
+    """The first of more than three is printed in full, the others with place and message."""
     assert main(["check", str(with_holes)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
@@ -424,7 +415,7 @@ def test_seven_holes_are_seven_lines(with_holes, capsys):
 
 @pytest.fixture
 def strange(clean, tmp_path) -> Path:
-    """A broker directory with names that must not reach a terminal unchanged."""
+    """Returns a broker directory with names that must not reach a terminal unchanged."""
     root = tmp_path / "kafka"
     shutil.copytree(clean / "tiny-index-0", root / "tiny-index-0")
     for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
@@ -450,7 +441,7 @@ def strange(clean, tmp_path) -> Path:
     ],
 )
 def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
-    """One line a line, in any encoding; nothing in a name drives the terminal."""
+    """One line per finding in any encoding, without control characters."""
     command = [sys.executable, "-m", "kafkaviz", "check", str(strange), *options]
     root = Path(__file__).parents[2]
     run = subprocess.run(
@@ -489,8 +480,8 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
     """meter-readings has segment.index.bytes=1024 and index.interval.bytes=150 of its own.
 
     A 4.3.1 broker was started on copies of this directory: with either default in its
-    server.properties it ended on the full time index. Once the topic had another value, given to
-    the node while it ran as a controller alone, it started.
+    server.properties it ended on the full time index. Once the topic had another value, set while
+    the node ran as a controller alone, it started.
     """
     main(
         [
@@ -515,9 +506,7 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
     ("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")]
 )
 def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
-    """Compacted logs are of them, as they are in the table of the page, and what is counted is
-    said.
-    """
+    """Compacted logs are included, as in the table of the page."""
     from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.figures.health import checkup_tables
     from kafkaviz.log.broker import open_broker
@@ -531,7 +520,7 @@ def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, 
 
 
 def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsys):
-    """The start succeeds, and serves one topic-partition fewer: an error, in the first lines."""
+    """The start succeeds and serves one topic-partition fewer: an error, in the first lines."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     for name in ("__cluster_metadata-0", "nulls-0"):
@@ -574,7 +563,7 @@ def test_many_empty_partitions_take_no_more_lines_than_some(tmp_path, capsys):
 
 
 def test_many_causes_of_one_code_are_listed_to_an_end(tmp_path, capsys):
-    """Damage that differs from directory to directory: a line for some, a number for the rest."""
+    """Damage that differs by directory: a line for some, a number for the rest."""
     (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
     for number in range(100):
         folder = tmp_path / f"t-{number}"
@@ -605,7 +594,7 @@ def test_one_of_several_directories_speaks_for_itself(disks, capsys):
     "names", [("disk-a",), ("disk-b",), ("disk-a", "disk-c"), ("disk-b", "disk-c")]
 )
 def test_the_command_the_page_and_the_report_say_what_was_not_read(disks, names, capsys, tmp_path):
-    """One wording of a start of which only some directories are known; with the metadata log too,
+    """One wording for a start of which only some directories are known, also with the metadata log,
     which names the others.
     """
     paths = [str(disks / name) for name in names]

@@ -18,7 +18,6 @@ REPLICAS = [*map(str, conftest.REPLICAS)]
 
 @pytest.fixture(scope="module")
 def report(cache) -> dict:
-    """Returns the JSON output for the two replicas."""
     import contextlib
     import io
 
@@ -28,7 +27,6 @@ def report(cache) -> dict:
 
 
 def test_the_json_is_as_documented(report):
-    """The fields of the contract, of a partition that parted."""
     assert (report["a"], report["b"]) == tuple(REPLICAS)
     bids = next(item for item in report["partitions"] if item["partition"] == "bids-0")
     expected = {
@@ -68,7 +66,6 @@ def test_the_worst_comes_first(capsys):
 
 
 def test_the_words(capsys):
-    """Which leader costs what, in both languages."""
     assert main(["compare", *(f"{path}/offers-0" for path in REPLICAS)]) == 1
     text = capsys.readouterr().out
     assert "if b leads, a drops 180–224:" in text and "if a leads, b drops nothing" in text
@@ -93,14 +90,12 @@ def test_one_moment_twice_is_told(capsys):
 
 @pytest.mark.parametrize("arguments", [["nowhere", REPLICAS[0]], [REPLICAS[0], "nowhere"]])
 def test_bad_input_is_one_line(arguments, capsys):
-    """Whichever of the two it is."""
     assert main(["compare", *arguments]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "nowhere" in error
 
 
 def test_the_library_says_the_same():
-    """kv.compare is what the command prints."""
     comparison = kv.compare(*REPLICAS)
     assert comparison.counts[Relation.DOOMED_TAIL] == 1
     assert not comparison.has_equal_records
@@ -108,7 +103,6 @@ def test_the_library_says_the_same():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_of_the_json_has_a_sentence(language):
-    """Relations, reasons, rules and changes, which are keys put together."""
     keys = {
         *(f"relation_{relation.value}" for relation in Relation),
         *(f"index_{reason.value}" for reason in IndexReason),

@@ -77,7 +77,7 @@ def test_kafkas_options_are_understood(line, expected):
     ],
 )
 def test_wrong_usage_is_2(line, capsys):
-    """No file, an option that is cut short, a number that is none or no int of Java's."""
+    """No file, an abbreviated option, or a number that is no int of Java's."""
     with pytest.raises(SystemExit) as stop:
         main(["dump", *line.split()]) if line else main(["dump"])
     assert stop.value.code == 2
@@ -87,8 +87,8 @@ def test_wrong_usage_is_2(line, capsys):
 
 @pytest.mark.slow
 def test_nothing_is_written(damaged, tmp_path):
-    """Kafka's tool cuts an .index that is no multiple of 8 and makes one that is missing: here the
-    directory stays as it is.
+    """Kafka's tool cuts an .index whose length is not a multiple of 8 and creates a missing one;
+    the dump does neither.
     """
     copy = tmp_path / "copy"
     shutil.copytree(damaged, copy)
@@ -102,7 +102,6 @@ def test_nothing_is_written(damaged, tmp_path):
 
 
 def state(directory: Path) -> dict[str, tuple]:
-    """Content and time of every file, and the time of every folder."""
     return {
         str(path): (
             path.stat().st_mtime_ns,
@@ -113,7 +112,7 @@ def state(directory: Path) -> dict[str, tuple]:
 
 
 def test_the_command_prints_and_ends_with_kafkas_status(killed):
-    """The real thing: what is printed before a death stays, and the status is 1."""
+    """What was printed before the exception stays, and the status is 1."""
     command = [
         sys.executable,
         "-m",
@@ -135,7 +134,6 @@ def test_the_command_prints_and_ends_with_kafkas_status(killed):
 
 
 def test_a_reader_who_leaves_is_no_fault(clean):
-    """As with `| head -1`: no traceback."""
     command = [sys.executable, "-m", "kafkaviz", "dump", f"heartbeat-0/{LOG}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(

@@ -19,7 +19,7 @@ CASES = [json.loads(line) for line in (FOLDER / "cases.jsonl").read_text().split
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_a_case_from_the_field_is_answered_as_kafka_does(case, tmp_path, monkeypatch, capsys):
-    """The command ends with one JSON object, and the object says what Kafka did."""
+    """The command prints one JSON object that agrees with Kafka."""
     with tarfile.open(FOLDER / case["input"]) as archive:
         archive.extractall(tmp_path, filter="data")
     monkeypatch.chdir(tmp_path)
@@ -35,36 +35,33 @@ def test_a_case_from_the_field_is_answered_as_kafka_does(case, tmp_path, monkeyp
 
 
 def _starts(answer: dict, _: bool) -> bool:
-    """Whether the next start of the broker succeeds."""
     return answer["restart"]["starts"]
 
 
 def _words(answer: dict, expected: str) -> str | None:
-    """The expected word of Kafka's own, if a failing step quotes it."""
     errors = [step["error"] or "" for step in answer["restart"]["steps"]]
     return expected if any(expected in error for error in errors) else None
 
 
 def _strays(answer: dict, expected: list[str]) -> list[str]:
-    """The partitions that the start renames to -stray, in the expected order."""
     steps = answer["restart"]["steps"]
     strays = [step["partition"] for step in steps if step["cause"] == "becomes-stray"]
     return sorted(strays, key=lambda name: expected.index(name) if name in expected else -1)
 
 
 def _error_in(answer: dict, expected: str) -> str | None:
-    """The expected partition, if one of its findings is an error."""
+    """Returns the expected partition if one of its findings is an error."""
     errors = [found for found in answer["findings"] if found["severity"] == "error"]
     return expected if any(found["partition"] == expected for found in errors) else None
 
 
 def _answer(answer: dict, _: int | None) -> int | None:
-    """The offset that a lookup gives."""
+    """Returns the offset that a lookup gives."""
     return answer["answer"] and answer["answer"]["offset"]
 
 
 def _no_traceback(answer: dict, _: bool) -> bool:
-    """Whether the command answered at all: an exception would have left `main`."""
+    """Returns whether the command answered without an exception."""
     return bool(answer)
 
 

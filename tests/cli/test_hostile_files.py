@@ -27,9 +27,7 @@ SMALL_FILES = (
 
 @pytest.mark.nightly
 def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
-    """In bootstrap.checkpoint, the cluster's metadata log and a snapshot of it, and a control
-    batch.
-    """
+    """In bootstrap.checkpoint, the metadata log, its snapshot and a control batch."""
     begins = batch(attributes=0x10, producer_id=5, producer_epoch=0, base_sequence=0)
     root = broker(
         tmp_path / "b",
@@ -50,7 +48,7 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
 
 @pytest.mark.slow
 def test_a_wrapper_of_millions_of_old_messages(tmp_path):
-    """All its entries of the time index are looked up in it, and its records never made."""
+    """All its time index entries are looked up without building its records."""
     entry = hostile_files.struct.pack(">qi", hostile_files.TIME_MS, 1)
     root = broker(tmp_path / "b", wrapper(3_000_000), timeindex=entry)
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in findings(root)
@@ -120,7 +118,7 @@ def test_large_files_that_take_no_room_on_disk(tmp_path):
 
 @pytest.mark.parametrize("make_file", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)])
 def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
-    """By any of the readers."""
+    """No reader opens them."""
     path = tmp_path / "meta.properties"
     make_file(path)
     before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it was waited for"))
@@ -144,7 +142,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
 
 
 def test_pipes_among_a_brokers_files_are_findings(tmp_path):
-    """One for each, and the rest of the directory is judged."""
+    """One for each, and the rest of the directory is checked."""
     root = broker(tmp_path / "b")
     (root / "meta.properties").unlink()
     for name in ("meta.properties", *SMALL_FILES):
@@ -171,7 +169,7 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     ids=["pipe-log", "device-index", "pipe-txnindex"],
 )
 def test_a_pipe_or_device_in_a_segment_is_not_taken_for_absent(tmp_path, suffix, make_file):
-    """Nothing is said of orphans or of a missing file, and no comparison is made of the rest."""
+    """Neither orphans nor a missing file are reported, and the rest is not compared."""
     root, other = broker(tmp_path / "a"), broker(tmp_path / "b")
     path = root / "t-0" / f"{NAME}.{suffix}"
     path.unlink(missing_ok=True)
@@ -190,7 +188,7 @@ def test_a_pipe_or_device_in_a_segment_is_not_taken_for_absent(tmp_path, suffix,
 
 
 def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
-    """Beside the partitions, in place of one, and among a partition's files."""
+    """Next to the partitions, in place of one, and among a partition's files."""
     root = broker(tmp_path / "b")
     names = (
         "x.txt",
@@ -220,7 +218,7 @@ def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
 
 
 def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
-    """It is the reading that tells what is wrong with it; one that leads to nothing is none."""
+    """Reading it reports the error; a link to nothing does not count as a file."""
     (tmp_path / "nothing").symlink_to("not there")
     assert not file.is_there(tmp_path / "nothing")
     monkeypatch.setattr(
@@ -248,7 +246,6 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
     ],
 )
 def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, fault):
-    """Exit status 2, and nothing is written."""
     done = run(
         "simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out"
     )

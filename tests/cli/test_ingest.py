@@ -1,6 +1,4 @@
-"""kafkaviz ingest: its output, and the state after it is stopped. Spark runs only where a test is
-about it.
-"""
+"""kafkaviz ingest: its output, and the state after it is stopped. Few tests run Spark."""
 
 import json
 import os
@@ -33,20 +31,16 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """A small broker directory."""
     return write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6]})
 
 
 @pytest.fixture
 def out(tmp_path) -> Path:
-    """Where the catalog goes."""
     return tmp_path / "catalog"
 
 
 def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
-    """Tables with their rows, what was read and what was kept; nothing but words about progress
-    goes to stderr.
-    """
+    """Tables with their rows, what was read and what was kept; stderr has only the progress."""
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{out}: made"
@@ -74,7 +68,6 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
-    """Everything that --help says, and nothing else on stdout."""
     assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
     report, health = json.loads(capsys.readouterr().out), check(broker)
     assert report.pop("seconds") > 0 and health.counts["error"] > 0
@@ -119,9 +112,7 @@ def test_json_is_one_object(broker, out, in_process, capsys):
 
 
 def test_findings_can_be_left_out(broker, out, in_process, capsys):
-    """Nothing is said of them; the next run without that option adds them, and reads the segments
-    for it.
-    """
+    """They are not mentioned; the next run without that option reads the segments and adds them."""
     assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["findings"] is None and (
@@ -139,7 +130,7 @@ def test_findings_can_be_left_out(broker, out, in_process, capsys):
 
 
 def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, monkeypatch):
-    """In words and in JSON; the rest is there, and the status is 0."""
+    """In text and in JSON; the rest is complete, and the status is 0."""
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
 
@@ -178,7 +169,6 @@ def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch,
 
 @pytest.mark.parametrize("line", ["ingest", "ingest DIR", "ingest --catalog OUT"])
 def test_wrong_usage_is_2(line, capsys):
-    """A directory and a catalog are needed."""
     with pytest.raises(SystemExit) as stop:
         main(line.split())
     assert stop.value.code == 2
@@ -227,9 +217,9 @@ def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch)
 
 
 def command(*arguments: object, cache: Path) -> subprocess.Popen:
-    """kafkaviz in a process group of its own, with tasks of one segment each.
+    """Starts kafkaviz in a process group of its own, with tasks of one segment each.
 
-    What runs in a shell's background ignores Ctrl-C, and so would all that it starts.
+    A shell's background job ignores Ctrl-C, and so would its children.
     """
     environ = os.environ | {"KAFKAVIZ_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
     line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, arguments)], subprocess.PIPE
@@ -246,7 +236,7 @@ def command(*arguments: object, cache: Path) -> subprocess.Popen:
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
-    """Every file of a catalog that readers go by."""
+    """Returns every file of a catalog that readers depend on."""
     paths = [
         path
         for path in folder.rglob("*")
@@ -256,7 +246,6 @@ def content_of(folder: Path) -> dict[str, bytes]:
 
 
 def until_reading(out: Path) -> None:
-    """Until a task has left its rows in the staging folder."""
     end = time.monotonic() + 90
     while time.monotonic() < end and not list(out.glob(".staging-*/batches/*.parquet")):
         time.sleep(0.02)
@@ -264,7 +253,6 @@ def until_reading(out: Path) -> None:
 
 
 def descendants(root: int) -> set[int]:
-    """The processes below this one."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -282,7 +270,6 @@ def descendants(root: int) -> set[int]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
-    """As a shell has it, and as every other command does; the run is cancelled."""
     monkeypatch.setattr(os, "_exit", sys.exit)
     cancelled = []
     # the jobs that a shell runs in the background ignore it
@@ -314,8 +301,8 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
 )
 def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
-    """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder
-    tell of no second run.
+    """Status 130, or 143 for SIGTERM, one line and no wait; neither catalog nor staging folder has
+    a second run.
     """
     in_process(broker, catalog=out)
     before = content_of(out)
@@ -335,8 +322,8 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
 
 @pytest.mark.nightly
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
-    """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and
-    goes through.
+    """No byte of it changes and no process remains; the next run removes the leftovers and
+    succeeds.
     """
     in_process(broker, catalog=out)
     before = content_of(out)
@@ -359,7 +346,6 @@ def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
 
 @pytest.mark.slow
 def test_the_real_thing_says_nothing_but_its_own_words(broker, out, cache):
-    """No warning of Java's or Spark's on either stream."""
     with command("ingest", broker, "--catalog", out, "--json", cache=cache) as process:
         printed = process.communicate()
     assert process.returncode == 0 and json.loads(printed[0])["rows"]["batches"] == 11

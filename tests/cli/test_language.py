@@ -1,5 +1,5 @@
-"""The language of the command line: who chooses it, and that a command which speaks Chinese speaks
-nothing else.
+"""The language of the command line: where it comes from, and that a Chinese command prints nothing
+else.
 """
 
 import html
@@ -26,7 +26,6 @@ SHELL = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
 def run_in_shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """A command in a process whose shell has these variables and no other language."""
     inherited = {name: value for name, value in os.environ.items() if name not in SHELL}
     return subprocess.run(
         [sys.executable, "-m", "kafkaviz", *arguments],
@@ -77,7 +76,6 @@ def test_an_error_is_in_the_language(tmp_path, capsys):
     ],
 )
 def test_a_language_that_is_none_is_one_line(arguments, capsys):
-    """With exit code 2."""
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     printed = capsys.readouterr()
@@ -87,7 +85,6 @@ def test_a_language_that_is_none_is_one_line(arguments, capsys):
 
 @pytest.mark.parametrize("name", SHELL)
 def test_the_language_is_that_of_the_shell(name):
-    """Each of the three variables; the first that says something counts."""
     error = run_in_shell("nope", PYTHONIOENCODING="utf-8", **{name: "zh_CN.UTF-8"})
     assert (error.returncode, error.stdout) == (2, b"")
     assert error.stderr.decode().startswith("kafkaviz: 没有命令 nope；")
@@ -121,8 +118,8 @@ def display_width(text: str) -> int:
 
 @pytest.mark.parametrize("shift", range(24))
 def test_chinese_lines_end_where_they_may(shift):
-    """None is wider than the terminal, none begins with a sign that closes something or ends with
-    one that opens it, and no letter is lost.
+    """No line is wider than the terminal, begins with a closing sign or ends with an opening one,
+    and no character is lost.
     """
     text = (
         "。" * (shift % 2)
@@ -151,7 +148,7 @@ def test_what_is_short_is_one_line():
     ("columns", "width"), [("80", 80), ("20", output.MIN_WIDTH), ("500", output.MAX_WIDTH)]
 )
 def test_lines_are_as_wide_as_the_terminal(columns, width, monkeypatch):
-    """Within bounds; COLUMNS says the width, as a terminal does."""
+    """Within bounds; COLUMNS gives the width, as for a terminal."""
     monkeypatch.setenv("COLUMNS", columns)
     lines = list(output.wrap("ab " * 400, "  "))
     assert width - 3 < max(map(len, lines)) <= width
@@ -173,7 +170,6 @@ def test_a_line_that_is_too_long_for_a_terminal_is_folded(monkeypatch, capsys):
 
 
 def spoken(capsys, *arguments: str) -> str:
-    """Returns a command's output in Chinese, both streams."""
     assert main(["--language", "zh", *arguments]) in (0, 1)
     printed = capsys.readouterr()
     return printed.out + printed.err
@@ -186,7 +182,6 @@ def left_english(text: str) -> list[str]:
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_check_speaks_chinese(sample, request, capsys):
-    """Findings, the start and retention, in columns."""
     text = spoken(capsys, "check", str(request.getfixturevalue(sample)))
     # Kafka's own words may break anywhere
     assert left_english(re.sub(r"\n {11,}(?=[a-zA-Z])", " ", text)) == []
@@ -210,7 +205,6 @@ def test_check_speaks_chinese(sample, request, capsys):
     ],
 )
 def test_lookup_speaks_chinese(partition, options, clean, capsys):
-    """Each step, and the answer."""
     text = spoken(capsys, "lookup", str(clean / partition), *options)
     assert left_english(text) == []
     assert re.search("^(答案|错误) ", text, re.MULTILINE)
@@ -236,7 +230,6 @@ def test_tune_speaks_chinese_in_columns(damaged, capsys):
 
 
 def test_report_speaks_chinese(killed, tmp_path, capsys):
-    """The lines that are printed, and the page; its code and Kafka's names stay."""
     out = tmp_path / "report.html"
     text = spoken(capsys, "report", str(killed), "-o", str(out))
     assert left_english(text) == [] and "这里没有什么会阻止下次启动" in text

@@ -1,4 +1,4 @@
-"""An archive of one topic-partition: to every command what its directory is."""
+"""An archive of one topic-partition gives every command the same as its directory."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ PATHS = (PARTITION, "one.tar.gz", f"two.tar/{PARTITION}")
 
 @pytest.fixture
 def lone(clean, tmp_path) -> Path:
-    """A folder with the partition, an archive of it, and one of it and another."""
+    """Returns a folder with the partition, an archive of it, and one of it and another."""
     folder = tmp_path / "lone"
     for name in (PARTITION, "nulls-0"):
         shutil.copytree(clean / name, folder / name)
@@ -38,7 +38,7 @@ def lone(clean, tmp_path) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_is_what_its_directory_is(command, lone, tmp_path, capsys):
-    """And so is one of several that a path names, in the archive as beside it."""
+    """So is one of several partitions that a path names, in the archive or next to it."""
     arguments, of_the_path = COMMANDS[command]
     answers = []
     for number, path in enumerate(PATHS):
@@ -55,7 +55,7 @@ def test_it_is_what_its_directory_is(command, lone, tmp_path, capsys):
 
 
 def test_a_catalog_has_it_as_its_directory(lone, tmp_path, in_process, capsys):
-    """The same findings: none of the broker directory that is not around it."""
+    """The same findings, and none about a missing broker directory."""
     findings = []
     for number, path in enumerate(PATHS):
         out = tmp_path / f"catalog-{number}"

@@ -1,4 +1,4 @@
-"""kafkaviz lookup as a person runs it: words, JSON, exit status."""
+"""kafkaviz lookup as a user runs it: text, JSON, exit status."""
 
 import json
 import os
@@ -34,8 +34,8 @@ NAMES = [
 
 @pytest.fixture
 def article(tmp_path):
-    """A log whose index has the keys 6 14 22 26 31; every batch takes 182 bytes or what the next
-    entry leaves it.
+    """Returns a log whose index has the keys 6 14 22 26 31; a batch takes 182 bytes or what the
+    next entry leaves.
     """
     rows, position = [], 0
     for base_offset, last_offset in [
@@ -77,7 +77,6 @@ def lookup_json(capsys, *arguments: object) -> dict:
 
 
 def test_the_json_is_as_documented(article, capsys):
-    """The five entries of the article, target 23."""
     answer = lookup_json(capsys, article, "--offset", 23)
     assert list(answer) == NAMES
     assert (answer["target"], answer["kafka_version"], answer["partition"]) == (
@@ -118,7 +117,6 @@ def test_the_json_is_as_documented(article, capsys):
 
 
 def test_an_index_by_itself(article, clean, capsys):
-    """No segments, scan or record; the log is not needed."""
     (article / "00000000000000000000.log").unlink()
     answer = lookup_json(
         capsys, article / "00000000000000000000.index", "--offset", 23, "--search", "plain"
@@ -149,7 +147,6 @@ def test_an_index_by_itself(article, clean, capsys):
     ["2026-09-21 14:27:07.426", "2026-09-21T14:27:07.426Z", "2026-09-21T16:27:07.426+02:00"],
 )
 def test_a_timestamp_as_it_is_printed(clean, capsys, written):
-    """Every output writes times so, in UTC."""
     assert lookup_json(capsys, clean / "orders-0", "--timestamp", written)["answer"] == {
         "offset": 5000,
         "timestamp_ms": 1790000827426,
@@ -209,7 +206,6 @@ def test_what_has_no_answer_is_null(clean, capsys):
 
 
 def test_the_words_say_each_step(clean, capsys):
-    """Segments, probes, reads, the record."""
     assert main(["lookup", str(clean / "orders-0"), "--offset", "5000"]) == 0
     out = capsys.readouterr().out
     assert "greatest base offset not above 5000" in out and "9 probes on page 0" in out
@@ -219,7 +215,6 @@ def test_the_words_say_each_step(clean, capsys):
 
 
 def test_a_wrong_unit_is_reported(clean, capsys):
-    """Seconds and nanoseconds look like times long ago and far ahead."""
     for typed, suggestion in (
         (1790000827, "1790000827000"),
         (1790000827426000000, "1790000827426"),
@@ -246,9 +241,6 @@ def test_wrong_input_is_one_line(clean, capsys, path, arguments, words):
 
 
 def test_neither_compiler_nor_tables_are_loaded(clean):
-    """The start takes as long as what it imports, and numba alone takes longer than all the
-    rest.
-    """
     code = (
         "import sys\nfrom kafkaviz.__main__ import main\nmain(sys.argv[1:])\nprint({'numba', "
         "'pandas', 'pyspark'} & set(sys.modules))"
@@ -269,7 +261,7 @@ def test_neither_compiler_nor_tables_are_loaded(clean):
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
-    """A directory's name that ASCII does not have is written out."""
+    """A character that ASCII lacks is escaped."""
     renamed = article.rename(article.parent / "été-0")
     command = [sys.executable, "-m", "kafkaviz", "lookup", str(renamed), "--offset", "23", *options]
     run = subprocess.run(
@@ -285,8 +277,8 @@ def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
-    """The way stays; in place of a record is the exception, also where the answer would be behind
-    what cannot be read.
+    """The steps are printed; the exception replaces the record, also if the answer would come after
+    unreadable bytes.
     """
     log = article / f"{0:020}.log"
     content = bytearray(log.read_bytes())
@@ -338,7 +330,6 @@ def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
 @pytest.mark.parametrize("option", ["--offset", "--timestamp"])
 @pytest.mark.parametrize("value", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
 def test_what_is_no_int64_is_refused(article, capsys, option, value):
-    """No broker can be asked for it."""
     with pytest.raises(SystemExit) as stop:
         main(["lookup", str(article), f"{option}={value}"])
     assert stop.value.code == 2 and "s have 64 bits" in capsys.readouterr().err
@@ -347,7 +338,7 @@ def test_what_is_no_int64_is_refused(article, capsys, option, value):
 @pytest.mark.parametrize("option", ["--offset", "--timestamp"])
 @pytest.mark.parametrize("value", ["abc", "z" * 50, "1_0", "", " 7", "\u0663", "0x10", "1.5"])
 def test_what_is_no_number_is_called_so(article, capsys, option, value):
-    """In words of ours: neither the name of a function nor a number that nobody typed."""
+    """The message names neither a function nor a number that was not typed."""
     with pytest.raises(SystemExit) as stop:
         main(["lookup", str(article), f"{option}={value}"])
     err = capsys.readouterr().err
@@ -359,13 +350,12 @@ def test_what_is_no_number_is_called_so(article, capsys, option, value):
 
 
 def test_max_is_called_so_where_it_is_not_known(article, capsys):
-    """As it was typed, not by the number that Kafka sends for it."""
+    """The name as typed is printed, not the number that Kafka sends for it."""
     assert main(["lookup", str(article), "--timestamp", "max", "--kafka-version", "1.1"]) == 2
     assert 'Kafka answers "max" from 3.0 on' in capsys.readouterr().err
 
 
 def test_every_fetch_is_reported_and_the_segment_of_the_record(clean, capsys):
-    """In a compacted log the first fetch may bring a batch without records."""
     answer = lookup_json(capsys, clean / "accounts-0", "--offset", 0)
     assert (
         list(answer["record"]) == ["offset", "timestamp_ms", "segment", "batch_position"]
@@ -382,7 +372,7 @@ def test_every_fetch_is_reported_and_the_segment_of_the_record(clean, capsys):
 
 
 def test_recovered_bytes_are_named(killed, clean, capsys):
-    """On stderr, since they go by the names of files that hold others; --as-is reads those."""
+    """On stderr, because they go by the names of files with other bytes; --as-is reads those."""
     directory = killed / "weblogs-0"
     index = max(directory.glob("*.index"))
     for arguments, names in (
@@ -398,9 +388,7 @@ def test_recovered_bytes_are_named(killed, clean, capsys):
 
 
 def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsys):
-    """On stderr and in the object, of a log and of an index by itself; not of the bytes as they lie
-    there.
-    """
+    """On stderr and in the object, for a log and for an index alone; not with --as-is."""
     shutil.copytree(killed, tmp_path / "kafka")
     directory = tmp_path / "kafka" / "weblogs-0"
     (directory / "leader-epoch-checkpoint").write_text("0\nmany\n")
@@ -417,8 +405,8 @@ def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsy
 
 
 def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
-    """Kafka opens no .log of more than 2147483647 bytes: no recovery comes to cut its zeros, and it
-    is read as it lies there.
+    """Kafka opens no .log of more than 2147483647 bytes, so no recovery cuts its zeros, and it is
+    read unchanged.
     """
     shutil.copytree(killed, tmp_path / "kafka")
     directory = tmp_path / "kafka" / "weblogs-0"
@@ -445,7 +433,6 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
     ],
 )
 def test_a_search_of_no_segment_is_reported_once(clean, capsys, arguments, why):
-    """With what the log holds."""
     assert main(["lookup", str(clean / "heartbeat-0"), *arguments]) == 0
     out = capsys.readouterr().out
     assert out.count("no segment is searched") == 1 and why in out.splitlines()
@@ -453,8 +440,8 @@ def test_a_search_of_no_segment_is_reported_once(clean, capsys, arguments, why):
 
 @pytest.fixture
 def emptied(tmp_path):
-    """Ten batches of three records without an index, and an active segment from 60 on without one,
-    as after compaction.
+    """Returns ten batches of three records without an index, and an active segment from 60 on
+    without a batch, as compaction leaves it.
     """
     start_ms = whole_logs.START_MS
     batches = [whole_logs.batch(base, [start_ms] * 3) for base in range(0, 30, 3)]
@@ -465,7 +452,7 @@ def emptied(tmp_path):
 
 
 def test_an_offset_that_no_segment_holds_any_more_has_no_record(emptied, capsys):
-    """Up to the end of the log, which the words name."""
+    """Up to the end of the log, which the text names."""
     assert main(["lookup", str(emptied), "--offset", "40", "--as-is"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == say("cli_lookup.none_to_end", end=60)
 
@@ -481,7 +468,6 @@ def test_many_reads_are_the_first_and_how_many_more(emptied, capsys, monkeypatch
 
 
 def set_batch_length(log: Path, position: int, length_bytes: int) -> None:
-    """Another length in the header of the batch at a byte."""
     with log.open("r+b") as file:
         file.seek(position + batch.LENGTH_END - 4)
         file.write(length_bytes.to_bytes(4, "big", signed=True))
@@ -492,7 +478,7 @@ def set_batch_length(log: Path, position: int, length_bytes: int) -> None:
     "target", [["--offset", "2"], ["--timestamp", "max"], ["--timestamp", "1700000000000"]]
 )
 def test_a_log_whose_end_cannot_be_found_has_an_error(article, capsys, length_bytes, target):
-    """By the source: LogSegment.readNextOffset throws, which a start calls."""
+    """From the source: a start calls LogSegment.readNextOffset, which throws."""
     log, index = article / f"{0:020d}.log", article / f"{0:020d}.index"
     position = int(offset_index.parse(index.read_bytes())["position"][-1])
     set_batch_length(log, position, length_bytes)
@@ -511,7 +497,7 @@ def test_a_log_whose_end_cannot_be_found_has_an_error(article, capsys, length_by
 
 
 def test_bytes_that_are_too_large_to_be_read_are_refused_as_json(article, capsys):
-    """Kafka reads such a batch, so nothing is said of what it answers."""
+    """Kafka reads such a batch, so no answer is claimed."""
     log = article / f"{0:020d}.log"
     (article / f"{0:020d}.index").unlink()
     set_batch_length(log, 0, 280 << 20)

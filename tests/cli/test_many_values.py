@@ -1,4 +1,4 @@
-"""One record that holds more headers or values than is spent on one: a line, not minutes."""
+"""One record that holds too many headers or values: one line, not minutes."""
 
 import struct
 
@@ -17,17 +17,14 @@ NO_OP, REGISTER_BROKER, PARTITION_CHANGE = 20, 0, 5
 
 
 def frame(number: int, body: bytes) -> bytes:
-    """The value of a metadata record of version 0."""
     return bytes([1, number, 0]) + body
 
 
 def tagged(count: int) -> bytes:
-    """Returns this many unknown tagged fields without content."""
     return varint.write_unsigned(count) + b"\x63\0" * count
 
 
 def registration(count: int) -> bytes:
-    """A broker with so many endpoints."""
     ids = struct.pack(">i16sq", 1, bytes(16), 1)
     endpoint = b"\x02a\x02h\x23\x84\0\0\0"
     return frame(
@@ -37,7 +34,6 @@ def registration(count: int) -> bytes:
 
 
 def log_of(path, value: bytes, headers: int = 0):
-    """A .log with one record."""
     built = Record(
         offset_delta=0,
         timestamp_delta_ms=0,
@@ -51,7 +47,7 @@ def log_of(path, value: bytes, headers: int = 0):
 
 @pytest.mark.parametrize("arguments", [("--json",), ("--skip-record-metadata",)])
 def test_a_dump_of_too_many_headers_is_one_line(tmp_path, monkeypatch, capsys, arguments):
-    """Exit status 2, and no word that Kafka would say."""
+    """Exit status 2, and no words of Kafka's."""
     path = log_of(tmp_path / f"{NAME}.log", b"v", FEW)
     assert main(["dump", str(path), "--print-data-log", *arguments]) == 0
     monkeypatch.setattr(record, "MAX_HEADERS", FEW - 1)
@@ -65,7 +61,7 @@ def test_a_dump_of_too_many_headers_is_one_line(tmp_path, monkeypatch, capsys, a
 
 
 def test_headers_are_counted_before_they_are_made(monkeypatch):
-    """By whoever asks for records as objects."""
+    """For every reader of records as objects."""
     monkeypatch.setattr(record, "MAX_HEADERS", FEW)
     for count in (FEW, FEW + 1):
         built = Record(
@@ -85,7 +81,7 @@ def test_headers_are_counted_before_they_are_made(monkeypatch):
 def test_a_metadata_record_of_too_many_values_is_not_read(
     tmp_path, monkeypatch, capsys, make_value
 ):
-    """Neither by the dump, which says it in one line, nor at a start."""
+    """Neither by the dump, which prints one line, nor at a start."""
     value = make_value(FEW)
     metadata.decode(value)
     path = log_of(tmp_path / f"{NAME}.log", value)

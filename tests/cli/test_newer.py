@@ -1,5 +1,5 @@
-"""Every command on a directory that is newer than any release that is known: read as the newest of
-them, which one sentence says.
+"""Every command on a directory that is newer than any known release reads it as the newest one, and
+says so in one sentence.
 """
 
 import json
@@ -37,13 +37,11 @@ COMMANDS = {  # what is asked, and the status
 
 @pytest.fixture(scope="module")
 def newer(restarted_4_4, tmp_path_factory) -> dict[int, Path]:
-    """By level the same directory as the brokers of a later release would have raised it."""
     folder = tmp_path_factory.mktemp("newer")
     return {level: raise_level(restarted_4_4, folder / f"level-{level}", level) for level in SAYS}
 
 
 def run(command: str, directory: Path, out: Path, *more: str) -> int:
-    """The status of a command on a directory."""
     return main([*(part.format(dir=directory, out=out) for part in COMMANDS[command][0]), *more])
 
 
@@ -58,7 +56,6 @@ QUICK = ("check", "lookup", "rebuild", "tune of a partition")
 def test_every_command_answers_and_says_how_it_reads(
     command, level, newer, tmp_path, capsys, in_process
 ):
-    """Once, with the file that shows it."""
     status = run(command, newer[level], tmp_path / "out")
     text = " ".join("".join(capsys.readouterr()).split())
     assert status == COMMANDS[command][1] and text.count(SENTENCE) == 1 and SAYS[level] in text
@@ -68,14 +65,13 @@ def test_every_command_answers_and_says_how_it_reads(
 def test_no_command_says_so_of_a_directory_that_is_known(
     command, restarted_4_4, tmp_path, capsys, in_process
 ):
-    """4.4.0 itself."""
     assert run(command, restarted_4_4, tmp_path / "out") == COMMANDS[command][1]
     assert "newer than" not in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize("command", ["check", "tune", "report"])
 def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys):
-    """kafka_version: what is assumed, and why."""
+    """kafka_version has the assumed release and the reason."""
     run(command, newer[99], tmp_path / "out", "--json")
     release = json.loads(capsys.readouterr().out)["kafka_version"]
     assert (
@@ -91,7 +87,6 @@ def test_the_report_says_it(newer, tmp_path):
 
 
 def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, capsys):
-    """The bytes of a file tell its format themselves."""
     printed = []
     for directory in (restarted_4_4, newer[99]):
         assert main(["dump", str(directory / f"{SEGMENT}.log"), "--print-data-log"]) == 0
@@ -100,7 +95,6 @@ def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, cap
 
 
 def test_what_a_person_types_is_still_refused(newer, capsys):
-    """A release that is not known, in so many words."""
     assert main(["check", str(newer[34]), "--kafka-version", "4.5"]) == 2
     assert "Kafka 4.5 is not a known release; give one from 0.10 to 4.4" in capsys.readouterr().err
 
@@ -121,7 +115,6 @@ def test_what_a_person_types_is_still_refused(newer, capsys):
     ],
 )
 def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_path, capsys):
-    """Its version is not one that 4.4.0 writes."""
     shutil.copytree(restarted_4_4, tmp_path / "kafka")
     (tmp_path / "kafka" / name).write_text(text)
     main(["check", str(tmp_path / "kafka")])
@@ -130,7 +123,7 @@ def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_p
 
 @pytest.mark.parametrize("number", [str(10**400), "²", "-1", "two", ""])
 def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_path, capsys):
-    """It is damage, which the check names by itself."""
+    """It is damage, which the check reports."""
     shutil.copytree(restarted_4_4, tmp_path / "kafka")
     (tmp_path / "kafka" / "meta.properties").write_text(
         f"version={number}\nnode.id=1\ncluster.id=made\n"
@@ -140,7 +133,7 @@ def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_pa
 
 
 def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
-    """As if transaction.version were raised to 9 with metadata.version still at 33."""
+    """transaction.version is 9 while metadata.version is 33."""
     name = b"transaction.version"
     sets, level = b"\x01\x0c\x00" + bytes([len(name) + 1]) + name, 9
     directory = raise_level(restarted_4_4, tmp_path / "kafka", OF_4_4)
@@ -160,7 +153,6 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
 @pytest.mark.parametrize("left", ["clean", "killed"])
 @pytest.mark.parametrize("level", [99, 34])
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
-    """All commands on a broker that was stopped, and on one that was killed."""
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     directory = raise_level(

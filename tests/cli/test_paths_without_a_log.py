@@ -15,7 +15,6 @@ VERSION = "4.3.1"
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """A broker directory with a partition of three records."""
     directory = whole_logs.broker(tmp_path / "kafka")
     whole_logs.write(directory / "t-0", [whole_logs.batch(0, [whole_logs.START_MS] * 3)])
     return directory
@@ -31,7 +30,7 @@ def broker(tmp_path) -> Path:
     ],
 )
 def test_a_partition_without_a_log_is_one_line(broker, tmp_path, capsys, command, words):
-    """Its .index is left behind; nothing is written."""
+    """Only its .index is left; nothing is written."""
     (broker / "t-0" / f"{0:020}.log").unlink()
     name, *options = (word.format(out=tmp_path / "out") for word in command)
     place = options.index("--replay") + 1 if "--replay" in options else 0
@@ -51,7 +50,7 @@ def test_a_broker_without_a_partition_is_one_line(tmp_path, capsys):
 
 
 def test_a_log_that_is_being_deleted_is_looked_up_as_it_is(broker, capsys):
-    """A broker serves none of these; a replay takes a partition, and no single one."""
+    """A broker serves none of these; a replay takes a partition, not a single log."""
     log = broker / "t-0" / f"{0:020}.log"
     deleted = log.rename(log.with_name(f"{log.name}.deleted"))
     assert main(["lookup", str(deleted), "--offset", "1", "--json"]) == 0
@@ -61,7 +60,7 @@ def test_a_log_that_is_being_deleted_is_looked_up_as_it_is(broker, capsys):
 
 
 def test_a_single_log_is_no_partition_to_replay(broker, tmp_path, capsys):
-    """It says which directory is meant."""
+    """The message names the directory."""
     log = broker / "t-0" / f"{0:020}.log"
     assert main(["simulate", "--replay", str(log), "--out", str(tmp_path / "out")]) == 2
     assert "partition directory" in capsys.readouterr().err
@@ -74,7 +73,9 @@ def test_an_index_is_no_log_to_open(broker):
 
 
 def test_a_log_in_a_folder_of_no_partition_has_the_settings_that_are_typed(tmp_path, capsys):
-    """And Kafka's defaults: no broker's are around it. What Kafka refuses is refused."""
+    """Kafka's defaults count otherwise, because no broker directory is around it. What Kafka
+    refuses is refused.
+    """
     start_ms = whole_logs.START_MS
     batches = [whole_logs.batch(3 * number, [start_ms] * 3, 600) for number in range(9)]
     log = whole_logs.write(tmp_path / "copied", batches).with_suffix(".log")

@@ -1,5 +1,5 @@
-"""kafkaviz rebuild, held against what brokers left: indexes of clean stops, and those that a start
-rebuilt after a kill.
+"""kafkaviz rebuild, compared with indexes of clean stops and those that a start rebuilt after a
+kill.
 """
 
 import hashlib
@@ -22,7 +22,6 @@ INDEXES = (".index", ".timeindex", ".txnindex")
 
 
 def rebuild_json(capsys, path: Path, out: Path, *options: str) -> dict:
-    """Returns the printed object, after comparing it with the files in OUT."""
     assert main(["rebuild", str(path), "--out", str(out), "--json", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     files = {
@@ -41,7 +40,6 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def partitions(broker: Path) -> list[Path]:
-    """The directories of current replicas that have a .log."""
     return [
         path
         for path in sorted(broker.iterdir())
@@ -51,16 +49,14 @@ def partitions(broker: Path) -> list[Path]:
 
 @pytest.fixture
 def segment(data, tmp_path) -> Path:
-    """A copy of a small real partition directory: batches at 0, 109, 370 and on."""
+    """Returns a copy of a small real partition directory: batches at 0, 109, 370 and so on."""
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "kafka" / "nulls-0")
     return tmp_path / "kafka" / "nulls-0"
 
 
 @pytest.mark.slow
 def test_the_indexes_of_a_clean_stop_are_built_to_the_byte(clean, tmp_path, capsys):
-    """Every segment of every partition, whatever its settings: the per-batch rule leaves what a
-    broker of 4.3.1 left.
-    """
+    """For every segment of every partition, the per-batch rule gives the bytes of a 4.3.1 broker."""
     count = 0
     for path in partitions(clean):
         rebuild_json(capsys, path, tmp_path / path.name)
@@ -75,7 +71,7 @@ def test_the_indexes_of_a_clean_stop_are_built_to_the_byte(clean, tmp_path, caps
 
 
 def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, tmp_path, capsys):
-    """As kafka-4.3.1-killed-restarted has them: the start recovered, a clean stop closed."""
+    """kafka-4.3.1-killed-restarted has them: the start recovered, and a clean stop closed them."""
     killed, after = (
         unpack_if_archive(shared / "data" / f"kafka-4.3.1-{name}.tar.gz")
         for name in ("killed", "killed-restarted")
@@ -103,9 +99,7 @@ def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, 
 def test_a_killed_directory_of_4_4_gets_the_indexes_of_the_start_that_followed(
     shared, tmp_path, capsys
 ):
-    """The trims that were lost are found again here: that start left four indexes of closed
-    segments as long as they might grow.
-    """
+    """The lost trims appear here too: that start left four indexes of closed segments preallocated."""
     killed, after = (
         unpack_if_archive(shared / "data" / f"kafka-4.4.0-{name}.tar.gz")
         for name in ("killed", "killed-restarted")
@@ -154,7 +148,6 @@ def test_what_no_start_gets_through_is_kafkas_exception(shared, tmp_path, capsys
 
 
 def test_an_index_that_is_full_leaves_no_file(clean, tmp_path, capsys):
-    """Also of the segments before it none; a folder that was there stays."""
     (tmp_path / "note").write_text("kept")
     command = [
         "rebuild",
@@ -191,7 +184,7 @@ def test_an_index_that_is_full_leaves_no_file(clean, tmp_path, capsys):
     ],
 )
 def test_what_the_loader_does_next_is_reported(segment, tmp_path, capsys, position, offset, words):
-    """A base offset that cannot be right is in no checksum."""
+    """No checksum covers a wrong base offset."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())
     data[position : position + 8] = offset.to_bytes(8, "big")
@@ -257,7 +250,7 @@ def test_a_log_by_itself_gets_what_it_gets_in_its_directory(clean, tmp_path, cap
 
 
 def test_empty_indexes_are_written_too(segment, tmp_path, capsys):
-    """Of an empty .log, and of one with a .txnindex without need."""
+    """For an empty .log, and for one with a needless .txnindex."""
     (segment / f"{BASE}.log").write_bytes(b"")
     (segment / f"{BASE}.txnindex").write_bytes(b"x")
     rebuild_json(capsys, segment, tmp_path / "out")
@@ -267,7 +260,7 @@ def test_empty_indexes_are_written_too(segment, tmp_path, capsys):
 
 
 def test_settings_and_the_release_decide(segment, tmp_path, capsys):
-    """A topic's name and a broker's mean the same; before 2.0 a key is the first offset of its
+    """Topic and broker names of a setting are equal; before 2.0 a key is the first offset of its
     batch.
     """
     counts = [
@@ -307,7 +300,6 @@ def first_offsets_at(log: bytes, positions: list[int]) -> list[int]:
     ],
 )
 def test_what_kafka_refuses_is_refused(segment, tmp_path, capsys, options, words):
-    """One line, status 2, no folder."""
     assert main(["rebuild", str(segment), "--out", str(tmp_path / "out"), *options]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1 and not (tmp_path / "out").exists()
@@ -328,11 +320,11 @@ OWN = [
 )
 @pytest.mark.parametrize("own", OWN)
 def test_nothing_is_written_in_place(segment, tmp_path, capsys, own, where):
-    """Not in the folder itself, below it, in its broker directory, in another partition, nor by way
-    of a link.
+    """Neither in the folder, nor below it, in its broker directory, in another partition, or
+    through a link.
 
-    own: the one file of the broker's that is left beside the partitions; where there is none these
-    alone are what a broker leaves.
+    `own`: the broker's single file left next to the partitions; without it the partitions alone
+    identify a broker.
     """
     broker = segment.parent
     if own:
@@ -348,8 +340,8 @@ def test_nothing_is_written_in_place(segment, tmp_path, capsys, own, where):
 
 @pytest.mark.parametrize("beside", [[], ["orders-1", "notes"]])
 def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
-    """What is built of it may lie beside it: by itself, or where no start takes the directory
-    anyway, for a folder of another name.
+    """The output may be next to it: by itself, or under another name where no start takes the
+    directory.
     """
     for name in beside:
         (segment.parent / name).mkdir()
@@ -361,7 +353,6 @@ def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
 
 
 def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
-    """One that is called otherwise than a topic-partition is known by its .log."""
     copy = shutil.copytree(segment, tmp_path / "copy")
     assert main(["rebuild", str(segment), "--out", str(copy / "in")]) == 2
     assert (
@@ -372,7 +363,6 @@ def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
 
 
 def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
-    """Without a broker directory around it the folder that holds the .log is the input."""
     for out in (segment, segment / "out"):
         assert main(["rebuild", str(segment / f"{BASE}.log"), "--out", str(out)]) == 2
     shutil.copytree(segment, tmp_path / "elsewhere")
@@ -381,9 +371,7 @@ def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
 
 
 def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
-    """An OUT that holds a link to the very index that is in use leaves that as it is: another one
-    is refused, the same is replaced.
-    """
+    """An OUT with a link to the index in use is refused, unless the bytes are the same."""
     own, out = segment / f"{BASE}.index", tmp_path / "out"
     out.mkdir()
     (out / own.name).symlink_to(own)
@@ -402,8 +390,8 @@ def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
     [f"{BASE}.index", f"{7:020}.timeindex", f"{BASE}.log.deleted", "leader-epoch-checkpoint"],
 )
 def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
-    """A partition directory whose .log was lost, or the copy of some indexes, stays as it is; what
-    was built before is built again.
+    """A partition directory without its .log, or a copy of indexes, stays unchanged; earlier output
+    is replaced.
     """
     out = tmp_path / "out"
     rebuild_json(capsys, segment, out)
@@ -419,8 +407,8 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
 
 @pytest.mark.parametrize("is_directory", [True, False])
 def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, is_directory):
-    """In the words that FileRecords of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes;
-    nothing is written.
+    """The words are those of FileRecords of 3.9.0 and 4.3.1 for a file of 2147483648 bytes; nothing
+    is written.
     """
     log = segment / f"{BASE}.log"
     os.truncate(log, 2**31)
@@ -441,7 +429,6 @@ def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, is_dire
 
 
 def test_a_folder_without_a_name_is_refused(segment, tmp_path, capsys, monkeypatch):
-    """The empty text is not the folder where one is."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as stop:
         main(["rebuild", str(segment), "--out", ""])
@@ -450,7 +437,6 @@ def test_a_folder_without_a_name_is_refused(segment, tmp_path, capsys, monkeypat
 
 
 def test_an_archive_does_as_well(segment, tmp_path, capsys):
-    """The only partition of one, or one that the path names."""
     with tarfile.open(tmp_path / "packed.tar.gz", "w:gz") as packed:
         packed.add(segment, "nulls-0")
     assert rebuild_json(capsys, tmp_path / "packed.tar.gz", tmp_path / "a") == rebuild_json(
@@ -467,7 +453,6 @@ def test_an_archive_does_as_well(segment, tmp_path, capsys):
     ],
 )
 def test_a_path_that_holds_no_log_is_one_line(segment, tmp_path, capsys, path, words):
-    """Status 2, and what to give instead."""
     (segment.parent / "empty-0").mkdir()
     assert main(["rebuild", str(segment.parent / path), "--out", str(tmp_path / "out")]) == 2
     err = capsys.readouterr().err
@@ -476,7 +461,6 @@ def test_a_path_that_holds_no_log_is_one_line(segment, tmp_path, capsys, path, w
 
 @pytest.mark.parametrize("line", ["PATH", "PATH --out OUT --set index.interval.bytes"])
 def test_wrong_usage_is_2(line, capsys):
-    """Without OUT, and a setting without a value."""
     with pytest.raises(SystemExit) as stop:
         main(["rebuild", *line.split()])
     assert stop.value.code == 2 and capsys.readouterr().err.endswith(

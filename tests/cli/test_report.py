@@ -1,4 +1,4 @@
-"""kafkaviz report as an operator runs it: the file, the words, the JSON, and where it refuses to
+"""kafkaviz report as an operator runs it: the file, the text, the JSON, and where it refuses to
 write.
 """
 
@@ -12,7 +12,6 @@ from kafkaviz.__main__ import main
 
 
 def test_the_file_and_the_words(damaged, tmp_path, capsys):
-    """The answer on stdout, the progress on stderr."""
     out = tmp_path / "broker.html"
     assert main(["report", str(damaged), "-o", str(out)]) == 0
     captured = capsys.readouterr()
@@ -70,7 +69,6 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
 
 
 def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
-    """As the other commands take them; the archive has a checksum of its own."""
     from tests.conftest import SAMPLES
 
     archive, out = SAMPLES / "kafka-4.3.1-damaged.tar.gz", tmp_path / "r.html"
@@ -96,7 +94,6 @@ def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
 
 
 def test_a_report_is_replaced(clean, tmp_path, capsys):
-    """By the next one."""
     out = tmp_path / "r.html"
     out.write_text("before")
     assert main(["report", str(clean / "tiny-index-0"), "-o", str(out)]) == 0
@@ -105,7 +102,9 @@ def test_a_report_is_replaced(clean, tmp_path, capsys):
 
 @pytest.mark.parametrize("below", ["r.html", "tiny-index-0/r.html"])
 def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, below):
-    """Nor in another one of Kafka's, nor through a link into one; said before anything is read."""
+    """Nor in another directory of Kafka's, nor through a link into one; checked before anything is
+    read.
+    """
     broker = tmp_path / "broker"
     shutil.copytree(clean / "tiny-index-0", broker / "tiny-index-0")
     shutil.copy(clean / "meta.properties", broker)
@@ -119,9 +118,7 @@ def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, b
 
 
 def test_beside_a_partition_without_a_broker_there_is_room(clean, tmp_path, capsys):
-    """The folder that somebody copied it into is none of Kafka's, logs of other programs in it or
-    not.
-    """
+    """The folder of the copy is not Kafka's, even with logs of other programs in it."""
     shutil.copytree(clean / "tiny-index-0", tmp_path / "tiny-index-0")
     (tmp_path / "app.log").write_text("")
     assert main(["report", str(tmp_path / "tiny-index-0"), "-o", str(tmp_path / "r.html")]) == 0
@@ -129,14 +126,12 @@ def test_beside_a_partition_without_a_broker_there_is_room(clean, tmp_path, caps
 
 @pytest.mark.parametrize("name", ["r.txt", "orders.tar.gz", ".html", ""])
 def test_a_file_that_is_no_page_is_refused(clean, capsys, name):
-    """No archive is replaced by mistake."""
     with pytest.raises(SystemExit) as ended:
         main(["report", str(clean), "-o", name])
     assert ended.value.code == 2 and "does not end in .html" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, capsys):
-    """Each in a line."""
     (tmp_path / "a.html").mkdir()
     assert main(["report", str(clean), "-o", str(tmp_path / "no" / "r.html")]) == 2
     assert "is not there; make the folder first" in capsys.readouterr().err
@@ -145,6 +140,5 @@ def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, cap
 
 
 def test_what_is_no_broker_is_reported(tmp_path, capsys):
-    """Status 2, and no file."""
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
     assert "neither a meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -1,6 +1,4 @@
-"""kafkaviz simulate: directories that the other commands open, replays of real logs,
-and refusals.
-"""
+"""kafkaviz simulate: directories that the other commands open, replays of real logs, and refusals."""
 
 import hashlib
 import json
@@ -43,7 +41,6 @@ def quick(tmp_path) -> Path:
 
 
 def simulated(capsys, out: Path, *options: str) -> dict:
-    """Returns the printed object, after comparing it with the files in OUT."""
     assert main(["simulate", "--out", str(out), "--json", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     [folder] = [path for path in out.iterdir() if path.is_dir()]
@@ -60,16 +57,13 @@ def digest(path: Path) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Returns the digests of a partition directory's indexes."""
     return {path.name: digest(path) for path in folder.iterdir() if path.suffix in INDEXES}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["orders", "heartbeat", "iot", "strimzi"])
 def test_what_is_simulated_is_what_a_rebuild_builds(name, tmp_path, capsys):
-    """With the settings that are kept beside it: a 4.3.1 leader without a restart leaves the
-    indexes of a recovery.
-    """
+    """With the same settings a 4.3.1 leader without a restart leaves the indexes of a recovery."""
     report = simulated(capsys, tmp_path / "kafka", name)
     [folder] = [path for path in (tmp_path / "kafka").iterdir() if path.is_dir()]
     assert main(["rebuild", str(folder), "--out", str(tmp_path / "rebuilt"), "--json"]) == 0
@@ -82,9 +76,7 @@ def test_what_is_simulated_is_what_a_rebuild_builds(name, tmp_path, capsys):
 
 
 def test_every_other_command_opens_it(tmp_path, capsys):
-    """check ends with 0, lookup finds a record by its offset and its time, dump sees nothing
-    wrong.
-    """
+    """check ends with 0, lookup finds a record by its offset and its time, dump reports nothing."""
     simulated(capsys, tmp_path / "kafka", "orders")
     folder = tmp_path / "kafka" / "orders-0"
     assert main(["check", str(tmp_path / "kafka"), "--fail-on", "warning"]) == 0
@@ -132,7 +124,6 @@ def test_the_published_example_comes_out(tmp_path, capsys):
 
 
 def test_the_words_have_a_line_a_segment(tmp_path, capsys):
-    """With the cause and the numbers, in digits that can be pasted."""
     assert main(["simulate", "strimzi", "--out", str(tmp_path / "kafka")]) == 0
     captured = capsys.readouterr()
     assert captured.out.splitlines()[0] == (
@@ -150,8 +141,8 @@ def test_the_words_have_a_line_a_segment(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["nulls-0", "epoch-zero-0", "tiny-index-0"])
 def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
-    """Written by a 4.3.1 leader that was not restarted: the same roll points, and the same bytes in
-    every file of its segments.
+    """A 4.3.1 leader without a restart wrote it: the same roll points, and the same bytes in every
+    file.
     """
     own = data / "kafka-4.3.1" / name
     options = (
@@ -172,8 +163,8 @@ def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
 
 
 def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_path, capsys):
-    """Its segments were of 1 MiB by a server.properties that is not in it, which their rolls tell;
-    transactions, snapshots, epochs too.
+    """Their rolls give segment.bytes of 1 MiB, since the server.properties is missing;
+    transactions, snapshots and epochs are equal too.
     """
     for name in (
         "orders-0",
@@ -213,9 +204,7 @@ def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
 
 
 def test_a_replay_under_other_settings(data, tmp_path, capsys):
-    """What a smaller interval would have made of the same batches; the copied directory stays as it
-    is.
-    """
+    """The result of a smaller interval on the same batches; the copied directory stays unchanged."""
     own = data / "kafka-4.3.1" / "nulls-0"
     before = {path.name: (digest(path), path.stat().st_mtime_ns) for path in own.iterdir()}
     counts = [
@@ -234,8 +223,8 @@ def test_a_replay_under_other_settings(data, tmp_path, capsys):
 
 
 def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
-    """The first byte of each copied index that a replay does not give; a segment that does not
-    begin there is such a file too.
+    """The first byte of each copied index that a replay does not give, and files of segments that
+    do not begin there.
     """
     own = data / "kafka-4.3.1" / "tiny-index-0"
     options = [
@@ -286,7 +275,7 @@ def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
 
 
 def test_a_crash_leaves_what_check_tells_of(tmp_path, capsys):
-    """No clean stop; the next start rebuilds, and nothing of the bytes is lost."""
+    """No clean stop; the next start rebuilds, and no bytes are lost."""
     simulated(capsys, tmp_path / "kafka", "iot", "--crash")
     assert not (tmp_path / "kafka" / ".kafka_cleanshutdown").exists()
     assert main(["check", str(tmp_path / "kafka"), "--json"]) == 0
@@ -300,7 +289,7 @@ def test_a_crash_leaves_what_check_tells_of(tmp_path, capsys):
 
 
 def test_seed_and_release_are_the_commands(tmp_path, capsys):
-    """The same seed gives the same bytes; 1.1 keys by the first offset."""
+    """The same seed gives the same bytes; 1.1 uses the first offset as key."""
     reports = [
         simulated(capsys, tmp_path / str(place), "clickstream", *options)
         for place, options in enumerate(
@@ -340,9 +329,7 @@ def test_seed_and_release_are_the_commands(tmp_path, capsys):
 )
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, words, live):
-    """Status 2, in Kafka's words, and nothing is written; but of an append that --live comes to,
-    when it has begun to write.
-    """
+    """Status 2 in Kafka's words, and nothing is written, except by --live up to the refused append."""
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", *options, *live, "--out", "out/below"]) == 2
     captured = capsys.readouterr()
@@ -395,9 +382,7 @@ value_bytes = 2000
     ],
 )
 def test_settings_are_checked_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
-    """Not by the workload's own where another is given; nobody judges a value that another one
-    replaces.
-    """
+    """Not by the workload's own release if another is given, and replaced values are not checked."""
     (tmp_path / "small.toml").write_text(head + SMALL)
     arguments = [
         "simulate",
@@ -429,9 +414,7 @@ def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(
 
 
 def test_a_copy_under_another_name_is_refused_in_words(data, tmp_path, capsys):
-    """What is written has the name of what is read, and a broker takes no other than
-    topic-number.
-    """
+    """The output has the name of the input, and a broker accepts only topic-number."""
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "copy")
     assert (
         main(["simulate", "--replay", str(tmp_path / "copy"), "--out", str(tmp_path / "out")]) == 2
@@ -461,10 +444,10 @@ def test_an_append_that_kafka_refuses_in_the_middle_leaves_nothing(tmp_path, cap
 )
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_nothing_is_written_into_a_directory_of_kafkas(data, tmp_path, capsys, where, own, live):
-    """Not into a broker directory, what is below it, or a folder with a .log; a replay not into its
+    """Not into a broker directory, below one, or into a folder with a .log; a replay not into its
     own input.
 
-    own: the file of the broker's that is left; where it has lost all, its topic-partitions tell.
+    `own`: the broker's single file left; without it the topic-partitions identify a broker.
     """
     for name in ("kafka/nulls-0", "kafka/orders-1", "copy"):
         shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / name)
@@ -481,7 +464,6 @@ def test_nothing_is_written_into_a_directory_of_kafkas(data, tmp_path, capsys, w
 
 
 def test_no_file_is_replaced(tmp_path, capsys):
-    """A folder with other things in it takes a directory once."""
     (tmp_path / "note").write_text("kept")
     (tmp_path / "my-topic-0").mkdir()
     assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 2
@@ -496,9 +478,7 @@ def test_no_file_is_replaced(tmp_path, capsys):
 
 
 def test_an_earlier_simulation_takes_no_other_whatever_it_has_lost(tmp_path, capsys):
-    """Also where none of the broker's own files is left, and a folder of another name lies
-    there.
-    """
+    """Also if none of the broker's own files is left, and a folder of another name is there."""
     assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 0
     for path in tmp_path.iterdir():
         if path.is_file():
@@ -512,7 +492,7 @@ def test_an_earlier_simulation_takes_no_other_whatever_it_has_lost(tmp_path, cap
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
-    """kill -9 leaves the folder that was filled; a broker would not start with it."""
+    """kill -9 leaves a partly filled folder, with which a broker would not start."""
     (tmp_path / "out" / ".writing-x" / "my-topic-0").mkdir(parents=True)
     assert main(["simulate", "strimzi", "--out", str(tmp_path / "out"), *live]) == 2
     assert ".writing-x: was left by a run that was killed; remove it" in capsys.readouterr().err
@@ -522,7 +502,6 @@ def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
-    """As on Ctrl-C: neither half a directory nor the folder that was made for it."""
     quick.write_text(quick.read_text().replace("5min", "30d"))
     out = tmp_path / "new" / "kafka"
     command = [sys.executable, "-m", "kafkaviz", "simulate", str(quick), "--out", str(out)]
@@ -546,7 +525,6 @@ def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_a_folder_that_cannot_be_created_is_reported(capsys, live):
-    """It was neither moved nor removed."""
     assert main(["simulate", "strimzi", "--out", "/proc/x", *live]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
     assert (
@@ -557,7 +535,6 @@ def test_a_folder_that_cannot_be_created_is_reported(capsys, live):
 
 
 def test_the_workloads_that_come_along_are_listed(capsys):
-    """Each with its title and its story."""
     assert main(["simulate", "--list"]) == 0
     out = capsys.readouterr().out
     assert all(f"\n{name} " in f"\n{out}" for name in PRESETS) and len(out.splitlines()) > 2 * len(
@@ -589,7 +566,6 @@ def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monke
     ["", "strimzi --replay there --out x", "strimzi --out x --set broken", "strimzi --out ''"],
 )
 def test_wrong_usage_is_2(line, capsys):
-    """Neither or both of a workload and a replay; a setting without a value."""
     with pytest.raises(SystemExit) as stop:
         main(["simulate", *(part.strip("'") for part in line.split())])
     assert stop.value.code == 2 and capsys.readouterr().err.endswith(
@@ -602,7 +578,7 @@ def test_wrong_usage_is_2(line, capsys):
 
 
 def test_appends_come_when_their_time_has_come():
-    """No append is cut in two, none comes early, and a stop leaves the rest."""
+    """No append is split or early, and a stop leaves the rest."""
     rows = np.zeros(6, INCOMING)
     rows["append"], rows["now_ms"], rows["size_bytes"] = (
         [0, 1, 1, 2, 3, 4],
@@ -633,8 +609,8 @@ def test_appends_come_when_their_time_has_come():
     ("options", "number"), [([], signal.SIGINT), (["--crash"], signal.SIGTERM)]
 )
 def test_a_live_directory_grows_and_is_closed_on_ctrl_c(quick, tmp_path, options, number):
-    """Rolls are told as they come; in the meantime it is a running broker's directory, then a
-    stopped one's.
+    """Rolls are printed as they come; the directory is that of a running broker, then of a stopped
+    one.
     """
     out = tmp_path / "kafka"
     command = [
@@ -704,8 +680,8 @@ def test_a_live_replay_that_ends_by_itself(data, tmp_path, capsys):
 
 
 def test_what_is_simulated_says_so(quick, clean, tmp_path, capsys):
-    """In a comment that no broker minds; a real directory has none, and neither has one with a
-    server.properties of its own.
+    """In a comment that no broker minds; a real directory has none, and neither does one with its
+    own server.properties.
     """
     simulated(capsys, tmp_path / "out", str(quick))
     assert (

@@ -26,7 +26,6 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
 
 
 def partition_delete_value(topic: str, partition: int, topic_id: str, state: int) -> bytes:
-    """A RemotePartitionDeleteMetadataRecord of version 0, as RemoteLogMetadataSerde frames it."""
     return b"".join(
         (
             b"\x01\x02\x00",
@@ -44,7 +43,6 @@ def partition_delete_value(topic: str, partition: int, topic_id: str, state: int
 
 
 def tell_deletion(logs: Path, topic_id: str, state: int) -> None:
-    """Writes it for orders-0 into a partition of __remote_log_metadata of its own."""
     value = partition_delete_value("orders", 0, topic_id, state)
     body = record.build(
         [record.Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=value)]
@@ -57,9 +55,7 @@ def tell_deletion(logs: Path, topic_id: str, state: int) -> None:
 
 @pytest.mark.parametrize("state", range(3))
 def test_the_deletion_of_a_partition_is_told(recorded, tmp_path, capsys, state):
-    """Marked and started it is said; once it has finished no segment is known any more, and what
-    is left in the store has no reader.
-    """
+    """Once it has finished no segment is known, and nothing refers to what is left in the store."""
     logs, store = tmp_path / "logs", recorded[1]
     shutil.copytree(recorded[0], logs)
     topic_id = next(store.glob("*/orders-0-*")).name[-22:]
@@ -100,7 +96,7 @@ def test_metadata_that_cannot_be_read_is_a_problem_in_json_too(recorded, tmp_pat
 
 
 def test_a_check_names_the_directory_and_not_its_view(recorded, capsys):
-    """In text and JSON: the broker directory; of a store alone the store."""
+    """In text and JSON: the broker directory, or the store if it is alone."""
     logs, store = recorded
     for arguments, name in (([str(logs), "--tiered", str(store)], logs), ([str(store)], store)):
         main(["check", *arguments])
@@ -110,7 +106,7 @@ def test_a_check_names_the_directory_and_not_its_view(recorded, capsys):
 
 
 def test_an_ingest_takes_the_segments_of_both_places(recorded, in_process, tmp_path, capsys):
-    """Into one catalog, under the path of the broker directory; a second one reads none again."""
+    """One catalog under the path of the broker directory; a second ingest reads nothing again."""
     logs, store = recorded
     arguments = ["ingest", str(logs), "--tiered", str(store), "--catalog", str(tmp_path / "out")]
     results = []
@@ -127,7 +123,7 @@ def test_an_ingest_takes_the_segments_of_both_places(recorded, in_process, tmp_p
 
 
 def test_the_app_opens_what_is_joined(recorded, monkeypatch, capsys):
-    """The server is told the folder that shows both; a store without a directory is none."""
+    """The server gets the folder that shows both; a store without a directory is refused."""
     calls = []
     monkeypatch.setattr(os, "execve", lambda *call: calls.append(call))
     logs, store = recorded
@@ -140,7 +136,7 @@ def test_the_app_opens_what_is_joined(recorded, monkeypatch, capsys):
 
 
 def test_a_lookup_says_what_is_read_of_the_store(recorded, capsys):
-    """Which segment is remote, each read with its requests and bytes, and what all of it takes."""
+    """The remote segment, each read with its requests and bytes, and the total time."""
     logs, store = recorded
     arguments = ["lookup", str(logs / "orders-0"), "--tiered", str(store), "--offset", "41"]
     assert main(arguments) == 0

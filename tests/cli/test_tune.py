@@ -27,19 +27,16 @@ value_bytes = {bytes}
 
 @pytest.fixture(autouse=True)
 def no_calibration(cache):
-    """Presets alone."""
     calibration.calibration_path().unlink(missing_ok=True)
 
 
 def tuned(capsys, source: object, *options: str) -> dict:
-    """The object that is printed."""
     assert main(["tune", str(source), "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.fixture(scope="module")
 def clean_answer(clean) -> dict:
-    """The object that is printed for the whole sample."""
     with redirect_stdout(io.StringIO()) as out:
         assert main(["tune", str(clean), "--json"]) == 0
     return json.loads(out.getvalue())
@@ -52,7 +49,6 @@ def workload(folder: Path, **how: int) -> Path:
 
 
 def test_batches_of_16_kb_keep_the_default(tmp_path, capsys):
-    """The default indexes every batch already, and it says so."""
     result = tuned(capsys, workload(tmp_path, batches=3000, records=16, bytes=1000))
     answer = result["recommendation"]
     assert result["source"]["batch_bytes_mean"] > 16_000
@@ -68,7 +64,7 @@ def test_batches_of_16_kb_keep_the_default(tmp_path, capsys):
 
 
 def test_batches_of_16_kb_that_were_written_keep_the_default(tmp_path, capsys):
-    """From a workload to a directory to the answer, in words."""
+    """From a workload to a directory to the answer, in text."""
     path = workload(tmp_path, batches=600, records=16, bytes=1000)
     assert main(["simulate", str(path), "--out", str(tmp_path / "large")]) == 0
     capsys.readouterr()
@@ -83,9 +79,7 @@ def test_batches_of_16_kb_that_were_written_keep_the_default(tmp_path, capsys):
 
 
 def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, clean_answer, capsys):
-    """dense-index at its interval 0; of each other topic some batch is below its interval, and
-    nothing of the kind is said.
-    """
+    """dense-index at its interval 0; of each other topic some batch is below its interval."""
     says = "already indexes every batch but a segment's first: no smaller interval can add an entry"
     assert tuned(capsys, clean / "dense-index-0")["recommendation"]["because"][0] == f"0 {says}"
     for topic in clean_answer["topics"]:
@@ -96,7 +90,7 @@ def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, clean_answ
 
 
 def test_the_samples_orders_keep_the_default(clean, capsys):
-    """Batches of some 16 KB before they were compressed: four of five are indexed."""
+    """Batches of some 16 KB before compression: four of five are indexed."""
     answer = tuned(capsys, clean / "orders")
     assert answer["source"]["kind"] == "topic" and answer["source"]["partitions"] == 3
     assert answer["recommendation"]["verdict"] == "keep"
@@ -112,8 +106,8 @@ def test_the_samples_orders_keep_the_default(clean, capsys):
 
 
 def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys):
-    """40 000 batches of one record: the value, the range of what it brings, the command, and that
-    batching is what is wrong.
+    """40 000 batches of one record: the value, the range of its gain, the command, and that
+    batching is the problem.
     """
     result = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=15us")
     answer = result["recommendation"]
@@ -133,9 +127,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
 
 
 def test_what_fifty_microseconds_allow_is_recommended(clean, capsys):
-    """The same log and the usual budget: 2048 would bring some 19 µs, and costs half a per cent of
-    the log.
-    """
+    """With the usual budget 2048 would gain some 19 µs, and costs half a per cent of the log."""
     answer = tuned(capsys, clean / "heartbeat-0")["recommendation"]
     assert (answer["verdict"], answer["value"], answer["considered"]) == ("keep", 4096, 2048)
     assert answer["because"][-1].startswith(
@@ -162,7 +154,6 @@ def test_what_fifty_microseconds_allow_is_recommended(clean, capsys):
     ],
 )
 def test_what_cannot_be_met_is_reported(name, budgets, words, clean, capsys):
-    """And the interval stays."""
     options = [part for budget in budgets for part in ("--budget", budget)]
     answer = tuned(capsys, clean / name, *options)["recommendation"]
     assert (answer["verdict"], answer["value"], answer["meets_budgets"]) == ("keep", 4096, False)
@@ -170,7 +161,7 @@ def test_what_cannot_be_met_is_reported(name, budgets, words, clean, capsys):
 
 
 def test_an_index_that_may_be_small_is_not_missing(clean, capsys):
-    """A hundredth of a per cent and no word on lookups: the smallest interval that fits, with
+    """A hundredth of a per cent and no budget for lookups: the smallest interval that fits, with
     entries left.
     """
     answer = tuned(capsys, clean / "orders-0", "--budget", "p99=none", "--budget", "index=0.01%")[
@@ -181,7 +172,7 @@ def test_an_index_that_may_be_small_is_not_missing(clean, capsys):
 
 
 def test_the_sweep_is_that_of_the_library(clean, capsys):
-    """Rows with the columns of the library's, at its intervals, of all segments together."""
+    """The same columns and intervals as in the library, summed over all segments."""
     from kafkaviz.log.broker import open_broker
 
     costs = tuned(capsys, clean / "payments-0")["sweep"]
@@ -192,9 +183,7 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
 
 
 def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
-    """A batch's first offset, any offset, a timestamp: as the library counts them, today and at
-    what is considered; in words too.
-    """
+    """A batch's first offset, any offset, and a timestamp: today and at the considered interval."""
     from kafkaviz.analysis.sweep import sweep_times
     from kafkaviz.log.broker import open_broker
 
@@ -257,8 +246,8 @@ def test_a_broker_tells_each_topic(clean_answer):
 
 
 def test_preallocated_bytes_are_distinguished_from_used_ones(killed, clean, capsys):
-    """A killed broker's indexes are as long as its segment.index.bytes, and take little; those of a
-    clean stop are trimmed.
+    """A killed broker's indexes have the length of segment.index.bytes but use little; a clean stop
+    trims them.
     """
     dirty, trimmed = (
         tuned(capsys, broker / "append-time-0")["footprint"] for broker in (killed, clean)
@@ -273,7 +262,6 @@ def test_preallocated_bytes_are_distinguished_from_used_ones(killed, clean, caps
 
 
 def test_a_partition_in_an_archive(capsys):
-    """And a topic of one."""
     archive = SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"
     assert tuned(capsys, archive / "weblogs-0")["source"]["kind"] == "partition"
     assert tuned(capsys, archive / "weblogs")["source"]["kind"] == "topic"
@@ -287,7 +275,7 @@ def test_what_if(capsys):
 
 
 def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
-    """With its own settings, and segment.bytes as its rolls tell: the same segments and entries."""
+    """With its own settings, and segment.bytes from its rolls: the same segments and entries."""
     assert not (clean / "server.properties").exists()
     answer = tuned(capsys, clean / "payments-0", "--what-if", "index.interval.bytes=65536")
     assert answer["what_if"]["today"]["segments"] == answer["source"]["segments"]
@@ -338,7 +326,6 @@ def test_budgets(clean, capsys):
     ],
 )
 def test_what_is_wrong_is_one_line(options, words, capsys):
-    """Status 2."""
     try:
         status = main(["tune", "heartbeat", *options])
     except SystemExit as stop:
@@ -347,9 +334,7 @@ def test_what_is_wrong_is_one_line(options, words, capsys):
 
 
 def test_what_kafka_refuses_of_a_partition_is_refused(clean, capsys):
-    """In its words, as --what-if gives them; with room for no time entry each append rolls, and
-    that is said.
-    """
+    """In its words, as --what-if prints them; without room for a time entry each append rolls."""
     assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=4"]) == 2
     assert (
         capsys.readouterr().err
@@ -363,13 +348,11 @@ def test_what_kafka_refuses_of_a_partition_is_refused(clean, capsys):
 
 
 def test_a_path_that_is_not_there(tmp_path, capsys):
-    """One line."""
     assert main(["tune", str(tmp_path / "nowhere")]) == 2
     assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path / 'nowhere'}: ")
 
 
 def test_a_partition_without_a_batch(clean, capsys):
-    """Nothing can be said, and nothing is made up."""
     answer = tuned(capsys, clean / "empty-room-1")
     assert (
         answer["recommendation"]["verdict"] == "keep"
@@ -380,7 +363,6 @@ def test_a_partition_without_a_batch(clean, capsys):
 
 
 def test_help_names_every_key(clean_answer, capsys):
-    """Also those of a broker and of a what-if."""
     keys = set(_keys(clean_answer))
     keys |= set(_keys(tuned(capsys, "follower", "--what-if", "segment.bytes=1048576")))
     with pytest.raises(SystemExit):
@@ -410,7 +392,6 @@ def test_nothing_is_written(clean, capsys):
 
 
 def test_a_name_that_is_nothing_lists_the_workloads(capsys):
-    """As simulate tells it."""
     assert main(["tune", "no-such-workload"]) == 2
     assert (
         "neither a file nor a workload that comes with kafkaviz, which are heartbeat, orders"
@@ -419,13 +400,12 @@ def test_a_name_that_is_nothing_lists_the_workloads(capsys):
 
 
 def test_one_thing_is_counted_as_one(clean, capsys):
-    """A log of one segment."""
     assert main(["tune", str(clean / "nulls-0")]) == 0
     assert " of .log in 1 segment, as Kafka" in capsys.readouterr().out
 
 
 def test_each_index_size_is_in_the_object(clean, capsys):
-    """What a full index of 300 B and the default do to a log; none of a broker or of a .log."""
+    """The effect of a full index of 300 B and the default; none for a broker or a .log."""
     partition = clean / "tiny-index-0"
     result = tuned(capsys, partition)
     by_size = {size["segment_index_bytes"]: size for size in result["index_size_sweep"]}
@@ -443,7 +423,6 @@ def test_each_index_size_is_in_the_object(clean, capsys):
 
 
 def test_some_index_sizes_are_a_table(clean, capsys):
-    """Below the intervals, today's marked."""
     assert main(["tune", str(clean / "tiny-index-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
@@ -456,7 +435,6 @@ def test_some_index_sizes_are_a_table(clean, capsys):
 
 
 def test_the_values_of_a_reason_have_the_names_that_help_says(clean, capsys):
-    """Scripts go by them."""
     with pytest.raises(SystemExit):
         main(["tune", "--help"])
     promised = set(re.findall(r"\w+", capsys.readouterr().out.partition("Values in reasons:")[2]))
@@ -466,7 +444,7 @@ def test_the_values_of_a_reason_have_the_names_that_help_says(clean, capsys):
 
 
 def test_an_unknown_interval_is_not_said_to_be_kept(disks, capsys):
-    """Of a directory without the metadata log; what is assumed is named, also in the JSON."""
+    """For a directory without the metadata log the assumption is named, also in the JSON."""
     names = ["index.interval.bytes", "segment.bytes", "segment.index.bytes", "segment.ms"]
     for path in (disks / "disk-b", disks / "disk-b" / "audit-1"):
         assert main(["tune", str(path)]) == 0

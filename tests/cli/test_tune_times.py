@@ -14,7 +14,6 @@ LEAST_MS, MOST_MS = -(2**63), 2**63 - 1
 
 
 def timed_batch(offset: int, timestamp_ms: int) -> bytes:
-    """A batch of one record of that time, its checksum right."""
     body = record.build([Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v" * 900)])
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["record_count"] = offset, 2, 1
@@ -28,8 +27,6 @@ def timed_batch(offset: int, timestamp_ms: int) -> bytes:
 
 @pytest.fixture
 def write_log(tmp_path):
-    """Writes a partition with a batch at each of these times, over and over."""
-
     def write(times_ms: list[int]):
         directory = tmp_path / "t-0"
         directory.mkdir()
@@ -51,6 +48,6 @@ def write_log(tmp_path):
     ids=str,
 )
 def test_times_of_64_bits_are_taken(write_log, capsys, times_ms):
-    """No time of a batch ends the sweep, whatever the rounds add to it."""
+    """No batch time ends the sweep."""
     assert main(["tune", str(write_log(times_ms)), "--kafka-version", "4.3.1"]) == 0
     assert "40 batches" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""kafkaviz warm: what pages and commands compile and unpack first is there before them."""
+"""kafkaviz warm compiles and unpacks what pages and commands need first."""
 
 import tarfile
 from pathlib import Path
@@ -38,7 +38,6 @@ COMPILED_MODULES = {
 
 @pytest.fixture
 def small_sample(tmp_path, monkeypatch) -> Path:
-    """A broker with a partition of the name that is read, instead of the large one."""
     directory, start_ms = whole_logs.broker(tmp_path / "broker"), whole_logs.START_MS
     batches = [
         whole_logs.batch(3 * number, [start_ms + number + delta for delta in range(3)], 600)
@@ -53,7 +52,7 @@ def small_sample(tmp_path, monkeypatch) -> Path:
 
 
 def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, capsys):
-    """Without a word; Spark's classes are written meanwhile, and waited for."""
+    """Silently; Spark's classes are written meanwhile, and waited for."""
     modules, functions, steps = set(), set(), []
     call = CompiledFunction.__call__
 

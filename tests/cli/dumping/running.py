@@ -1,4 +1,4 @@
-"""A dump in this process: the command line's words in, both streams and the status out."""
+"""Runs a dump in this process: the command line goes in, both streams and the status come out."""
 
 import io
 import json
@@ -33,7 +33,7 @@ PARSER = cache(parser)
 
 
 class DumpOutput(NamedTuple):
-    """What a dump says; the directory it ran in is @DIR@."""
+    """The output of a dump; the directory it ran in is @DIR@."""
 
     out: bytes
     err: str
@@ -41,7 +41,6 @@ class DumpOutput(NamedTuple):
 
 
 def dumped(directory: Path, args: Sequence[str]) -> DumpOutput:
-    """kafkaviz dump ARGS, run in a directory."""
     out, err = io.BytesIO(), io.BytesIO()
     with chdir(directory):
         args = PARSER().parse_args(["dump", *args])
@@ -57,22 +56,21 @@ def dumped(directory: Path, args: Sequence[str]) -> DumpOutput:
 
 
 def json_dumped(directory: Path, *args: str) -> list[dict]:
-    """The objects of kafkaviz dump --json ARGS."""
     dump = dumped(directory, ["--json", *args])
     assert (dump.err, dump.status) == ("", 0)
     return [json.loads(line) for line in dump.out.splitlines()]
 
 
 def mode_and_path(name: str) -> tuple[str, str]:
-    """The mode in the name of an answer without its .out, and the path: weblogs-0/17.log.deep is
-    ("deep", "weblogs-0/17.log").
+    """Returns the mode in an answer's file name, and the path: weblogs-0/17.log.deep is ("deep",
+    "weblogs-0/17.log").
     """
     path, _, mode = name.rpartition(".")
     return (mode, path) if mode in MODES or mode == "decoded" else ("", name)
 
 
 def options_of(mode: str, path: str) -> tuple[str, ...]:
-    """The options that an answer was given for."""
+    """Returns the options that the answer was recorded with."""
     return (
         (DECODERS[path.replace("/", "-").split("-")[0].split(".")[0]],)
         if mode == "decoded"
@@ -81,7 +79,7 @@ def options_of(mode: str, path: str) -> tuple[str, ...]:
 
 
 def without_frames(err: str) -> str:
-    """stderr without the frames of a stack."""
+    """Returns stderr without stack frames."""
     return "".join(
         f"{line}\n" for line in err.splitlines() if not line.startswith(("\tat ", "\t... "))
     )

@@ -35,7 +35,9 @@ BATCHES = st.lists(
 
 
 def encode_log(batches: list[tuple]) -> bytes:
-    """A log of (records, codec, other attributes, base sequence), base offsets a hundred apart."""
+    """Returns a log of (records, codec, other attributes, base sequence), with base offsets a
+    hundred apart.
+    """
     log = b""
     for number, (records, codec_id, attributes, base_sequence) in enumerate(batches):
         body = build(records)
@@ -62,8 +64,8 @@ def encode_log(batches: list[tuple]) -> bytes:
 @settings(max_examples=60, deadline=None)
 @given(batches=BATCHES)
 def test_both_ways_print_the_same(options, batches, tmp_path_factory):
-    """Any keys, values and headers, text or not, in any codec; sequences that go on from 0; gaps in
-    the offsets.
+    """Any keys, values and headers, text or not, in any codec; sequences that restart from 0; gaps
+    in the offsets.
     """
     folder = tmp_path_factory.mktemp("log")
     (folder / LOG).write_bytes(encode_log(batches))
@@ -111,12 +113,10 @@ def test_utf8_is_what_python_decodes(data):
 
 
 def accepts(data: bytes) -> bool:
-    """Returns whether the compiled code accepts bytes between others."""
     return is_utf8(np.frombuffer(b"x" + data + b"x", np.uint8), 1, 1 + len(data))
 
 
 def decodes(data: bytes) -> bool:
-    """Returns whether Python decodes them."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -134,7 +134,7 @@ def test_utf8_at_its_edges(lead):
 
 @pytest.mark.parametrize("codec_id", [1, 2, 3, 4])
 def test_a_run_of_compressed_batches_prints_as_each_by_itself(codec_id, tmp_path, monkeypatch):
-    """Of one codec and between others, up to one that cannot be decompressed, which ends the dump."""
+    """Up to a batch that cannot be decompressed, which ends the dump."""
     records = [Record(offset_delta=0, timestamp_delta_ms=1, key=b"k", value=b"v" * 50)]
     codecs = [0, codec_id, codec_id, codec_id, 0, 1, 2, codec_id, codec_id]
     batches = [(records * (1 + number), each, 0, 5) for number, each in enumerate(codecs)]

@@ -22,7 +22,7 @@ EMPTY = "org.xerial.snappy.SnappyIOException: [EMPTY_INPUT] Cannot decompress em
 
 
 def damage(data: bytes, start: int, kind: str) -> bytes:
-    """The data with other bytes, cut, with another size, or with one that has no end."""
+    """Returns the data with other bytes, cut, with another size, or with a size that does not end."""
     changed = bytearray(data)
     if kind == "middle":
         changed[start + 40 : start + 44] = b"\xff" * 4

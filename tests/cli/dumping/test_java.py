@@ -45,12 +45,10 @@ def test_the_order_is_that_of_a_hash_map(data):
     ],
 )
 def test_a_path_loses_slashes_and_nothing_else(typed, expected):
-    """As java.io.File."""
     assert java.path(typed) == expected
 
 
 def test_an_absolute_path_is_not_resolved(monkeypatch, tmp_path):
-    """Dots stay."""
     monkeypatch.chdir(tmp_path)
     assert java.absolute("./a/../b.log") == f"{tmp_path}/./a/../b.log"
     assert java.absolute("/b.log") == "/b.log"
@@ -68,7 +66,6 @@ def test_an_absolute_path_is_not_resolved(monkeypatch, tmp_path):
     ],
 )
 def test_a_list_is_split_as_java_splits(text, pieces):
-    """Empty pieces at the end fall away."""
     assert java.split_list(text) == pieces
 
 
@@ -77,13 +74,11 @@ def test_a_list_is_split_as_java_splits(text, pieces):
     [("00000000000000000017", 17), ("+7", 7), ("-7", -7), ("9223372036854775807", 2**63 - 1)],
 )
 def test_a_long_is_read(text, number):
-    """Signs and leading zeros are fine."""
     assert java.parse_long(text) == number
 
 
 @pytest.mark.parametrize("text", ["", "x", "1_0", " 7", "9223372036854775808", "+", "٣x"])
 def test_what_is_no_long_ends_the_run(text):
-    """In the words of Long.parseLong."""
     with pytest.raises(JavaException) as death:
         java.parse_long(text)
     assert (
@@ -104,5 +99,4 @@ def test_what_is_no_long_ends_the_run(text):
     ],
 )
 def test_text_is_decoded_as_java_decodes(data, expected):
-    """Half a surrogate pair is one replacement character, where Python makes three."""
     assert java.decode_utf8(data) == expected.encode()

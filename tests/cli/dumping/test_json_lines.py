@@ -39,7 +39,7 @@ def kinds(lines: list[dict], kind: str) -> list[dict]:
 
 @pytest.fixture
 def segment(data, tmp_path) -> Path:
-    """A copy of a small real segment, to be damaged: batches at 0, 109, 370 and on."""
+    """Returns a copy of a small real segment to damage: batches at 0, 109, 370 and so on."""
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0")
     return tmp_path / "nulls-0"
 
@@ -103,7 +103,6 @@ def test_a_batch_and_its_records(segment):
 
 
 def test_an_option_prints_records(segment):
-    """Without the option, batches alone."""
     assert {line["kind"] for line in json_dumped(segment, f"{BASE}.log")} == {"file", "batch"}
 
 
@@ -116,8 +115,8 @@ def test_a_marker_says_what_it_ends(damaged):
 
 @pytest.mark.parametrize("name", ["damaged", "clean"])
 def test_batches_and_records_are_those_of_the_text(name, request):
-    """Positions, offsets, counts and checksums of a whole directory's logs, against the text that
-    Kafka's words check.
+    """Positions, offsets, counts and checksums of a whole directory's logs, compared with the text
+    output.
     """
     directory = request.getfixturevalue(name)
     for path in sorted(directory.glob("__*/*.log")):
@@ -141,8 +140,8 @@ def test_batches_and_records_are_those_of_the_text(name, request):
 
 
 def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
-    """What magic 0 and 1 do not have is null: a wrapper's base offset is that of the first message
-    in it.
+    """Fields that magic 0 and 1 lack are null; a wrapper's base offset is that of its first
+    message.
     """
     with gzip.open(data / "legacy_logs.jsonl.gz", "rt") as lines:
         stretches = {
@@ -207,9 +206,7 @@ def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
 
 @pytest.mark.parametrize("length", [0, -1, 13, 2**31 - 1, 48])
 def test_batches_behind_a_wrong_length_are_found_again(segment, length):
-    """The third batch cannot be believed: one problem over its bytes, and the fourth and all others
-    are there.
-    """
+    """The third batch is wrong: its bytes are one problem, and all others are printed."""
     log = segment / f"{BASE}.log"
     before = kinds(json_dumped(segment, "--print-data-log", f"{BASE}.log"), "batch")
     data = bytearray(log.read_bytes())
@@ -236,7 +233,6 @@ def test_batches_behind_a_wrong_length_are_found_again(segment, length):
     ],
 )
 def test_a_batch_that_is_wrong_is_named_and_passed(segment, position, value, code):
-    """One problem, and all batches."""
     log = segment / f"{BASE}.log"
     count = len(kinds(json_dumped(segment, f"{BASE}.log"), "batch"))
     data = bytearray(log.read_bytes())
@@ -251,7 +247,6 @@ def test_a_batch_that_is_wrong_is_named_and_passed(segment, position, value, cod
 
 
 def test_a_record_that_cannot_be_read_is_named_and_passed(segment):
-    """The records before it, the problem, and those of the next batches."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())
     data[61 + 24] = 0x60  # the length of the second record
@@ -265,7 +260,7 @@ def test_a_record_that_cannot_be_read_is_named_and_passed(segment):
 
 
 def test_entries_and_slots_never_written(damaged):
-    """An index whose end is zeros, one that was cut, one that leads astray."""
+    """An index whose end is zeros, one that was cut, and one that leads astray."""
     lines = json_dumped(
         damaged,
         f"metrics-0/{BASE[:-4]}2401.index",
@@ -298,7 +293,9 @@ def test_entries_and_slots_never_written(damaged):
 
 
 def test_time_entries_that_do_not_fit(damaged):
-    """A timestamp changed: it is not that of its batch; the next one, though below it, is right."""
+    """A timestamp was changed and differs from that of its batch; the next one, though below it, is
+    right.
+    """
     lines = json_dumped(damaged, f"bookings-0/{BASE[:-4]}1721.timeindex")
     assert kinds(lines, "time_entry")[2] == {
         "slot": 2,
@@ -338,7 +335,6 @@ def test_entries_of_older_versions_differ_from_wrong_ones(segment):
 
 
 def test_an_index_without_its_log_is_still_shown(segment):
-    """Its entries, and that nothing can be checked."""
     (segment / f"{BASE}.log").unlink()
     lines = json_dumped(segment, f"{BASE}.index")
     assert [problem["code"] for problem in kinds(lines, "problem")] == ["orphan-index"]
@@ -346,7 +342,7 @@ def test_an_index_without_its_log_is_still_shown(segment):
 
 
 def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
-    """A .log whose name is beyond the largest offset is none of Kafka's, and no broker is there."""
+    """The name of the .log is beyond the largest offset."""
     (segment / f"{BASE}.log").rename(segment / "09223372036854775808.log")
     lines = json_dumped(segment, f"{BASE}.index")
     assert [problem["code"] for problem in kinds(lines, "problem")] == ["orphan-index"]
@@ -354,7 +350,7 @@ def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
 
 
 def test_producers_and_aborted_transactions(damaged):
-    """-1 where it stands for none is null."""
+    """A -1 that stands for none is null."""
     [first, *_] = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}1175.snapshot"), "producer")
     assert set(first) == {
         "producer_id",
@@ -376,7 +372,7 @@ def test_producers_and_aborted_transactions(damaged):
 
 @pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
 def test_a_small_file_has_the_findings_of_a_check(damaged, name):
-    """The same code, place and words; what a .txnindex lacks takes its .log and those before it,
+    """The same code, place and words. What a .txnindex lacks takes its .log and those before it,
     which a dump does not read.
     """
     stem, _, suffix = name.partition(".")
@@ -395,8 +391,8 @@ def test_a_small_file_has_the_findings_of_a_check(damaged, name):
 
 
 def test_a_torn_and_refused_txnindex(damaged, tmp_path):
-    """Each entry of another version, and the bytes behind the last whole one; the entries are shown
-    all the same.
+    """Each entry of another version, and the bytes after the last whole one; the entries are still
+    printed.
     """
     path = tmp_path / f"{BASE}.txnindex"
     path.write_bytes(b"\1" + (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").read_bytes()[1:50])
@@ -412,14 +408,12 @@ def test_a_torn_and_refused_txnindex(damaged, tmp_path):
 
 
 def test_a_file_of_another_kind_is_a_problem(damaged):
-    """It has no format, and the next file is read."""
     lines = json_dumped(damaged, "rides-0/leader-epoch-checkpoint", f"rides-0/{BASE}.index")
     assert [line["kind"] for line in lines[:3]] == ["file", "problem", "file"]
     assert (lines[0]["format"], lines[1]["code"]) == (None, "unknown-file")
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
-    """One line for a person, and status 2."""
     with pytest.raises(CannotOpen):
         json_dumped(tmp_path, f"{BASE}.log")
 
@@ -442,7 +436,7 @@ def test_what_cannot_be_read_is_one_line_and_2(segment, name, how, monkeypatch, 
 
 
 def refusing(path: Path):
-    """open() as a user without the right to read this file meets it; root may read all."""
+    """Makes open() refuse this file, which root could read."""
 
     def opened(target, *how, **more):
         if Path(target) == path:
@@ -453,7 +447,7 @@ def refusing(path: Path):
 
 
 def test_the_fields_are_those_that_the_help_lists(damaged):
-    """Of every kind of line, in its order; of each kind there is one in these files."""
+    """Of every kind of line, in its order; these files have one of each kind."""
     sections = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
     aside = r"^with [^:]*: |^slots .*: | as \[\[.*?\]\]| of a finding|: what .*$"
     documented = {
@@ -475,7 +469,7 @@ def test_the_fields_are_those_that_the_help_lists(damaged):
 
 
 def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
-    """As incrementSequence of DefaultRecordBatch: two records from 2147483647 on end with 0."""
+    """By incrementSequence of DefaultRecordBatch two records from 2147483647 on end with 0."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())
     at = HEADER.fields["base_sequence"][1]
@@ -499,7 +493,7 @@ def problem_codes(out: bytes) -> set[str]:
 
 
 def findings_of_dump_alone(broker: Path) -> dict[str, set[str]]:
-    """By file, the codes that dump --json has and check has not."""
+    """Returns the codes, by file, that dump --json has and check does not."""
     known: dict[str, set[str]] = {}
     for finding in check(broker).findings:
         known.setdefault(finding.file, set()).add(finding.code)
@@ -520,7 +514,7 @@ def findings_of_dump_alone(broker: Path) -> dict[str, set[str]]:
     "name", ["damaged", "killed", pytest.param("clean", marks=pytest.mark.nightly)]
 )
 def test_dump_finds_no_fault_that_check_does_not_find(request, name):
-    """Every file of the samples; what the directory around it tells counts in both."""
+    """Every file of the samples."""
     assert findings_of_dump_alone(request.getfixturevalue(name)) == {}
 
 
@@ -561,8 +555,8 @@ def test_an_index_beside_damage_is_not_called_wrong(damaged):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_dump_and_check_agree_on_damage(segment, seed):
-    """A byte changed anywhere or in a header, bytes lost or added: of no file dump says what check
-    does not say.
+    """A byte changed anywhere or in a header, bytes lost or added: dump reports nothing that check
+    does not.
     """
     chance = random.Random(seed)
     path = segment / f"{BASE}.{chance.choice(('log', 'log', 'index', 'timeindex'))}"
@@ -590,7 +584,7 @@ def test_dump_and_check_agree_on_damage(segment, seed):
 
 
 def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
-    """JSON that every reader takes: U+FFFD, no lone surrogate."""
+    """JSON that every reader accepts: U+FFFD, no lone surrogate."""
     path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
     Path(os.fsdecode(path)).write_bytes(b"")
     out = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
@@ -618,7 +612,7 @@ def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
     ],
 )
 def test_a_sanity_check_says_what_kafkas_says(tmp_path, suffix, data, code, byte_range):
-    """As a problem, with the bytes that are wrong; the entries are not shown."""
+    """It is a problem with the wrong bytes, and the entries are not printed."""
     path = tmp_path / f"{BASE}{suffix}"
     path.write_bytes(data)
     path.with_suffix(".log").write_bytes(b"")
@@ -630,7 +624,7 @@ def test_a_sanity_check_says_what_kafkas_says(tmp_path, suffix, data, code, byte
 
 @pytest.mark.parametrize("suffix", [".index", ".timeindex"])
 def test_an_index_without_an_offset_in_its_name_has_no_absolute_offsets(segment, suffix):
-    """It is shown all the same, and that nothing is checked."""
+    """The entries are printed, with the note that nothing is checked."""
     (segment / f"{BASE}{suffix}").rename(segment / f"copy{suffix}")
     lines = json_dumped(segment, f"copy{suffix}")
     assert [problem["code"] for problem in kinds(lines, "problem")] == ["unknown-file"]
@@ -640,7 +634,7 @@ def test_an_index_without_an_offset_in_its_name_has_no_absolute_offsets(segment,
 
 
 def test_a_control_record_that_says_nothing_known_is_named(tmp_path):
-    """Its bytes are shown; by the checksum it is the record that is wrong, or the batch."""
+    """Its bytes are printed; the checksum decides whether the record or the batch is wrong."""
     body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"\0", value=b"")])
     data = whole_logs.framed(0, body, [whole_logs.START_MS], CONTROL)
     for batch, code in ((data, "record-malformed"), (data[:17] + b"junk" + data[21:], CRC)):

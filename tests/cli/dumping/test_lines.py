@@ -1,4 +1,4 @@
-"""Lines made of columns are those an f-string makes."""
+"""Lines made of columns equal those that an f-string makes."""
 
 import numpy as np
 from hypothesis import given
@@ -11,9 +11,7 @@ LONGS = st.integers(-(2**63), 2**63 - 1)
 
 @given(st.lists(st.tuples(LONGS, LONGS, st.booleans(), st.integers(0, 2)), min_size=1, max_size=30))
 def test_each_line_is_what_an_f_string_makes(rows):
-    """Constant words, signed numbers up to the last of 64 bits, choices, and numbers that are not
-    shown.
-    """
+    """Constant words, signed 64-bit numbers, choices, and hidden numbers."""
     words = ("none", "", "größer")
     plain = [
         f"a: {first} b: {second if is_shown else ''}{'true' if is_shown else 'false'}|{words[word]}\n".encode()
@@ -46,5 +44,4 @@ def test_columns_of_any_type_are_numbers():
 
 
 def test_no_row_is_no_line():
-    """Columns without rows give no byte."""
     assert render("offset: ", np.empty(0, np.int64), "\n").tobytes() == b""

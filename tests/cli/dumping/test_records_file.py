@@ -15,7 +15,7 @@ SIZES = (61, 70, 61 + 3000, 62, 9000, 61, 2000)
 
 
 def batch(number: int, size_bytes: int, crc: int | None = None) -> bytes:
-    """A batch with a right checksum, or with that one."""
+    """Returns a batch with a right checksum, or with the given one."""
     header = np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = (
         number,
@@ -30,9 +30,7 @@ def batch(number: int, size_bytes: int, crc: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("stretch_bytes", [64, 3061, 8999, 9000, 1 << 20])
 def test_a_checksum_is_the_same_however_it_is_read(tmp_path, monkeypatch, stretch_bytes):
-    """Batches that fit into what is held at once, and larger ones; two of the checksums are
-    wrong.
-    """
+    """Batches that fit into the buffer, and larger ones; two of the checksums are wrong."""
     monkeypatch.setattr(records_file, "STRETCH_BYTES", stretch_bytes)
     message = legacy_messages.build(1, 9, b"k", b"v" * 5000, timestamp_ms=5)
     data = (
@@ -59,7 +57,6 @@ def test_a_checksum_is_the_same_however_it_is_read(tmp_path, monkeypatch, stretc
 
 
 def test_no_batch_has_no_checksum(tmp_path):
-    """An empty array gives an empty one."""
     (tmp_path / "0.log").write_bytes(batch(0, 61))
     with records_file.open_log(str(tmp_path / "0.log")) as log:
         [batches] = list(log.batches(0, 61))
@@ -67,7 +64,7 @@ def test_no_batch_has_no_checksum(tmp_path):
 
 
 def test_a_slice_that_cannot_be_is_a_death(tmp_path):
-    """In the words of FileRecords."""
+    """The words are those of FileRecords."""
     (tmp_path / "0.log").write_bytes(batch(0, 61))
     with records_file.open_log(str(tmp_path / "0.log")) as log:
         assert log.slice_stop(61, 5) == 61

@@ -48,14 +48,14 @@ INEXACT = "org.apache.kafka.common.KafkaException"
 
 
 def damaged_dumps() -> list[dict]:
-    """Each a set of files, the arguments of a run, and what Kafka's tool said."""
+    """Returns sets of files, the arguments of a run, and the output of Kafka's tool."""
     with gzip.open(DATA / "damaged_dumps.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 @pytest.mark.parametrize("name", GOLDENS)
 def test_a_sample_prints_what_kafka_printed(name):
-    """Every answer kept in tests/golden: stdout, stderr, status."""
+    """Every answer in tests/golden: stdout, stderr, status."""
     broker, _, path_and_mode = name.partition("/")
     mode, path = mode_and_path(path_and_mode)
     answer = GOLDEN / f"{name}.out"
@@ -76,8 +76,8 @@ def test_a_sample_prints_what_kafka_printed(name):
 
 
 def test_damaged_files_print_what_kafka_printed(tmp_path):
-    """600 files with a byte or a length changed, cut, or with other options: the same lines, the
-    same death at the same place.
+    """600 files with a byte or a length changed, cut, or with other options: the same lines, ending
+    at the same place.
     """
     cases, different = damaged_dumps(), []
     assert len(cases) > 600
@@ -96,8 +96,8 @@ def test_damaged_files_print_what_kafka_printed(tmp_path):
 
 
 def _inexact(actual: DumpOutput, expected: DumpOutput) -> bool:
-    """Returns whether only the text of the exception for unreadable records differs, because the
-    library below it differs.
+    """Returns whether only the exception text for unreadable records differs, which depends on the
+    library below.
     """
     first, other = actual.err.partition("\n")[0], expected.err.partition("\n")[0]
     unreadable = "RecordException" in other or INEXACT in other or "IndexOutOfBounds" in other
@@ -109,7 +109,7 @@ def _inexact(actual: DumpOutput, expected: DumpOutput) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("broker", BROKERS)
 def test_a_whole_directory_prints_what_kafka_printed(broker, shared, tmp_path):
-    """Every file of a directory in every mode that Kafka's tool was asked for."""
+    """Every file in every mode that Kafka's tool was run with."""
     directory = unpack_if_archive(shared / "data" / f"{broker}.tar.gz")
     different, count = [], 0
     for name, expected in answers(shared / "data" / f"{broker}.expected.tar.gz"):
@@ -125,7 +125,7 @@ def test_a_whole_directory_prints_what_kafka_printed(broker, shared, tmp_path):
 
 
 def answers(archive: Path) -> Iterator[tuple[str, DumpOutput]]:
-    """(path and mode, what Kafka 4.3.1 printed) of an archive of its answers."""
+    """Returns (path and mode, output of Kafka 4.3.1) of an archive of its answers."""
     parts: dict[str, dict[str, bytes]] = {}
     with tarfile.open(archive) as members:
         for member in members:

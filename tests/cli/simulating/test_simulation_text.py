@@ -1,6 +1,4 @@
-"""kafkaviz simulate --replay of damaged .log files: an append that Kafka refuses, and the bytes
-that no batch is made of.
-"""
+"""kafkaviz simulate --replay of damaged .log files: refused appends, and bytes outside of batches."""
 
 import json
 import shutil
@@ -16,7 +14,6 @@ FIRST, SECOND = f"{0:020}.log", f"{19113:020}.log"
 
 @pytest.fixture
 def orders(clean, tmp_path) -> Path:
-    """A copy of three segments, by itself."""
     shutil.copytree(clean / "orders-0", tmp_path / "copied" / "orders-0")
     return tmp_path / "copied" / "orders-0"
 
@@ -29,9 +26,7 @@ def replay(orders: Path, *options: str) -> int:
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_a_batch_with_a_wrong_checksum_is_refused(orders, capsys, live):
-    """As UnifiedLog.analyzeAndValidateRecords does it: status 2, its exception, and no broker
-    directory.
-    """
+    """By UnifiedLog.analyzeAndValidateRecords: status 2, its exception, and no broker directory."""
     log = bytearray((orders / FIRST).read_bytes())
     log[100] ^= 1
     (orders / FIRST).write_bytes(log)
@@ -59,8 +54,8 @@ def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
 
 
 def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
-    """How many, of which .log, from which byte on and why; what differs is not laid on the settings
-    then.
+    """How many, in which .log, from which byte on and why; differences are then not attributed to
+    settings.
     """
     (orders / FIRST).write_bytes((orders / FIRST).read_bytes()[:500_000])
     assert replay(orders, "--json") == 0
@@ -86,6 +81,6 @@ def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
 
 
 def test_of_whole_files_nothing_is_left_out(orders, capsys):
-    """An empty list, and no line of it."""
+    """The list is empty, and has no line."""
     assert replay(orders, "--json") == 0
     assert json.loads(capsys.readouterr().out)["unread"] == []
