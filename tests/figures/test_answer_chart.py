@@ -1,6 +1,4 @@
-"""The figure of an answer: the drawn column, names of rows, units, lines, and
-hostile topic names.
-"""
+"""The figure of an answer: the drawn column, names of rows, units, lines, and hostile topic names."""
 
 import pyarrow as pa
 import pytest
@@ -24,7 +22,6 @@ SWEEP = pa.table(
 
 
 def test_every_question_has_a_name_and_a_query_of_its_own():
-    """And is known again by its query, whatever blanks are around it."""
     for what in ("name", "text", "sql"):
         assert (
             len({getattr(question, what) for question in QUESTIONS})
@@ -44,7 +41,6 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
 
 
 def test_a_question_says_what_is_drawn():
-    """Its title is worked out from the rows, its value is drawn first."""
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     assert (
         view.title == "A record takes 32 B with zstd, 100 B with none"
@@ -61,7 +57,6 @@ def test_a_question_says_what_is_drawn():
 
 
 def test_another_column_of_it_is_drawn_without_its_words():
-    """The title then says from where to where that goes."""
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"], "log_bytes")
     assert view.title == "log_bytes: 87.9 KiB to 381 KiB" and view.tails == (
         "381 KiB",
@@ -89,7 +84,7 @@ def test_another_column_of_it_is_drawn_without_its_words():
     ],
 )
 def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
-    """As everywhere in the app."""
+    """The unit is that of the rest of the app."""
     assert chart.format_value(value, column) == words
 
 
@@ -116,7 +111,6 @@ def test_rows_are_distinguished():
 
 
 def test_a_long_answer_shows_its_first_bars():
-    """And says so; the title speaks of all rows."""
     view = chart.view(pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))}))
     assert (
         len(view.names) == chart.MAX_BARS
@@ -126,7 +120,6 @@ def test_a_long_answer_shows_its_first_bars():
 
 
 def test_a_column_that_rises_is_an_axis():
-    """Of intervals a logarithmic one, on which 0 has no place."""
     view = chart.view(SWEEP)
     assert (
         (view.x_column, view.column) == ("interval_bytes", "index_bytes")
@@ -153,7 +146,7 @@ def test_a_column_that_rises_is_an_axis():
 
 
 def test_times_beyond_the_calendar_are_numbers():
-    """As of producers whose clocks count microseconds."""
+    """Some producers' clocks count microseconds."""
     at = pa.table(
         {
             "timestamp_ms": [1_790_000_000_000_000 + step * 60_000 for step in range(5)],
@@ -172,12 +165,10 @@ def test_times_beyond_the_calendar_are_numbers():
     ],
 )
 def test_nothing_to_draw(rows):
-    """Texts, no rows, numbers that only name."""
     assert chart.view(rows) is None
 
 
 def test_nulls_and_numbers_below_zero():
-    """A row without a number keeps its place."""
     view = chart.view(pa.table({"topic": ["a", "b", "c"], "n": [None, -4, 8]}))
     assert (
         view.values == (None, -4, 8)
@@ -197,7 +188,6 @@ def test_nulls_and_numbers_below_zero():
 
 
 def test_the_axis_has_round_places():
-    """Powers of two of bytes, 1, 2 and 5 of others, in round units of time."""
     assert chart._round_ticks(0, 1_051_176, "index_bytes") == [0, 524_288, 1_048_576]
     assert chart._round_ticks(0, 57, "headers") == [0, 20, 40]
     assert chart._round_ticks(0, 0.0625, "fill") == pytest.approx([0, 0.02, 0.04, 0.06])
@@ -225,6 +215,6 @@ def test_the_bars_are_the_view(mode):
 
 @pytest.mark.parametrize("rows", [CODECS, SWEEP])
 def test_it_is_sent_as_it_was_drawn(rows):
-    """Each run of the page draws it anew, and Plotly's checks would be half of that run."""
+    """The page draws it in every run, and Plotly's checks would take half of that."""
     drawn = chart.figure(chart.view(rows), "light")
     assert drawn.to_dict() is drawn.to_dict()

@@ -1,4 +1,4 @@
-"""The broker map: its view value by value, and that the figure draws just that view."""
+"""The broker map: its view value by value, and that the figure draws exactly that view."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.support.segment_files import make_segment
 
 @pytest.fixture
 def known(tmp_path: Path) -> BrokerOverview:
-    """Three topic-partitions and a deleted one: 2400, 1200, 240 and 100 bytes."""
+    """Returns three topic-partitions and a deleted one: 2400, 1200, 240 and 100 bytes."""
     make_segment(tmp_path / "orders-0", 0, 1600, [400, 800, 1200], times=1)
     make_segment(tmp_path / "orders-0", 30, 800, [400, 500, 600], times=1)
     make_segment(tmp_path / "logs-0", 0, 1000, [500], suffix=".deleted")
@@ -29,7 +29,6 @@ def known(tmp_path: Path) -> BrokerOverview:
 
 
 def torn(known: BrokerOverview, directory: str, torn_bytes: int) -> BrokerOverview:
-    """The same, with a torn end of the last segment of that directory."""
     segments = known.segments.copy()
     segments["torn_bytes"] = 0
     place = [row.directory for row in known.partitions].index(directory)
@@ -38,7 +37,6 @@ def torn(known: BrokerOverview, directory: str, torn_bytes: int) -> BrokerOvervi
 
 
 def names(view: broker_map.BrokerMapView) -> list[str]:
-    """The rows from top to bottom."""
     return [row.name for row in view.rows]
 
 
@@ -65,7 +63,7 @@ def test_rows_stand_in_the_chosen_order(known):
 
 
 def test_a_row_says_its_gap(known):
-    """Log bytes an entry, blue where dense; a dash is not known, and no entry is no entry."""
+    """Log bytes per entry, blue where dense. A dash is unknown; "no entry" is zero entries."""
     rows = {row.name: row for row in broker_map.view(known).rows}
     assert [
         (rows[name].gap, rows[name].is_dense, rows[name].is_quiet)
@@ -82,7 +80,6 @@ def test_a_row_says_its_gap(known):
 
 
 def test_bars_follow_one_another_to_scale(known):
-    """Each segment starts where the one before it ends, and knows which one a click opens."""
     bars = [bar for bar in broker_map.view(known).bars if bar.directory in ("orders-0", "logs-0")]
     assert [
         (bar.row, bar.start_byte, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars
@@ -109,7 +106,6 @@ def test_hover_gives_the_exact_row(known):
 
 
 def test_one_topic_partition_is_compared_with_no_other(tmp_path):
-    """It is not the densest of one."""
     make_segment(tmp_path / "kafka" / "day-0", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
     alone = overview.with_entries(overview.inventory(open_broker(tmp_path / "kafka")))
     assert broker_map.view(alone).title == "day-0 has an entry every 143 bytes of its log"
@@ -131,9 +127,7 @@ def test_equally_dense_topic_partitions_share_a_shade(tmp_path):
 
 
 def test_strips_stand_below_their_rows(known):
-    """One for each row, dark where its entries are; where only numbers are known, one shade a
-    segment.
-    """
+    """One per row, dark where its entries are; one shade per segment where only numbers are known."""
     strip = broker_map.view(known).strip
     assert strip.shape == (4, map_rows.CELLS) and np.isnan(strip[3]).all()
     assert 0 < np.count_nonzero(~np.isnan(strip[0])) < map_rows.CELLS
@@ -145,7 +139,6 @@ def test_strips_stand_below_their_rows(known):
 
 
 def test_a_strip_ends_with_its_bar(known):
-    """Never beyond it, as both are drawn, and less than a cell before it."""
     view = broker_map.view(replace(known, entries=None))
     figure = broker_map.figure(view, "light")
     ends = {}
@@ -161,8 +154,8 @@ def test_a_strip_ends_with_its_bar(known):
 
 @pytest.mark.parametrize("kind", ["deleted", "cleaned", "swap"])
 def test_what_is_not_read_any_more_is_not_torn(known, kind):
-    """A leftover of compaction or a deleted segment may end anywhere: no title, no mark, no hover
-    says so.
+    """A leftover of compaction or a deleted segment may end anywhere without a title, mark or hover
+    text.
     """
     cut = torn(known, "orders-0", 36)
     cut.segments["kind"][cut.segments["torn_bytes"] > 0] = overview.KINDS.index(kind)
@@ -181,9 +174,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
 
 
 def test_the_title_says_what_is_most_worth_knowing(known):
-    """Torn ends first, then the densest index, then where the bytes are, then that there are
-    none.
-    """
+    """Torn ends first, then the densest index, then where the bytes are, then an empty broker."""
     assert (
         broker_map.view(torn(known, "orders-0", 45)).title
         == "One log ends in bytes that are not a batch: 45 bytes in all"
@@ -205,7 +196,6 @@ def test_the_title_says_what_is_most_worth_knowing(known):
 
 
 def test_only_a_page_of_rows_is_shown(known, monkeypatch):
-    """The next rows of the chosen order, on an axis of their own."""
     monkeypatch.setattr(map_rows, "ROWS_PER_PAGE", 2)
     view = broker_map.view(known, page=1)
     assert names(view) == ["__consumer_offsets-3", "old-0 (deleted)"]
@@ -213,7 +203,7 @@ def test_only_a_page_of_rows_is_shown(known, monkeypatch):
 
 
 def test_names_in_the_hover_are_no_markup(tmp_path):
-    """Plotly reads some tags in a hover text; a directory's name is shown as it is."""
+    """Plotly parses some tags in a hover text."""
     make_segment(tmp_path / "a<b>c-0", 0, 10, [])
     bar = broker_map.view(overview.inventory(open_broker(tmp_path))).bars[0]
     assert bar.hover.startswith("<b>a&lt;b&gt;c-0</b> 0000")
@@ -232,7 +222,7 @@ def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
 
 
 def test_the_rows_with_most_segments_become_one_bar_first():
-    """Until no more bars are left than a browser draws at once."""
+    """The browser draws only so many bars at once."""
     assert broker_map._choose_detailed([5, 1, 3]) == [True, True, True]
     assert broker_map._choose_detailed([1999, 1999, 1998, 1999]) == [False, True, True, True]
     assert broker_map._choose_detailed([broker_map.MAX_BARS_PER_ROW + 1, 1]) == [False, True]
@@ -240,7 +230,7 @@ def test_the_rows_with_most_segments_become_one_bar_first():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(known, mode):
-    """Every bar at its place, with its segment; every name and gap; one image of strips; nothing
+    """Every bar at its place with its segment, every name and gap, one image of strips, and nothing
     else.
     """
     view = broker_map.view(
@@ -290,7 +280,6 @@ def test_words_behind_a_torn_end_have_room(known):
 
 
 def test_an_empty_broker_is_drawn_too(tmp_path):
-    """No row, no bar, a title that says so, and no error."""
     (tmp_path / "meta.properties").write_text("version=1\n")
     view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path))))
     assert view.title == "No topic-partition holds a record" and view.rows == () and view.bars == ()
@@ -301,7 +290,6 @@ def test_an_empty_broker_is_drawn_too(tmp_path):
 
 
 def test_an_empty_topic_partition_says_so(tmp_path):
-    """A row without a byte has a word where its bar would be."""
     make_segment(tmp_path / "void-0", 0, 0, [])
     view = broker_map.view(
         overview.with_entries(overview.inventory(open_broker(tmp_path / "void-0")))
@@ -335,8 +323,8 @@ FUTURE, MISSING = (
 
 
 def test_a_row_is_marked_with_the_worst_that_was_found(known):
-    """Its words, how bad it is, which segment a click opens; how much more there is, and where,
-    under the pointer.
+    """Its text, severity and linked segment; the hover text says how many more there are, and
+    where.
     """
     view = broker_map.view(
         known, badges={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
@@ -379,7 +367,6 @@ def test_a_torn_end_is_worse_than_all(known):
 
 
 def test_a_torn_end_needs_no_pin(known):
-    """Its patch says where; the segment before it has its own."""
     tails, badges = (
         {("orders-0", 30): "45 bytes that are not a batch"},
         {"orders-0": (MISSING, FUTURE)},
@@ -391,7 +378,6 @@ def test_a_torn_end_needs_no_pin(known):
 
 
 def test_a_segment_says_what_was_found_about_it(known):
-    """Under the pointer, and by a pin above it where the row has several."""
     view = broker_map.view(
         known, badges={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)}
     )
@@ -420,7 +406,6 @@ def test_a_segment_says_what_was_found_about_it(known):
 
 
 def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
-    """However many of its segments are marked: how many is under the pointer."""
     monkeypatch.setattr(broker_map, "MAX_BARS_PER_ROW", 1)
     view = broker_map.view(known, badges={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
     assert view.rows[0].badge.hover.endswith(
@@ -430,7 +415,6 @@ def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
 
 
 def test_what_names_no_segment_that_is_there_opens_the_last(known):
-    """An index without its log has a base offset of its own."""
     row = broker_map.view(
         known, badges={"orders-0": (Badge("orphan-index", "warning", (999,)),)}
     ).rows[0]

@@ -42,7 +42,6 @@ FULL = StartupStep(
 
 
 def finding_of(code: str, partition: str = "orders-1", **more: object) -> Finding:
-    """A finding of a file."""
     return finding(
         code,
         "it is so",
@@ -54,7 +53,6 @@ def finding_of(code: str, partition: str = "orders-1", **more: object) -> Findin
 
 
 def nothing(file: str, position: int, length: int) -> bytes:
-    """A file without bytes."""
     return b""
 
 
@@ -177,7 +175,7 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
     [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)],
 )
 def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, release, is_said):
-    """Those of 4.3.1 and 4.4.0 were."""
+    """Starts were recorded on 4.3.1 and 4.4.0."""
     text = ".".join(map(str, release))
     verdict_text = checkup.start_verdict([], restart, 2, release=release).text
     assert (
@@ -190,7 +188,7 @@ def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, rel
 
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
-    """A cut for another reason than a tail takes whole batches."""
+    """A cut for another reason than a tail removes whole batches."""
     cut = StartupStep(
         partition="orders-1",
         segment=0,
@@ -209,7 +207,9 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
-    """Trouble first, then by size; a small log keeps some room; the shares are a whole."""
+    """Trouble first, then by size; a small log keeps some width, and the shares add up to the
+    whole.
+    """
     strip = checkup.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
     assert strip.title == "The start will read 8.80 KiB in 3 logs; widths are in proportion"
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
@@ -226,14 +226,12 @@ def test_the_strip_shows_what_is_read_in_proportion():
 
 
 def test_a_failing_log_comes_first():
-    """Nothing after it is served."""
     strip = checkup.recovery_strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
     assert strip.bars[0].name == "a-0" and strip.bars[0].fails
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
 def test_logs_that_are_only_read_are_called_unchanged():
-    """All of them; where all are cut, none is."""
     assert (
         checkup.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
         == "kept whole, indexes rebuilt"
@@ -276,7 +274,6 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
 
 
 def test_a_renamed_directory_is_named_shortly():
-    """The list has no room for its random part; the detail has it."""
     directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
     (item,) = checkup.finding_items([finding_of("timeindex-empty", directory)], nothing)
     assert item.where == "old-0…-delete 0.log" and item.members[0].where.startswith(f"{directory}/")
@@ -287,9 +284,7 @@ def test_a_clean_start_reads_nothing():
 
 
 def test_many_of_one_code_are_one_line():
-    """Three errors stand by themselves, four do not; two of what is merely worth knowing are one
-    line.
-    """
+    """Four errors, or two infos, of one code become one line."""
     few = checkup.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(3)], nothing
     )
@@ -331,7 +326,7 @@ def test_errors_come_first_and_words_are_sentences():
 
 
 def test_the_dump_begins_a_little_before_the_finding():
-    """On a line's start; at most eight lines; the bytes of the finding are marked."""
+    """At the start of a line, at most eight lines, with the bytes of the finding marked."""
     reads = []
 
     def read(file: str, position: int, length: int) -> bytes:
@@ -344,13 +339,11 @@ def test_the_dump_begins_a_little_before_the_finding():
 
 
 def test_a_start_that_cannot_be_foretold_is_reported():
-    """The findings are still there."""
     view = checkup.view([finding_of("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
     assert (view.verdict, view.strip, len(view.items)) == (checkup.unknown_verdict(), None, 1)
 
 
 def test_only_so_many_members_are_sent():
-    """The count still tells of all."""
     (item,) = checkup.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(1000)], nothing
     )
@@ -374,9 +367,7 @@ def test_the_message_is_plain_values():
 
 
 def test_a_finding_leads_to_its_bytes():
-    """To the file of the segment and the byte; a file that is not there, or is empty, has none to
-    show.
-    """
+    """To the file of the segment and the byte; a missing or empty file has none."""
     (there,) = checkup.finding_items(
         [finding_of("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
     )

@@ -56,7 +56,7 @@ def test_what_changes_most_comes_first():
 
 
 def test_many_alike_are_one_row():
-    """By kind and cause, with how many."""
+    """By kind and cause, with their number."""
     table = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")
@@ -94,7 +94,6 @@ def test_a_start_without_steps_has_no_table():
 
 
 def test_names_stay_short():
-    """The zeros of a segment's name, and the middle of a long one; the whole stands on hover."""
     table = tables.steps_table(started(step("topic" * 20 + "-0")))
     assert (
         len(table.rows[0].cells[1]) <= tables.MAX_NAME_CHARACTERS + 1
@@ -147,7 +146,6 @@ def test_what_keeps_each_segment():
 
 
 def test_only_so_many_rows_are_sent():
-    """The rest is in the report."""
     limits = RetentionLimits(
         deletes=True,
         policy_source=SO,

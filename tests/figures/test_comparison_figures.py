@@ -22,7 +22,9 @@ def partitions(comparison):
 
 
 def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
-    """What needs a person first, then what explains itself, what one side has, what is equal."""
+    """What needs a person comes first, then explained differences, partitions of one side, equal
+    ones.
+    """
     view = partition_map.view(comparison)
     assert len(view.rows) == len(comparison.partitions) == 24
     relations = [item.relation for item in comparison.worst_first]
@@ -33,7 +35,6 @@ def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
 
 
 def test_a_row_is_to_scale(comparison, partitions):
-    """bids-0 from 0 to 250: 180 to 219 are other records, 220 to 249 those of a alone."""
     view = partition_map.view(comparison)
     place = next(place for place, row in enumerate(view.rows) if row.directory == "bids-0")
     bars = {
@@ -51,7 +52,6 @@ def test_a_row_is_to_scale(comparison, partitions):
 
 
 def test_what_one_side_has_is_there_alone(comparison):
-    """Also where its cleaner has left gaps: nothing of it is on both sides."""
     view = partition_map.view(compare(REPLICAS[0], DATA / "kafka-4.3.1"))
     lanes = {view.rows[bar.row].directory: bar for bar in view.bars}
     assert lanes["deposits-0"].kind == "alone"
@@ -60,7 +60,6 @@ def test_what_one_side_has_is_there_alone(comparison):
 
 
 def test_rows_are_paged(comparison, monkeypatch):
-    """None is lost and none is there twice."""
     monkeypatch.setattr(partition_map, "ROWS_PER_PAGE", 10)
     pages = [partition_map.view(comparison, page).rows for page in range(3)]
     names = [row.directory for page in pages for row in page]
@@ -76,7 +75,7 @@ def test_many_ranges_become_cells():
 
 
 def test_epochs_of_both_lanes(partitions):
-    """As their checkpoints have them, and the same epoch has one colour."""
+    """From their checkpoints; the same epoch has one colour."""
     view = replica_axis.view(partitions["bids-0"])
     assert [(bar.side, bar.epoch, bar.first, bar.stop) for bar in view.epochs] == [
         (0, 0, 0, 120),
@@ -96,7 +95,6 @@ def test_epochs_of_both_lanes(partitions):
     [(1, 0, None), (1, 1, (0, 180, 250)), (1, 2, (0, 180, 250)), (0, 1, (1, 180, 220))],
 )
 def test_what_a_follower_has_dropped_behind_a_step(partitions, leader, steps, dropped):
-    """Nothing before the first one."""
     assert replica_axis.view(partitions["bids-0"], leader, steps).dropped == dropped
 
 
@@ -108,7 +106,6 @@ def test_the_window_around_the_parting(partitions):
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_every_partition_is_drawn(comparison, mode):
-    """Empty ones, those of one side and those with a torn end too."""
     partition_map.figure(partition_map.view(comparison), mode)
     for item in comparison.partitions:
         figure = replica_axis.figure(replica_axis.view(item, 0, 1), mode)
@@ -147,6 +144,5 @@ def test_what_cannot_be_read_is_marked_on_its_side(comparison, partitions):
     [("deposits-0", "b", "121, …"), ("offers-0", "a", "180–224")],
 )
 def test_the_side_that_has_records_alone_is_named(name, side, ranges, partitions):
-    """At the parting."""
     view = replica_axis.view(partitions[name])
     assert view.parting_text == say("compare.alone", side=side, ranges=ranges)

@@ -7,19 +7,15 @@ from kafkaviz.figures.broker.map_rows import CELLS, COLUMN_CELLS, DENSE_BYTES, b
 
 
 def segments(*rows: tuple[int, int]) -> np.ndarray:
-    """Segments of (log_bytes, offset_entries)."""
     return np.array(list(rows), [("log_bytes", np.int64), ("offset_entries", np.int64)])
 
 
 def drawn_columns(cells: np.ndarray) -> list[int]:
-    """The cells that are drawn."""
     return np.flatnonzero(~np.isnan(cells)).tolist()
 
 
 def test_a_column_is_as_dark_as_its_entries_are_close():
-    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths; none is
-    nothing.
-    """
+    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths."""
     size = 4000 * CELLS // COLUMN_CELLS
     cells = build_strip(segments((size, 3)), np.array([100, 8000, 9000]), size, 0)
     assert drawn_columns(cells) == [0, 1, 2, 6, 7, 8]
@@ -27,33 +23,30 @@ def test_a_column_is_as_dark_as_its_entries_are_close():
 
 
 def test_it_never_gets_darker_than_dense():
-    """However many entries there are."""
     cells = build_strip(segments((7200, 720)), np.arange(0, 7200, 10), 7200, 0)
     assert DENSE_BYTES > 10 and (cells == 1).all()
 
 
 def test_where_only_numbers_are_known_a_segment_has_one_shade():
-    """Its entries over its bytes."""
     cells = build_strip(segments((480_000, 40), (240_000, 0), (240_000, 100)), None, 960_000, 0)
     assert cells[:360] == pytest.approx(np.full(360, 0.1)) and np.isnan(cells[360:540]).all()
     assert cells[540:] == pytest.approx(np.full(180, 0.5))
 
 
 def test_bars_and_what_lies_between_them():
-    """A strip ends where the bar ends, a gap before the next one, and with the row."""
+    """A strip ends where the bar ends, before a gap, and with the row."""
     cells = build_strip(segments((300, 30), (60, 6)), None, 720, 2)
     assert drawn_columns(cells) == [*range(298), *range(300, 358)]
 
 
 @pytest.mark.parametrize("rows", [[(1, 1)], [(0, 0), (1, 1)], [(1, 1), (0, 0)]])
 def test_a_row_too_short_to_see_still_has_a_cell(rows):
-    """The first one; a segment without a byte takes none."""
+    """The first cell; a segment without a byte has none."""
     assert drawn_columns(build_strip(segments(*rows), np.array([0]), 10**9, 10**6)) == [0]
 
 
 @pytest.mark.parametrize("positions", [[-4], [720], [10**12]])
 def test_an_entry_outside_the_log_does_no_harm(positions):
-    """A damaged index may point anywhere."""
     assert (
         len(drawn_columns(build_strip(segments((720, 1)), np.array(positions), 720, 0)))
         <= COLUMN_CELLS
@@ -61,12 +54,10 @@ def test_an_entry_outside_the_log_does_no_harm(positions):
 
 
 def test_nothing_to_draw():
-    """No segment, no byte, an axis without a byte."""
     for rows, longest in (([], 100), ([(0, 0)], 100), ([(0, 0)], 0)):
         assert drawn_columns(build_strip(segments(*rows), np.array([], int), longest, 1)) == []
 
 
 def test_thousands_of_segments():
-    """Each narrower than a cell: the strip is whole."""
     many = segments(*[(10, 1)] * 5000)
     assert len(drawn_columns(build_strip(many, np.arange(0, 50_000, 10), 50_000, 90))) == CELLS

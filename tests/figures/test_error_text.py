@@ -42,13 +42,12 @@ COMMANDS = re.compile("kafkaviz [a-z]+|pip install|`[^`]+`")  # to be typed as t
 
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader of Chinese."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_error_is_half_translated(code):
-    """Nothing English is left in the text of an error, but names and commands."""
+    """An error has no English text except names and commands."""
     texts = {
         key: re.sub(r"\{[^}]*\}", "7", text)
         for key, text in messages.catalogue(code).items()
@@ -108,7 +107,6 @@ BROKEN = (
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_a_broken_toml_is_reported(text, chinese):
-    """With the line and the column."""
     with pytest.raises(tomllib.TOMLDecodeError):
         tomllib.loads(text)
     with pytest.raises(KafkavizError) as caught:
@@ -131,7 +129,6 @@ def test_a_workload_names_its_place(chinese):
 
 
 def test_a_refused_setting_is_reported(chinese):
-    """With its name and value."""
     with pytest.raises(RefusedSetting) as caught:
         parse("segment.bytes", "5", (4, 3))
     assert describe_error(caught.value) == "配置 segment.bytes 的值 5 无效：不能小于 1048576"
@@ -144,7 +141,6 @@ def test_a_refused_setting_is_reported(chinese):
 )
 @pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz"])
 def test_a_broken_archive_is_reported(data, name, chinese, tmp_path, monkeypatch):
-    """Whatever Python's reader says of it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / name).write_bytes(data)
     with pytest.raises(CannotOpen) as caught:
@@ -153,7 +149,7 @@ def test_a_broken_archive_is_reported(data, name, chinese, tmp_path, monkeypatch
 
 
 def test_where_it_is_comes_first(chinese):
-    """A file and its byte; a path, what and what to do; what is Kafka's stays."""
+    """The file and its byte, or the path, then the fault and the advice; Kafka's words stay."""
     torn = CorruptFile("a-0/0.log", 61, message("corrupt.varint_cut"))
     assert describe_error(torn) == "a-0/0.log，字节 61：字节在一个变长整数中间结束"
     assert describe_error_sentence(torn) == describe_error(torn) + "。"
@@ -175,7 +171,7 @@ def test_english_is_the_error_itself():
 
 @pytest.mark.parametrize("code", messages.LANGUAGES)
 def test_no_folder_of_the_cache_is_named(code, clean, monkeypatch):
-    """A fault in an archive's file names the archive, in every language."""
+    """An error about a file in an archive names the archive."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: code])
     for fault in (
         CannotOpen(clean / "orders-0", message("errors.not_there")),
@@ -187,7 +183,7 @@ def test_no_folder_of_the_cache_is_named(code, clean, monkeypatch):
 
 
 def test_a_recovery_that_ends_says_what_a_start_does_then(chinese):
-    """Kafka's words as they are, and behind them the way out."""
+    """Kafka's words come first, then the advice."""
     then = message("rebuild.start_fails", way_out=message("way_out.put_snapshots_back"))
     fault = CannotOpen("a-0/0.log", verbatim("E: full (size = 84)"), then)
     assert (

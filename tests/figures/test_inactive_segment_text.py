@@ -35,7 +35,6 @@ INACTIVE = (
     ],
 )
 def test_what_is_left_out_is_reported(segments, metadata, says):
-    """Each mark once; of nothing nothing is said."""
     assert left_out_text(segments, is_metadata_left_out=metadata) == says
 
 

@@ -22,8 +22,8 @@ Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
 
 @pytest.fixture(scope="module")
 def outcomes(clean) -> Outcomes:
-    """Returns the outcomes for a real log of batches of 119 B, an interval of 150 and 300 B of
-    index.
+    """Returns the outcomes for a real log of batches of 119 B, an interval of 150 and an index of
+    300 B.
     """
     case = open_source(clean / "tiny-index-0").total
     rounds = index_size.log_rounds(case.logs)
@@ -37,22 +37,18 @@ def outcomes(clean) -> Outcomes:
 
 
 def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY):
-    """The view of the sizes at the log's own interval."""
     return index_size_curve.view(outcomes[150], NEW, today_bytes=today, considered_bytes=considered)
 
 
 def size_map(outcomes: Outcomes, considered: tuple[int, int] = (150, TODAY)):
-    """The view of sizes and intervals."""
     return index_size_map.view(outcomes, NEW, today=(150, TODAY), considered=considered)
 
 
 def trace(figure, name: str):
-    """The trace of that name."""
     return next(trace for trace in figure.data if trace.name == name)
 
 
 def notes(figure) -> list[str]:
-    """All that is written into a figure."""
     return [annotation.text for annotation in figure.layout.annotations]
 
 
@@ -60,7 +56,7 @@ def notes(figure) -> list[str]:
 
 
 def test_the_curve_says_what_the_default_would_do(outcomes):
-    """Where an index ends segments today; what a search reads of an index of 24 entries."""
+    """Where an index ends segments today, and what a search reads of an index of 24 entries."""
     view = curve(outcomes)
     assert view.title == (
         f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
@@ -87,7 +83,6 @@ def test_a_smaller_size_rolls_sooner(outcomes):
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
-    """Segments end by time with either."""
     assert curve(outcomes, DEFAULT, 64 << 20).title == (
         "segment.index.bytes = 64 MiB instead of 10 MiB changes nothing: segments end by time either way"
     )
@@ -107,7 +102,6 @@ def test_a_point_says_all_of_its_size(outcomes):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_curve_is_drawn_as_it_is(outcomes, mode):
-    """Each line, the area where an index ends segments, both marks."""
     view = curve(outcomes, considered=DEFAULT)
     figure = index_size_curve.figure(view, mode)
     for name in index_size_curve.LINES:
@@ -121,7 +115,6 @@ def test_the_curve_is_drawn_as_it_is(outcomes, mode):
 
 
 def test_each_axis_says_what_is_on_it(outcomes):
-    """With its unit; the colours of the map too, where there are any."""
     curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
     assert {
         "probes, pages, cold reads of a search",
@@ -138,7 +131,6 @@ def test_each_axis_says_what_is_on_it(outcomes):
 
 
 def test_names_of_lines_do_not_meet(outcomes):
-    """Plain and warm search differ by a probe."""
     figure = index_size_curve.figure(curve(outcomes), "light")
     places = sorted(
         annotation.y
@@ -150,7 +142,6 @@ def test_names_of_lines_do_not_meet(outcomes):
 
 
 def test_before_the_answer_there_is_today_alone(outcomes):
-    """No other size, no area, and the axes as they will be."""
     view = curve(outcomes)
     asked = index_size_curve.before_sweep(view)
     assert np.flatnonzero(np.isfinite(asked.probes)).tolist() == [view.today]
@@ -161,7 +152,6 @@ def test_before_the_answer_there_is_today_alone(outcomes):
 
 
 def test_the_rows_are_the_outcomes(outcomes):
-    """A value a column; of a clock that stands still no rolls a day."""
     still = replace(outcomes[150][0], open_ms=0.0)
     first, second = index_size_curve.rows([still, outcomes[150][1]], NEW)
     row = dict(zip(index_size_curve.COLUMNS, second, strict=True))
@@ -180,7 +170,6 @@ def test_the_rows_are_the_outcomes(outcomes):
     [(25.2, "25"), (1.0, "1"), (0.14, "0.14"), (1763.0, f"1{T}763"), (float("inf"), "–")],
 )
 def test_counts_have_two_figures(value, text):
-    """Below a hundred."""
     assert index_size_curve.count_text(value) == text
 
 
@@ -188,7 +177,7 @@ def test_counts_have_two_figures(value, text):
 
 
 def test_the_map_has_the_cost_of_each_pair(outcomes):
-    """Powers of two alone; today's own interval and size count for the title."""
+    """Only powers of two; today's interval and size count for the title."""
     view = size_map(outcomes)
     assert view.intervals.tolist() == [64, 4096, 65_536]
     assert view.sizes.tolist() == list(index_size.INDEX_SIZES)
@@ -201,7 +190,7 @@ def test_the_map_has_the_cost_of_each_pair(outcomes):
 
 
 def test_the_border_is_where_an_index_stops_to_end_segments(outcomes):
-    """Below it each cell's cause is an index, above it none."""
+    """Below it each cell's cause is an index, above it none is."""
     view = size_map(outcomes)
     for interval, safe in zip(view.intervals.tolist(), view.safe_bytes.tolist(), strict=True):
         assert all(
@@ -210,7 +199,7 @@ def test_the_border_is_where_an_index_stops_to_end_segments(outcomes):
 
 
 def test_a_line_of_rolls_lies_between_its_sizes(outcomes):
-    """Where segments end at 1 MiB: the size below ends them sooner, the one above later."""
+    """Segments end at 1 MiB: the size below ends them sooner, the one above later."""
     view = size_map(outcomes)
     (column,) = np.flatnonzero(view.intervals == 4096)
     size = view.roll_lines[1 << 20][column]
@@ -223,7 +212,6 @@ def test_a_line_of_rolls_lies_between_its_sizes(outcomes):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_map_is_drawn_as_it_is(outcomes, mode):
-    """Cells, border, lines, both marks where their settings are."""
     view = size_map(outcomes, (2048, DEFAULT))
     figure = index_size_map.figure(view, mode)
     assert trace(figure, "cost").z.tolist() == np.log10(view.cold_us).tolist()
@@ -248,7 +236,6 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
     ],
 )
 def test_names_of_close_marks_stand_apart(outcomes, considered, anchors):
-    """Today's and the considered one's: the lower below its mark."""
     annotations = index_size_map.figure(size_map(outcomes, considered), "light").layout.annotations
     assert [
         name.yanchor for name in annotations if name.text in ("<b>today</b>", "<b>considered</b>")

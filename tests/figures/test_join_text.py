@@ -36,20 +36,19 @@ JOINED = {  # function, parts: in English, in Chinese
 @pytest.mark.parametrize("spoken", messages.LANGUAGES)
 @pytest.mark.parametrize(("join", "parts"), JOINED)
 def test_parts_are_joined(join, parts, spoken, monkeypatch):
-    """With the signs of the language; 和 stands apart from Latin letters alone."""
+    """With the signs of the language; 和 is spaced only next to Latin letters."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: spoken])
     assert join(parts) == JOINED[join, parts][spoken == "zh"]
 
 
 def test_what_is_left_out_is_counted():
-    """Nothing is said of nothing more."""
     assert (
         join_with_others(["a", "b"], 3) == "a, b and 3 more" and join_with_others(["a"], 0) == "a"
     )
 
 
 def test_a_small_number_is_a_word():
-    """A large one is not; in Chinese none is."""
+    """A large number is in digits; in Chinese all are."""
     assert [number_word(number) for number in (0, 1, 12, 13)] == ["no", "one", "twelve", "13"]
     assert (
         count_phrase("common.n_segments", 1) == "one segment"

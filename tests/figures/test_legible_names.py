@@ -1,5 +1,5 @@
-"""Names that hold control characters, marks that turn the order of letters, or bytes that are no
-UTF-8: written out wherever shown.
+"""Names with control characters, marks that reverse text, or bytes that are not UTF-8 are escaped
+wherever they are shown.
 """
 
 import io
@@ -34,9 +34,7 @@ DRIVING = re.compile(
     ],
 )
 def test_what_turns_or_drives_is_written_out(name, expected):
-    """In HTML and in labels of Streamlit; an address keeps the name as it is, as far as it can be
-    sent.
-    """
+    """In HTML and in labels of Streamlit; an address keeps the name unchanged where it can be sent."""
     assert (units.escape_controls(name), elements.escape(name)) == (expected, expected)
     assert not DRIVING.search(elements.escape_markdown(name))
     assert units.escape_line(name) == expected.replace("\n", "\\n").replace("\t", "\\t")
@@ -44,7 +42,7 @@ def test_what_turns_or_drives_is_written_out(name, expected):
 
 
 def test_labels_of_the_map(tmp_path):
-    """And the text under the pointer; quotation marks are no entities, which Plotly would print."""
+    """Also in the hover text; quotation marks are not escaped, because Plotly would print entities."""
     root = broker(tmp_path / "b")
     for name in ("\u202egnp.exe-7", "\x1b[31mred-0", 'say "so"-1'):
         (root / name).mkdir()
@@ -68,10 +66,7 @@ def test_labels_of_the_map(tmp_path):
 
 
 class Terminal(io.BytesIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self) -> bool:
-        """As a terminal does."""
         return True
 
 
@@ -83,7 +78,7 @@ class Terminal(io.BytesIO):
     ],
 )
 def test_a_dump_drives_no_terminal(stream, expected):
-    """What is piped stays to the byte what Kafka's tool prints."""
+    """Piped output is byte for byte that of Kafka's tool."""
     out, err = stream(), stream()
     console = Console(out, err)
     console.write(b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n")

@@ -7,7 +7,6 @@ from kafkaviz.figures.broker import broker_map, map_rows
 
 
 def test_orders_have_their_names():
-    """The largest first is what a page opens with."""
     assert (
         [map_rows.LARGEST, map_rows.NARROWEST, map_rows.BY_NAME]
         == list(map_rows.ORDERS)
@@ -18,7 +17,6 @@ def test_orders_have_their_names():
 
 @pytest.mark.parametrize(("count", "pages"), [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
 def test_pages_of_sixty(count, pages):
-    """One where there is nothing to turn."""
     assert map_rows.page_count(count) == pages
     rows = [PartitionRow] * count
     map_rows.ORDERS["as it is"] = lambda row: 0

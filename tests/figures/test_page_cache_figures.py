@@ -23,20 +23,18 @@ def replay_of(
     readers: Readers = EVERYONE,
     cold: int = 16_000_000,
 ) -> page_replay.Replay:
-    """A replay with an image."""
     return page_replay.replay(
         growth, Memory(cold_after_bytes=cold), readers, warm_bytes, columns=page_faults.COLUMNS
     )
 
 
 def trace(figure, name: str):
-    """The trace of that name."""
     return next(trace for trace in figure.data if trace.name == name)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_image_of_a_plain_growth(mode):
-    """Eight faults, of the middle page as it moves on: pages 13 to 20, one after the other."""
+    """Eight faults of the moving middle page: pages 13 to 20, one after the other."""
     replay = replay_of(None)
     view = page_faults.view(replay, PLAIN)
     assert (
@@ -72,7 +70,7 @@ def test_the_image_of_a_plain_growth(mode):
 
 
 def test_the_image_with_a_warm_section():
-    """No fault, three pages; a smaller section says so."""
+    """No fault and three pages; a smaller section is named."""
     view = page_faults.view(replay_of(8192), WARM)
     assert view.title == "No fault: three pages at most, always the newest" and not len(view.dots)
     assert [note.text for note in view.notes] == ["older pages are no longer touched"]
@@ -100,7 +98,7 @@ def test_many_faults_are_an_image_too():
 
 @pytest.mark.parametrize("entries", [0, 1, 5])
 def test_the_image_of_a_small_index(entries):
-    """A page at most, and nothing to fault; still drawn."""
+    """At most one page and no fault; it is still drawn."""
     view = page_faults.view(replay_of(8192, IndexGrowth(entries)), WARM)
     assert view.title == (
         "No fault: one page at most" if entries else "No lookup while the index grows to 0 pages"
@@ -156,7 +154,7 @@ def test_one_lookup_page_by_page():
 
 @pytest.mark.parametrize("entries", [0, 1, 512, 6145, 7168, 100_000])
 def test_an_index_of_any_size_is_drawn(entries):
-    """Dashed boxes for pages that are not there; a full last page has nothing unwritten."""
+    """Dashed boxes for missing pages; a full last page has nothing unwritten."""
     view = tail_pages.view(entries)
     figure = tail_pages.figure(view, "dark")
     assert len(figure.layout.shapes) == 2 * max(14, -(-entries // 512))
@@ -197,7 +195,7 @@ def test_faults_a_grown_page_as_bars():
 
 
 def test_layouts_as_bars():
-    """Kafka's own is marked, the title names the best of both currencies."""
+    """Kafka's own is marked, and the title names the best by both measures."""
     keys = practice.generate_keys(practice.STEADY, 200_000)
     costs = index_layouts.compare(
         keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000)

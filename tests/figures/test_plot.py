@@ -12,18 +12,16 @@ from kafkaviz.messages import speaking
 
 @pytest.fixture(scope="module")
 def broker(clean):
-    """The sample that was stopped cleanly."""
     return kv.open_broker(clean)
 
 
 @pytest.fixture(scope="module")
 def partition(broker):
-    """One with 40 000 batches of a record each."""
     return broker.partition("heartbeat-0")
 
 
 def test_the_map_has_a_row_for_each_partition(broker):
-    """And the title that the page has above it."""
+    """It has the title of the page."""
     figure = kv.plot.broker(broker)
     assert len(figure.layout.annotations) >= len(broker.partitions)
     assert (
@@ -32,13 +30,12 @@ def test_the_map_has_a_row_for_each_partition(broker):
 
 
 def test_a_segment_is_its_three_files(partition):
-    """The .index takes 8 bytes an entry of 4096 or more."""
+    """The .index takes 8 bytes per entry of 4096 or more."""
     title = kv.plot.segment(partition.segments[0]).layout.title.text
     assert title == "The .index has 0.19 % of the bytes of its .log, the .timeindex 0.29 %"
 
 
 def test_a_segment_without_an_index_is_refused_in_words(clean, tmp_path):
-    """As one line that says which."""
     shutil.copy2(clean / "orders-0" / "00000000000000000000.log", tmp_path)
     broker = kv.open_broker(tmp_path / "00000000000000000000.log")
     with pytest.raises(kv.CannotOpen, match="lacks one of the three files"):
@@ -47,7 +44,6 @@ def test_a_segment_without_an_index_is_refused_in_words(clean, tmp_path):
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_a_lookup_is_drawn_probe_by_probe(partition, mode):
-    """The slots in the order in which Kafka reads them, then the one that is found."""
     lookup = kv.lookup(partition, offset=20_000)
     figure = kv.plot.lookup(lookup, mode)
     [search] = lookup.searches
@@ -62,7 +58,6 @@ def test_a_lookup_is_drawn_probe_by_probe(partition, mode):
 
 
 def test_a_timestamp_has_a_panel_for_each_index(broker):
-    """The time index first."""
     orders = broker.partition("orders-0")
     timestamp_ms = int(orders.segments[1].batches()["max_timestamp_ms"][20])
     path = search_path.view(kv.lookup(orders, timestamp_ms=timestamp_ms))
@@ -80,7 +75,6 @@ def test_rolls_and_tuning_have_the_title_of_their_pages(broker):
 
 
 def test_an_empty_lookup_is_no_fault(broker):
-    """A partition that was never written to: its index has no entry, so no slot is found."""
     lookup = kv.lookup(broker.partition("empty-room-1"), offset=0)
     assert kv.plot.lookup(lookup).layout.title.text.endswith("no answer")
     assert "no answer" in lookup._repr_html_()
@@ -98,7 +92,7 @@ def test_values_show_themselves_as_tables(broker, partition):
 
 
 def test_a_name_with_markup_is_text(tmp_path, clean):
-    """A topic of a stranger's directory cannot write into the page of a notebook."""
+    """The topic of a foreign directory must not write markup into a notebook."""
     shutil.copytree(clean / "nulls-0", tmp_path / "<b>x-0")
     table = kv.open_broker(tmp_path / "<b>x-0").partitions[0]._repr_html_()
     assert "<b>" not in table and "&lt;b&gt;x-0" in table

@@ -1,4 +1,4 @@
-"""Where a target stands among all: shares, bins, the mark, and that the figure draws them."""
+"""The share of targets per number of probes: bins, the mark, and that the figure draws them."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,11 @@ from kafkaviz.simulate.lessons import practice
 
 
 def costs(counts: list[int]) -> LookupCounts:
-    """Targets by their number, the same for probes, pages and headers."""
     column = np.array(counts)
     return LookupCounts(0, sum(counts) - 1, column, column, column)
 
 
 def test_shares_and_mark():
-    """Probes of the article's index, warm and plain."""
     log = practice.five()
     warm, plain = (
         lookup_cost.offset_lookup_counts(
@@ -36,7 +34,7 @@ def test_shares_and_mark():
 
 
 def test_many_numbers_share_bars():
-    """At most forty bars, each of the same width."""
+    """At most forty bars of equal width."""
     view = probe_histogram.view(costs([0, *[1] * 100]), None, "headers", 57, "millisecond")
     assert view.width == 3 and len(view.starts) == 34 and view.target_bar == 18
     assert sum(view.shares) == pytest.approx(1) and probe_histogram.rows(view)[0][0] == "1–3"
@@ -44,7 +42,6 @@ def test_many_numbers_share_bars():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(mode):
-    """A bar each, the outline as shapes, one in another colour and named."""
     view = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
     chart = probe_histogram.figure(view, mode)
     assert list(chart.data[0].y) == [0.3, 0.5, 0.2] and len(chart.layout.shapes) == 2
@@ -55,12 +52,11 @@ def test_the_figure_draws_the_view(mode):
 
 
 def test_nothing_to_draw():
-    """An empty figure, and words."""
     view = probe_histogram.view(costs([0]), None, "headers", 0, "offset")
     assert view.title == "No batch is the answer for any target here"
     assert len(probe_histogram.figure(view, "light").layout.annotations) == 0
 
 
 def test_a_target_that_is_in_no_bar():
-    """Such as one beyond the segment: no mark."""
+    """Such as one beyond the segment: it has no mark."""
     assert probe_histogram.view(costs([0, 1, 1]), None, "probes", 9, "offset").target_bar is None

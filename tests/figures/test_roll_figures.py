@@ -29,7 +29,6 @@ START_MS = 1_700_000_000_000
 
 
 def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarray:
-    """Batches of one record, one after the other."""
     rows = np.zeros(count, INCOMING)
     number = np.arange(count)
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = size_bytes, 1, 2, -1
@@ -39,7 +38,6 @@ def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarra
 
 
 def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarray]:
-    """Returns the history of these batches, and the appended batches."""
     log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
     thin = roll_history.appended_rows(rows)
@@ -47,7 +45,6 @@ def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarra
 
 
 def trace(figure, name: str):
-    """The trace of that name."""
     return next(trace for trace in figure.data if trace.name == name)
 
 
@@ -56,7 +53,7 @@ def trace(figure, name: str):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_rows_run_to_the_limit_that_trips(mode):
-    """Ten batches of 1000 B fill a segment of 10 000 B; its size is at the top where the dot is."""
+    """Ten batches of 1000 B fill a segment of 10 000 B, so its size is at the top at the dot."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(history, 0, appended)
     assert (
@@ -107,8 +104,8 @@ def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
 
 
 def test_the_limit_that_trips_is_reached_between_two_appends():
-    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the row at
-    the top.
+    """The append at 900 ms is below the limit of 950 and the one at 1000 ms above it: the row ends
+    at the top.
     """
     view = roll_timeline.view(written(LogConfig(segment_ms=950), stream(15))[0])
     lines = view.rows[0].lines
@@ -116,8 +113,8 @@ def test_the_limit_that_trips_is_reached_between_two_appends():
 
 
 def test_a_long_log_is_drawn_page_by_page():
-    """14 rows at once, and a sentence that says which; a first row beyond the end is the last
-    page's.
+    """14 rows per page, and a sentence that says which; a first row beyond the end shows the last
+    page.
     """
     history, appended = written(LogConfig(segment_bytes=1000), stream(300))
     assert roll_timeline.view(history).caption.endswith("The first 14 of 300 are drawn.")
@@ -139,7 +136,7 @@ def test_a_long_log_is_drawn_page_by_page():
 
 
 def test_words_beside_a_row_end_within_a_narrow_chart():
-    """On a page of 1024 px; seven rows, of which the words of the last stand before them."""
+    """On a page of 1024 px with seven rows, the text of the last is before it."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(70))
     view = roll_timeline.view(history, 0, appended)
     chart_px = roll_timeline.NARROW_PX - roll_timeline.LEFT_PX - roll_timeline.RIGHT_PX
@@ -195,7 +192,7 @@ def test_what_was_written_is_described_in_spans():
     ],
 )
 def test_ticks_read_well(apart_ms, ticks):
-    """Whole milliseconds, seconds, minutes, hours: at most nine, never 1.2 min."""
+    """Whole milliseconds, seconds, minutes or hours: at most nine, never 1.2 min."""
     view = roll_timeline.view(written(LogConfig(), stream(40, apart_ms=apart_ms))[0])
     axis = roll_timeline.figure(view, "light").layout.xaxis
     assert list(axis.ticktext[:3]) == ticks and len(axis.ticktext) <= roll_timeline.MAX_TICKS + 1
@@ -206,7 +203,6 @@ def test_ticks_read_well(apart_ms, ticks):
 
 
 def test_nothing_to_draw():
-    """No segment, one segment without a span of time: no roll, no failure."""
     empty = roll_timeline.view(RollHistory((), LogConfig()))
     assert (
         empty.title == "No roll yet: nothing reached its limit"
@@ -249,7 +245,6 @@ def test_nothing_to_draw():
     ],
 )
 def test_causes_in_words(reason, cause, because, ink):
-    """Name, numbers and colour of each; where the settings do not explain it, the numbers alone."""
     segment_history = roll_history.SegmentHistory(
         base_offset=0,
         opened_ms=0,
@@ -303,9 +298,7 @@ def test_curves_of_the_defaults(mode):
 
 
 def test_curves_that_end_in_nothing():
-    """A time index that is always full decides at every speed; no speed, no mark; names keep
-    apart.
-    """
+    """A time index that is always full decides at every speed; without a speed there is no mark."""
     view = limit_curves.view(LogConfig(segment_index_bytes=12), WriteLoad(100), 0)
     assert view.title == "Time index decides at every speed" and view.log_point is None
     figure = limit_curves.figure(view, "light")
@@ -320,7 +313,6 @@ def test_curves_that_end_in_nothing():
 
 @pytest.mark.parametrize("segment_ms", [1000, 12_000, 20_000, 60_000, 600_000, 10**12])
 def test_names_of_curves_keep_apart(segment_ms):
-    """Wherever the curves end, in the middle or at an edge."""
     config = LogConfig(segment_ms=segment_ms, segment_bytes=2**31 - 1, segment_index_bytes=4 << 20)
     figure = limit_curves.figure(limit_curves.view(config, WriteLoad(1000), 0), "dark")
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
@@ -333,7 +325,6 @@ def test_names_of_curves_keep_apart(segment_ms):
 
 
 def test_curves_as_a_table():
-    """A row every decade and a half, the limit that decides named."""
     rows = limit_curves.rows(limit_curves.view(LogConfig(), WriteLoad(1000), 5000))
     assert (
         rows[0][:2] == ("10 B/s", "time")
@@ -352,7 +343,6 @@ def test_curves_as_a_table():
 
 
 def test_a_run_beside_the_run_before():
-    """Half the segment: twice the rolls, half the size each."""
     before, now = (
         roll_summary.summarize(
             written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)}
@@ -388,7 +378,6 @@ def test_a_run_beside_the_run_before():
     ],
 )
 def test_changes_in_words(old, new, words):
-    """More is × or %, less is %."""
     assert roll_summary.change_text(old, new) == words
 
 
@@ -422,8 +411,8 @@ def test_every_step_has_its_reason():
 
 
 def test_the_message_counts_what_it_shows():
-    """No step shows more entries than its segment has; lines and values of every step fit the
-    card.
+    """No step shows more entries than its segment has, and the lines and values of every step fit
+    the card.
     """
     for story in (growth.first_segments(), growth.full_time_index()):
         message = growth_figure.browser_payload(growth_figure.view(story, "a"))
@@ -442,7 +431,6 @@ def test_the_message_counts_what_it_shows():
 
 
 def test_what_kafka_refuses_is_reported():
-    """Its own words, at the end."""
     story = growth.grow(
         LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0
     )
@@ -454,7 +442,6 @@ def test_what_kafka_refuses_is_reported():
 
 
 def test_steps_without_timestamps():
-    """No time entry, and a reason for it."""
     view = growth_figure.view(
         growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a"
     )
@@ -464,7 +451,7 @@ def test_steps_without_timestamps():
 
 
 def test_few_batches_are_one_stretch():
-    """A dozen appends far apart: their mean, not the nothing between them."""
+    """A dozen appends far apart have their mean, not the gap between them."""
     history, appended = written(LogConfig(segment_bytes=1000), stream(12))
     (only,) = roll_timeline.view(history, 0, appended).write_spans
     assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)
@@ -480,7 +467,7 @@ def test_few_batches_are_one_stretch():
 def test_they_are_sent_as_plotly_would_send_them(
     bytes_per_s, segment_index_bytes, segment_ms, mode
 ):
-    """Plain values: the JSON is that of the same figure when Plotly has checked it."""
+    """The JSON equals that of the same figure after Plotly's checks."""
     config = LogConfig(
         segment_bytes=20_000, segment_ms=segment_ms, segment_index_bytes=segment_index_bytes
     )

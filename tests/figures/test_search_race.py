@@ -60,12 +60,11 @@ def test_the_title_is_the_result(disk, title):
     ],
 )
 def test_who_waits(entries, target, title):
-    """Far behind, and in an index of one page."""
     assert view(entries, target).storages[0].title == title
 
 
 def test_the_title_says_which_entry_it_is():
-    """The one at which a middle moves to a cold page, and beside it the one before."""
+    """The entry at which a middle moves to a cold page is named, next to the one before."""
     jump, before = jump_views()
     assert jump.question.startswith(
         "The entry at which the middles move to pages that no reader used"
@@ -99,14 +98,13 @@ def test_the_title_says_which_entry_it_is():
     ],
 )
 def test_the_caption_says_where_the_target_lies(entries, target, words):
-    """Behind what hot and cold mean."""
+    """After the meaning of hot and cold."""
     caption = view(entries, target).caption
     assert caption.startswith("Pages of 4 KiB.")
     assert words in caption
 
 
 def test_the_strips():
-    """Every page once, hot or cold as the search finds it."""
     plain, warm = TAIL.lanes
     assert [cell.page for cell in TAIL.cells] == list(range(14))
     assert [page for page in range(14) if plain.hot[page]] == [0, 6, 10, 11, 12, 13]
@@ -116,7 +114,6 @@ def test_the_strips():
 
 
 def test_each_lane_says_why_its_first_probe():
-    """Page 0, and where the warm section begins."""
     plain, warm = TAIL.lanes
     assert plain.first == "slot 0 first: is there an answer at all?"
     assert warm.first == f"slot 6{T}143 first: where the section begins"
@@ -130,7 +127,7 @@ def test_what_a_search_came_to():
 
 
 def test_of_many_pages_those_are_drawn_that_matter():
-    """What is read, what is hot, and the warm section, with how many are left out."""
+    """The pages that are read or hot, and the warm section, with the number left out."""
     race = view(1_310_720, 1_310_720)
     assert len(race.cells) < 32
     assert race.cells[-1].page == 2559
@@ -143,7 +140,6 @@ def test_who_is_far_behind_is_slower():
 
 
 def test_the_model_is_called_one():
-    """With its numbers, that of a cold page first; a lesson says how small its pages are."""
     note = TAIL.storages[0].note
     assert "within the last 1 MB of log" in note
     assert "Times are a model: 0.10 µs per search, 14 ns per probe, 100 µs per cold page" in note
@@ -163,12 +159,10 @@ def test_the_model_is_called_one():
     ],
 )
 def test_times_have_three_digits(time_us, text):
-    """In the unit that reads best."""
     assert search_race.time_text(time_us) == text
 
 
 def test_the_message_is_plain_values():
-    """Everything at once, which the browser takes as JSON."""
     message = json.loads(json.dumps(search_race.browser_payload([TAIL], "key")))
     (race,) = message["races"]
     assert [storage["name"] for storage in race["storages"]] == [

@@ -23,12 +23,10 @@ from kafkaviz.log.file import info
 
 
 def read(directory, partition, segment):
-    """A segment of a sample."""
     return anatomy.read(open_broker(directory).partition(partition).segment(segment))
 
 
 def value(pane: Pane, byte: int) -> tuple[str, str]:
-    """Name and value of the field that has a byte of the pane."""
     (span_value,) = [
         (span.name, span.value) for span in pane.spans if span.start <= byte < span.end
     ]
@@ -36,7 +34,6 @@ def value(pane: Pane, byte: int) -> tuple[str, str]:
 
 
 def is_whole(pane: Pane) -> None:
-    """The bytes that are sent have a span each."""
     assert (
         pane.spans[0].start <= pane.first
         and pane.spans[-1].end >= pane.first + len(pane.data)
@@ -47,13 +44,12 @@ def is_whole(pane: Pane) -> None:
 
 @pytest.fixture(scope="module")
 def payments(clean):
-    """A segment of 906 batches, none of them compressed."""
     return read(clean, "payments-0", 7975)
 
 
 def test_the_pinned_batch(payments):
-    """From its first byte to its last, the key of its index entry chosen; the neighbours by their
-    first offsets.
+    """From its first byte to its last, with the key of its index entry chosen and the neighbours by
+    their first offsets.
     """
     drawn = view(payments, ".log", 413, 95, 95)
     assert (drawn.outer.start, drawn.outer.end, drawn.inner, drawn.fault) == (
@@ -81,7 +77,7 @@ def test_the_ends_have_one_neighbour(payments):
 
 
 def test_an_index_around_its_slot(payments):
-    """The whole file can be scrolled; each field leads to the offset of its entry."""
+    """The whole file can be scrolled, and each field leads to the offset of its entry."""
     drawn = view(payments, ".index", 413, 95, 95)
     assert (drawn.outer.start, drawn.outer.end, drawn.outer.chosen) == (0, 209 * 8, 760)
     assert value(drawn.outer, 764) == ("position", "479\u202f997")
@@ -95,7 +91,6 @@ def test_an_index_around_its_slot(payments):
 
 
 def test_what_a_compressed_batch_holds(clean):
-    """A second pane with the decompressed records."""
     drawn = view(read(clean, "clicks-gzip-0", 0), ".log", 0, -1, -1)
     assert (drawn.inner.of, drawn.inner.end, drawn.title) == (
         "records",
@@ -165,7 +160,7 @@ def test_the_legend_has_what_is_met(payments):
 
 
 def test_the_payload(payments):
-    """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of
+    """Its length, its words, then the bytes; offsets are text, because a double cannot hold all of
     them.
     """
     drawn = view(payments, ".index", 413, 95, 95)
@@ -184,8 +179,8 @@ def test_the_payload(payments):
 
 
 def test_a_byte_that_an_address_names(payments):
-    """It is chosen where it is shown, in a batch, an index and any other file; elsewhere the key
-    is.
+    """The field at that byte is chosen if it is shown, in a batch, an index or any other file; else
+    the key is.
     """
     assert view(payments, ".log", 413, 95, 95, initial=InitialByte(480000)).outer.chosen == 480000
     assert view(payments, ".log", 413, 95, 95, initial=InitialByte(0)).outer.chosen == 479997 + 23
@@ -197,8 +192,8 @@ def test_a_byte_that_an_address_names(payments):
 
 
 def test_a_file_of_its_own(payments):
-    """From its first byte to its last, batches or not; what is sent lies around the byte that is
-    wanted.
+    """From its first byte to its last, with or without batches; the sent part is around the
+    requested byte.
     """
     drawn = file_view(payments.segment.log, "a copy", byte=479997)
     assert (drawn.file, drawn.outer.of, drawn.outer.start, drawn.outer.end) == (
@@ -235,7 +230,6 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
     ],
 )
 def test_the_address_of_a_byte(partition, file, expected):
-    """A file of a segment by its kind, any other by its name."""
     address = {"tp": partition} if partition else {}
     assert byte_address(partition, file, 12) == {
         **address,
@@ -247,5 +241,5 @@ def test_the_address_of_a_byte(partition, file, expected):
 
 
 def test_a_name_with_markup_has_no_address():
-    """The page would show it spelled out."""
+    """The page would show it escaped."""
     assert byte_address("orders-0", "orders-0/![a](b)") == {}

@@ -17,7 +17,6 @@ from tests.analysis import arrays
 
 
 def rows(segment_anatomy, reason: str | None = None) -> dict[str, dict[str, Fact]]:
-    """The facts of each file by their labels."""
     return {
         file: {fact.label: fact for fact in facts}
         for _, file, facts in segment_facts.file_facts(segment_anatomy, reason)
@@ -25,7 +24,6 @@ def rows(segment_anatomy, reason: str | None = None) -> dict[str, dict[str, Fact
 
 
 def fact_texts(facts: dict[str, Fact]) -> dict[str, str]:
-    """Returns labels and values with plain spaces."""
     return {
         label: f"{fact.value} {fact.detail}".strip().replace("\u202f", " ")
         for label, fact in facts.items()
@@ -33,7 +31,6 @@ def fact_texts(facts: dict[str, Fact]) -> dict[str, str]:
 
 
 def test_a_closed_segment(clean):
-    """As the dump tool and the simulator's rule have it."""
     facts = rows(anatomy.read(open_broker(clean).partition("payments-0").segment(7975)), "size")
     assert fact_texts(facts[".log"]) == {
         "Offsets": "7 975 – 15 903",
@@ -63,7 +60,6 @@ def test_a_closed_segment(clean):
 
 
 def test_a_killed_segment(killed):
-    """Unwritten slots and a torn tail; nothing rolled it."""
     facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
     log, index, times = (fact_texts(facts[file]) for file in (".log", ".index", ".timeindex"))
     assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[
@@ -93,8 +89,8 @@ def test_damage_is_reported_and_drawn_as_such(damaged, directory, base_offset, f
 
 
 def test_why_index_points_are_without_a_time():
-    """That no newer record came is said only where it is so: not of slots that were lost, not of
-    batches that have no time.
+    """They say "no newer record came" only if true: not for lost slots or batches without a
+    time.
     """
 
     def why(table, times=None) -> str:
@@ -119,7 +115,6 @@ def test_why_index_points_are_without_a_time():
 
 
 def test_a_segment_of_a_deleted_topic_is_deleted(clean):
-    """As the Broker page counts it, whatever its own files are called."""
     segment_anatomy = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
     for state, labels in (
         ("delete", {"State": "deleted"}),
@@ -148,7 +143,7 @@ def test_time_entries_without_an_index():
 
 
 def test_a_reason_that_nobody_knows():
-    """A dash, and why."""
+    """A dash with the reason."""
     table = arrays.batches([100] * 2)
     fact = rows(arrays.anatomy(table, None, None))[".log"]["Rolled by"]
     assert fact.value == "–" and "no setting explains it" in fact.hover
@@ -158,7 +153,6 @@ def test_a_reason_that_nobody_knows():
 
 
 def test_an_empty_log():
-    """Bytes and state; nothing of records."""
     table = arrays.batches([])
     facts = rows(
         arrays.anatomy(table, arrays.offset_entries([]), arrays.time_entries([]), state="active")
@@ -169,7 +163,6 @@ def test_an_empty_log():
 
 
 def test_wrappers_do_not_tell():
-    """How many records, and where the first one starts."""
     log = fact_texts(
         rows(
             arrays.anatomy(
@@ -187,7 +180,6 @@ def test_wrappers_do_not_tell():
 
 
 def test_segments_of_days_tell_the_day():
-    """A time of day alone would say nothing."""
     table = arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
     log = fact_texts(rows(arrays.anatomy(table, None, None))[".log"])
     assert (log["First record"], log["Newest record"]) == (
@@ -197,7 +189,6 @@ def test_segments_of_days_tell_the_day():
 
 
 def test_large_files_have_larger_units():
-    """A row has room for 25 characters."""
     entries = arrays.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = fact_texts(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
     assert (
@@ -207,7 +198,7 @@ def test_large_files_have_larger_units():
 
 
 def test_until_when_a_segment_is_kept(clean):
-    """By the settings of its topic, and by which rule on hover; without a limit there is nothing to
+    """By the settings of its topic, with the rule on hover; without a limit there is nothing to
     wait for.
     """
     planned = plan_check(open_broker(clean))

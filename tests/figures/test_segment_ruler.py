@@ -17,7 +17,6 @@ from tests.support.ruler_message import unpacked
 
 
 def test_lanes_say_what_they_lack():
-    """A missing file, a file without an entry, slots that follow, a slot that was cut."""
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 400)
     view = ruler.view(arrays.anatomy(table, None, None), Selection("", 0))
@@ -77,7 +76,6 @@ def test_the_message_holds_the_view():
 
 
 def test_a_message_of_few_batches_has_no_overview():
-    """And one without entries has empty tables."""
     view = ruler.view(
         arrays.anatomy(arrays.batches([100, 100]), None, None, tail=("torn", 45)), Selection("", 0)
     )
@@ -92,8 +90,8 @@ def test_a_message_of_few_batches_has_no_overview():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["clean", "killed", "damaged"])
 def test_a_log_that_is_read_in_windows_looks_the_same(name, request, monkeypatch):
-    """Whatever is sent, of every segment of a broker: read in chunks of 500 batches, of which
-    blocks of 64 are read again.
+    """Every segment of a broker, read in chunks of 500 batches, of which blocks of 64 are read
+    again.
     """
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", 64)
     for partition in open_broker(request.getfixturevalue(name)).partitions:

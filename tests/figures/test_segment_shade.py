@@ -1,5 +1,3 @@
-"""How dark batches are drawn, and the overview of many of them."""
-
 import numpy as np
 
 from kafkaviz.analysis.segment.selection import Selection
@@ -9,9 +7,7 @@ from tests.analysis.arrays import even
 
 
 def test_the_overview_of_many_batches():
-    """A thousand columns: entries that point into each, and how many batches begin there; each byte
-    of a column counts once.
-    """
+    """A thousand columns: how many entries point into each, and how many batches begin there."""
     view = ruler.view(even(4000, interval=1000), Selection("", 0))
     assert view.overview.entries.shape == view.overview.shades.shape == (1000,)
     assert view.overview.entries.sum() == view.index.written and set(
@@ -21,9 +17,7 @@ def test_the_overview_of_many_batches():
 
 
 def test_the_overview_follows_the_shade():
-    """Sizes grow from left to right, and so does the darkness; one huge batch covers all its
-    columns.
-    """
+    """Sizes and darkness grow from left to right; one huge batch covers all its columns."""
     table = arrays.batches(list(range(100, 2100)))
     view = ruler.view(arrays.anatomy(table, *arrays.indexed(table, 4096)), Selection("", 0), "Size")
     shades = view.overview.shades.astype(int)
@@ -36,15 +30,12 @@ def test_the_overview_follows_the_shade():
 
 
 def test_the_overview_ends_where_the_batches_end():
-    """Behind them lies what no batch is."""
+    """No column after them has a batch."""
     shades = ruler.view(even(2000, tail=("zeros", 200_000)), Selection("", 0)).overview.shades
     assert shades[499] > 0 and set(shades[500:].tolist()) == {0}
 
 
 def test_shades_are_described():
-    """By size: all but the largest hundredth; by age: from the oldest newest record to the newest;
-    days where it is days.
-    """
     table = arrays.batches(
         [100] * 99 + [900], times_ms=[1_700_000_000_000 + step * 60_000 for step in range(100)]
     )

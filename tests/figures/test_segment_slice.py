@@ -10,13 +10,11 @@ from tests.analysis.arrays import even
 
 
 def sent(segment_anatomy: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
-    """The slice around a row, and its columns."""
     part = find_slice(segment_anatomy, centre_row)
     return part, build_columns(segment_anatomy, part)
 
 
 def test_a_small_segment_is_sent_whole():
-    """Up to 5000 batches; the browser never asks."""
     part, columns = sent(even(5000), 0)
     assert part == Slice(
         0, 5000, 5000, 0, len(columns["entry"]["key"]), 0, len(columns["time"]["offset"])
@@ -29,15 +27,15 @@ def test_a_small_segment_is_sent_whole():
     [(0, 0), (1499, 0), (1500, 1000), (2499, 1000), (2500, 2000), (8999, 7001), (5000, 4000)],
 )
 def test_a_large_segment_is_sent_in_slices(centre_row, from_row):
-    """2000 rows that start at a multiple of 1000; at least 500 on each side of the row asked for;
-    the last slice is whole.
+    """2000 rows from a multiple of 1000, with at least 500 on each side of the requested row; the
+    last slice is whole.
     """
     part = find_slice(even(9001), centre_row)
     assert (part.from_row, part.to_row, part.rows) == (from_row, from_row + 2000, 9001)
 
 
 def test_a_slice_has_the_entries_of_its_rows():
-    """From the one that serves its first row on, to the last that points into it; times
+    """From the entry that serves its first row to the last that points into it; time entries
     likewise.
     """
     segment_anatomy = even(9001)
@@ -60,9 +58,7 @@ def test_a_slice_has_the_entries_of_its_rows():
 
 
 def test_a_time_from_long_before_is_sent_with_its_entry():
-    """The newest record came first of all; its time entry belongs to the first entry that was
-    written.
-    """
+    """The newest record came first; its time entry belongs to the first entry that was written."""
     table = arrays.batches([100] * 9000, times_ms=[5] + [1] * 8999)
     entries, times = arrays.indexed(table, 300)
     segment_anatomy = arrays.anatomy(table, entries, times)
@@ -83,8 +79,8 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
 
 
 def test_columns_are_those_of_the_segment():
-    """Offsets from the base offset; NONE where a link has no other end; a time entry alone has no
-    slot.
+    """Offsets are relative to the base offset; NONE where a link has no other end; a time entry
+    alone has no slot.
     """
     segment_anatomy = even(9, base_offset=2**60)
     columns = sent(segment_anatomy, 4)[1]
@@ -111,8 +107,8 @@ def test_columns_are_those_of_the_segment():
 
 
 def test_offsets_that_damage_pushed_beyond_int64():
-    """A garbage offset far below the base wraps around and comes back exact, modulo 2**64, as the
-    browser adds it.
+    """An offset far below the base wraps around and comes back exact modulo 2**64, as the browser
+    adds it.
     """
     table = arrays.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5

@@ -16,19 +16,17 @@ from tests.analysis import arrays
 
 @pytest.fixture(scope="module")
 def payments(clean):
-    """A sound segment of a real broker."""
     return anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
 
 
 def plain(row):
-    """A row with plain spaces."""
     return type(row)(
         *(cell.replace("\u202f", " ") if isinstance(cell, str) else cell for cell in row)
     )
 
 
 def test_rows_of_a_real_segment(payments):
-    """Those around offset 11612; the chosen one is in the middle."""
+    """Around offset 11612, with the chosen row in the middle."""
     row = int(np.flatnonzero(payments.batches.all_rows()["base_offset"] == 11612)[0])
     pin = tables.find_pinned_row(payments, row)
     assert pin == PinnedRow(row, 95, 95)
@@ -80,7 +78,6 @@ def test_rows_of_a_real_segment(payments):
 
 
 def test_the_chosen_row_stays_in_view():
-    """At the ends it moves out of the middle; short tables are shown whole."""
     assert list(tables.rows_around(100, 50)) == list(range(45, 56))
     assert list(tables.rows_around(100, 0)) == list(range(11)) and list(
         tables.rows_around(100, 99)
@@ -89,7 +86,7 @@ def test_the_chosen_row_stays_in_view():
 
 
 def test_what_goes_with_a_row():
-    """Its own entry, else the one a search lands on; the time entry of that, else one that names
+    """Its own entry, else the one a search lands on; that entry's time entry, else one that names
     this batch alone.
     """
     table = arrays.batches([100] * 9)
@@ -120,7 +117,7 @@ def test_tables_of_an_entry_that_leads_astray(damaged):
 
 
 def test_faults_of_the_other_kinds():
-    """Entries that point at no batch, times that no batch holds."""
+    """Entries that point at no batch, times that no batch has."""
     table = arrays.batches([100] * 9)
     entries = arrays.offset_entries([(1, 101), (2, 5000), (1, 300)])
     segment_anatomy = arrays.anatomy(table, entries, arrays.time_entries([(7, 3), (8, 99)]))
@@ -137,9 +134,7 @@ def test_faults_of_the_other_kinds():
 
 
 def test_cells_that_have_no_value():
-    """Wrappers of magic 0: no count, no time, no leader epoch; an unknown codec keeps its
-    number.
-    """
+    """Wrappers of magic 0 have no count, time or leader epoch; an unknown codec keeps its number."""
     table = arrays.wrapped(arrays.batches([100, 100]), [0, 1])
     table["leader_epoch"] = -1
     table["attributes"][1] = 6
@@ -170,13 +165,12 @@ def test_a_time_entry_alone():
 
 
 def read_back(segment_anatomy, table: str) -> list[dict[str, str]]:
-    """A CSV as a spreadsheet would take it."""
     return list(csv.DictReader(io.StringIO(tables.csv_bytes(segment_anatomy, table).decode())))
 
 
 def test_csv_of_batches(payments):
-    """Every batch, numbers plain, its entry and the one that finds it; nothing where there is
-    nothing.
+    """Every batch in plain numbers, its entry and the one that finds it; empty cells where there is
+    none.
     """
     rows = read_back(payments, "batches")
     assert (
@@ -195,7 +189,6 @@ def test_csv_of_batches(payments):
 
 
 def test_csv_of_the_indexes(payments):
-    """Every written slot."""
     rows = read_back(payments, "index")
     assert rows[95] == {
         "slot": "95",
@@ -215,7 +208,6 @@ def test_csv_of_the_indexes(payments):
 
 
 def test_csv_leaves_out_what_a_wrapper_does_not_tell():
-    """No -1 that looks like a value."""
     segment_anatomy = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [1]), None, None)
     rows = read_back(segment_anatomy, "batches")
     assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (
@@ -226,7 +218,7 @@ def test_csv_leaves_out_what_a_wrapper_does_not_tell():
 
 
 def test_batches_around_a_wrong_entry(damaged):
-    """Slot 3 of this index leads to the batch of offset 1017, and should to that of 947."""
+    """Slot 3 of this index leads to the batch of offset 1017 instead of that of 947."""
     segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     pin = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_batch[3]), 3)
     home = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_home[3]))

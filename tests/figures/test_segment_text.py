@@ -35,7 +35,6 @@ THIN = "\u202f"
     ],
 )
 def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
-    """The title says what this segment shows."""
     assert headline(clean, directory, base_offset) == spaced(finding)
 
 
@@ -62,24 +61,22 @@ def test_findings_of_damage(damaged, directory, base_offset, finding):
 
 
 def test_findings_of_a_killed_broker(killed):
-    """Unwritten slots before the torn tail, as long as the file is in use."""
+    """Unwritten slots come before the torn tail while the file is in use."""
     created = "The index was created at 64 KiB and 8 088 of its 8 192 slots were never written"
     assert headline(killed, "append-time-0", 0) == spaced(created)
 
 
 def headline(directory, name, base_offset) -> str:
-    """The finding of a segment on disk."""
     return words.headline(anatomy.read(open_broker(directory).partition(name).segment(base_offset)))
 
 
 def spaced(words: str) -> str:
-    """Thin spaces between the digits of a number, as units.format_count puts them."""
     return re.sub(r"(?<=\d) (?=\d{3})", THIN, words)
 
 
 def test_findings_that_no_sample_shows():
-    """Tails of closed segments, keys that do not grow, several wrong entries, an index without one
-    entry yet.
+    """Tails of closed segments, keys that do not grow, several wrong entries, an index without an
+    entry.
     """
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 300)
@@ -121,7 +118,6 @@ def test_findings_that_no_sample_shows():
 
 
 def test_an_entry_for_an_append():
-    """A key of a later batch: the title speaks of appends."""
     table = arrays.batches([100] * 9)
     assert words.headline(
         arrays.anatomy(table, arrays.offset_entries([(5, 400), (8, 700)]), arrays.time_entries([]))
@@ -158,12 +154,10 @@ def test_an_entry_for_an_append():
     ],
 )
 def test_the_sentence_below_the_title(made_anatomy, sentence):
-    """How many batches, and how a search reaches them."""
     assert words.lead(made_anatomy()) == sentence
 
 
 def test_a_directory_that_waits_for_its_deletion():
-    """It is named after its state."""
     assert (
         words.lead(even(0), "delete")
         == "The topic is deleted and its directory waits to be removed."
@@ -171,7 +165,7 @@ def test_a_directory_that_waits_for_its_deletion():
 
 
 def test_the_text_of_a_lone_time_entry():
-    """At a stop in the segment in use, else at the roll; nothing where the index is not whole."""
+    """At a stop in the active segment, else at the roll; none where the index is incomplete."""
     assert (
         words.closing_event(even(9)),
         words.closing_event(even(9, state="active")),
@@ -190,7 +184,6 @@ def test_the_text_of_a_lone_time_entry():
 
 
 def test_nothing_to_draw():
-    """An empty log, one of zeros, one that was cut."""
     assert words.no_batch_text(even(0))[0] == "Nothing was written here yet"
     assert (
         "Its .index was preallocated at 64 B"
@@ -206,7 +199,6 @@ def test_nothing_to_draw():
 
 
 def test_why_an_index_has_no_entry():
-    """The rule, and how many slots wait."""
     assert words.no_entry_reason(even(1)).endswith("more than index.interval.bytes.")
     assert words.no_entry_reason(even(1, unwritten=(8192, 0))).endswith(
         f"8{THIN}192 slots are waiting."
@@ -239,9 +231,7 @@ def test_why_an_index_has_no_entry():
     ],
 )
 def test_what_dashes_stand_for(magic, wrapped, sentence):
-    """Each thing that no batch or not every batch tells is named once; of epochs only where there
-    is a column of them.
-    """
+    """Each missing value is explained once; epochs only where they have a column."""
     table = arrays.batches([100] * 3)
     table["magic"] = magic
     table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)

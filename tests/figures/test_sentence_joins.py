@@ -1,6 +1,4 @@
-"""No second way to join what the reader sees: figures/text/sentences.py knows what stands between two words
-in each language.
-"""
+"""Only figures/text/sentences.py joins sentences, with the signs of each language."""
 
 import ast
 from collections.abc import Iterator
@@ -18,13 +16,11 @@ SAYS = {"say", "counted", "told"}
 
 
 def files() -> Iterator[Path]:
-    """Every file that speaks to the reader."""
     for room in ROOMS:
         yield from sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else (ROOT / room,)
 
 
 def joined(file: Path) -> Iterator[tuple[int, str, ast.Call]]:
-    """Each "text".join(...) of a file: its line, the text between, and the call."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         is_join = (
             isinstance(node, ast.Call)
@@ -36,7 +32,7 @@ def joined(file: Path) -> Iterator[tuple[int, str, ast.Call]]:
 
 
 def speaks(call: ast.Call) -> bool:
-    """Whether a sentence, or a list of some, is put into the join there."""
+    """Returns whether a sentence, or a list of some, is joined there."""
     inner = list(ast.walk(call))[1:]
     is_said = any(
         isinstance(node, ast.Call) and getattr(node.func, "id", "") in SAYS for node in inner
@@ -47,7 +43,7 @@ def speaks(call: ast.Call) -> bool:
 
 
 def test_sentences_are_joined_by_join_text_alone():
-    """A comma, an and or a blank between two sentences is another one in another language."""
+    """A comma, "and" or a blank between two sentences differs by language."""
     calls = {
         f"{file.relative_to(ROOT)}:{line}"
         for file in files()
@@ -67,7 +63,6 @@ def test_a_full_stop_is_the_readers(spoken, text, monkeypatch):
 
 
 def test_a_name_in_chinese_takes_no_capital_away(monkeypatch):
-    """In Chinese none is put."""
     assert capitalize("broker /数据 is there") == "Broker /数据 is there"
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert capitalize("broker 没有正常停止") == "broker 没有正常停止"

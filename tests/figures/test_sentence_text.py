@@ -1,6 +1,4 @@
-"""Findings and steps of a start in another language: all sentences of real and damaged directories
-are said in it.
-"""
+"""Findings and steps of a start in another language, for real and damaged directories."""
 
 import re
 from collections.abc import Iterator
@@ -30,12 +28,10 @@ KAFKAS = (
 
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader of Chinese."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
 
 
 def finding_messages(directory: Path) -> Iterator[Message]:
-    """All that a checkup of a directory says."""
     health = check(directory)
     for finding_ in health.findings:
         yield from (
@@ -70,7 +66,6 @@ def test_all_that_is_constant_of_a_finding_is_translated(language_code):
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_every_message_of_a_directory_is_chinese(sample, request):
-    """With its values; Kafka's own words stay."""
     texts = [text.render("zh") for text in finding_messages(request.getfixturevalue(sample))]
     assert [
         text
@@ -80,7 +75,7 @@ def test_every_message_of_a_directory_is_chinese(sample, request):
 
 
 def test_a_finding_in_chinese(chinese):
-    """Title, what is there, what Kafka does and what to do; what is Kafka's stays English."""
+    """Title, evidence, what Kafka does and the advice; Kafka's terms stay English."""
     text = message(
         "finding.more_places",
         n=3,
@@ -106,7 +101,7 @@ def test_a_finding_in_chinese(chinese):
 
 
 def test_a_consequence_with_values_stands_in_place_of_that_of_the_code(chinese):
-    """Where a search skips to."""
+    """It says where a search skips to."""
     entry = finding(
         "index-offset-mismatch",
         verbatim("slot 3"),
@@ -122,7 +117,6 @@ def test_a_consequence_with_values_stands_in_place_of_that_of_the_code(chinese):
 
 
 def test_a_step_says_its_cause(chinese):
-    """With the value that it is about, and without one."""
     point = message("start.not_stopped_cleanly", offset=117)
     assert (
         StartupStep(
@@ -139,7 +133,6 @@ def test_a_step_says_its_cause(chinese):
 
 
 def test_the_outlook_in_chinese(chinese):
-    """Numbers in figures, and one sentence."""
     cut = StartupStep(
         partition="a-0",
         segment=0,

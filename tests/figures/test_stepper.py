@@ -1,7 +1,3 @@
-"""The steps of a lookup, sentence by sentence and value by value; the same as those of the design's
-reference.
-"""
-
 import re
 from dataclasses import replace
 
@@ -37,7 +33,6 @@ def looked_up(
     version: str = "4.3.1",
     warm: int = 8192,
 ) -> LookupContext:
-    """A lookup in a practice log."""
     behaviour = replace(versions.search_profile(version), warm_bytes=warm)
     result = (
         by_timestamp(log.log, timestamp_ms, behaviour)
@@ -62,7 +57,6 @@ def looked_up(
 
 
 def words(context: LookupContext) -> list[tuple[str, str]]:
-    """Phase and sentence of each step."""
     return [(step.phase, step.text) for step in stepper.view(context).steps]
 
 
@@ -122,7 +116,7 @@ def test_the_article_by_time():
 
 
 def test_releases_read_other_headers():
-    """Up to 4.0 two reads a batch, and up to 2.0 a plain search."""
+    """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain bisection."""
     older = words(looked_up(practice.five(), 23, version="3.9"))
     assert older[5][1] == (
         "At byte 656: 17 bytes, then 61 for the last offset. It ends at 22, below 23. Jump 182 "
@@ -135,7 +129,6 @@ def test_releases_read_other_headers():
 
 
 def test_what_each_step_shows():
-    """Lines of the pseudocode, live values, and which of them changed."""
     view = stepper.view(looked_up(practice.twenty(), 66, warm=32))
     steps = [step for step in view.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
@@ -187,7 +180,7 @@ def test_what_is_drawn_of_a_search():
 
 
 def test_a_full_index_takes_few_bytes():
-    """Nothing is sent of slots that no probe reads."""
+    """Slots that no probe reads are not sent."""
     context = looked_up(practice.full(), 1_234_567)
     view = stepper.view(context)
     sent = stepper.browser_payload(view, context, "key")
@@ -203,8 +196,8 @@ def test_a_full_index_takes_few_bytes():
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_target_of_a_small_log_has_its_steps(every):
-    """By offset and by time, each release; the last step names the answer, and the probes add
-    up. In each run every seventh, the first and the last among them.
+    """By offset and by time, for each release: the last step names the answer, and the probes add
+    up. Each run takes every seventh target, the first and the last.
     """
     log = practice.twenty()
     for version in ("4.3.1", "3.9", "2.0"):
@@ -235,13 +228,11 @@ def test_every_target_of_a_small_log_has_its_steps(every):
     ],
 )
 def test_beyond_the_log(offset, text):
-    """One step, no search."""
     view = stepper.view(looked_up(practice.five(), offset))
     assert len(view.steps) == 1 and text in view.steps[0].text and not view.searches
 
 
 def test_later_than_all():
-    """No segment is searched."""
     steps = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 9000))
     assert (
         len(steps) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in steps[0][1]
@@ -249,7 +240,6 @@ def test_later_than_all():
 
 
 def test_before_the_first_entry():
-    """Two reads of slot 0, no entry, and the scan begins at byte 0."""
     steps = words(looked_up(practice.five(), 2))
     assert (
         steps[2][1]
@@ -259,7 +249,7 @@ def test_before_the_first_entry():
 
 
 def test_typed_keys_have_no_log():
-    """The search alone."""
+    """Only the search is drawn."""
     from kafkaviz.search import index
 
     log = practice.log_of_keys([6, 14, 22, 26, 31])
@@ -286,7 +276,7 @@ def test_typed_keys_have_no_log():
 
 
 def test_a_long_scan_is_shortened():
-    """A thousand headers are 120 steps; the reads behind them still add up."""
+    """A thousand headers are 120 steps, and the reads still add up."""
     positions = range(0, 100_000, 100)
     reads = tuple(LogRead(position, 17, ReadPart.START) for position in positions)
     headers = tuple(
@@ -320,7 +310,6 @@ def test_records_that_cannot_be_read():
 
 
 def test_a_checksum_that_is_wrong():
-    """The last step is the consumer's exception; the broker answered."""
     context = looked_up(practice.five(), 23)
     wrong = replace(
         context,
@@ -340,7 +329,7 @@ def test_a_checksum_that_is_wrong():
 
 
 def test_figures_name_the_segment_that_is_searched(damaged):
-    """Where there are several, be the page open at another one; a single one needs no name."""
+    """Also if the page shows another segment; a single segment needs no name."""
     partition = open_broker(damaged).partition("bookings-0")
     log = lookups.open_log_view(partition)
     result = by_offset(log, 954, versions.search_profile("4.3.1"))
@@ -370,9 +359,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 @pytest.mark.parametrize("make_log", [practice.five, practice.twenty], ids=["five", "twenty"])
 def test_every_sentence_in_chinese(make_log, version, monkeypatch):
-    """No English is left in a step, a title or a cell; as many steps, at the same lines of the
-    pseudocode.
-    """
+    """No English in a step, a title or a cell; the same steps at the same lines of the pseudocode."""
     times = [practice.START_MS - 1, practice.START_MS + 3000, practice.START_MS + 99_999]
     queries = [
         *({"offset": offset} for offset in range(int(make_log().batches["last_offset"][-1]) + 2)),
@@ -414,7 +401,7 @@ def test_pseudocode_has_the_same_lines_in_every_language(name):
 
 
 def test_a_search_goes_on_in_the_next_segment():
-    """Of an offset that no segment holds any more: each is searched, and nothing comes of it."""
+    """Each segment is searched for an offset that none holds any more."""
     data = whole_logs.batch(0, [whole_logs.START_MS] * 3)
     segments = tuple(
         SegmentView(base_offset=base, log=in_memory(f"{file_stem(base)}.log", content))

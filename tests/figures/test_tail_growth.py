@@ -1,5 +1,3 @@
-"""The lookup at the tail as its index grows: what each size says and where its marks are."""
-
 import json
 
 import pytest
@@ -33,7 +31,7 @@ def test_the_title_is_the_finding(pages, title):
 
 
 def test_the_middles_jump():
-    """From 0, 6, 9, 11, 12 to 0, 7, 10, 12, 13; the warm search moves along by a page."""
+    """From 0, 6, 9, 11, 12 to 0, 7, 10, 12, 13; the warm search moves by one page."""
     plain, warm = VIEW.sizes[13].lanes
     assert plain.moves == ((0, 0), (6, 7), (9, 10), (11, 12), (12, 13))
     assert (plain.pages_before, plain.pages) == ((0, 6, 9, 11, 12), (0, 7, 10, 12, 13))
@@ -42,7 +40,7 @@ def test_the_middles_jump():
 
 
 def test_a_wait_says_how_long_its_page_lay_idle():
-    """In bytes of log, and at how many entries it was needed."""
+    """In bytes of log, and the number of entries at which it was needed."""
     plain, warm = VIEW.sizes[13].lanes
     assert plain.waits == ((7, "7.9 MB", "7\u202f168"), (10, "1.8 MB", "6\u202f827"))
     assert (plain.waits_text, warm.waits_text) == ("2 waits", "no wait")
@@ -55,7 +53,7 @@ def test_the_model_is_called_one():
 
 
 def test_the_picture_in_words():
-    """For who does not see it."""
+    """For readers who cannot see it."""
     assert VIEW.sizes[13].alt.endswith(
         "Plain bisection reads pages 0, 7, 10, 12, 13; Warm section first reads pages 11, 12, 13"
     )
@@ -69,7 +67,6 @@ def test_the_sizes_as_a_table():
 
 
 def test_the_message_is_plain_values():
-    """All sizes at once, which the browser takes as JSON."""
     message = json.loads(json.dumps(tail_growth.browser_payload(VIEW)))
     assert (message["first"], len(message["sizes"])) == (14, 16)
     assert message["sizes"][13]["lanes"][0]["waits"][0] == {

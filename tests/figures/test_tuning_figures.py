@@ -38,7 +38,6 @@ USUAL = Budgets()
 def curve(
     profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
 ):
-    """The view of both curves."""
     every = tuning.compute_costs(profile, costs, budgets)
     now = tuning.compute_current_cost(profile, costs, today, budgets)
     return tuning_curve.view(
@@ -53,12 +52,10 @@ def curve(
 
 
 def trace(figure, name: str):
-    """The trace of that name."""
     return next(trace for trace in figure.data if trace.name == name)
 
 
 def notes(figure) -> list[str]:
-    """All that is written into a figure."""
     return [annotation.text for annotation in figure.layout.annotations]
 
 
@@ -66,7 +63,7 @@ def notes(figure) -> list[str]:
 
 
 def test_times_and_changes_in_words():
-    """µs and ms with one place below ten; a factor from two on, a share below."""
+    """µs and ms with one decimal below ten; a factor from two on, a percentage below."""
     assert [format_us(cost_us) for cost_us in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
     assert (
         range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
@@ -98,8 +95,8 @@ def test_times_and_changes_in_words():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_curves_mark_today_and_what_is_considered(mode):
-    """Batches of 1000 B: an entry every fifth at 4096, every seventeenth at 16 384; both are
-    counted, and drawn where they are.
+    """Batches of 1000 B: an entry per fifth at 4096, per seventeenth at 16 384; both are counted
+    and drawn.
     """
     profile = measured(1000)
     view = curve(profile)
@@ -166,8 +163,8 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
 
 
 def test_below_the_smallest_batch_nothing_changes():
-    """A shaded stretch with words beside it where it is narrow, inside where it is wide; none below
-    the axis' start.
+    """The stretch is shaded, with its words inside or, if narrow, next to it; none below the start
+    of the axis.
     """
     narrow, wide = (
         tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light")
@@ -188,7 +185,7 @@ def test_below_the_smallest_batch_nothing_changes():
 
 
 def test_the_name_of_the_left_mark_stands_on_its_left():
-    """No word is crossed by the line behind it, be that today's or the considered one."""
+    """No line crosses the text, whether of today's or the considered interval."""
     figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
     sides = {note.text: note.xanchor for note in figure.layout.annotations}
     assert (sides["considered, 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
@@ -198,7 +195,7 @@ def test_the_name_of_the_left_mark_stands_on_its_left():
 
 
 def test_no_line_goes_through_the_name_of_a_mark():
-    """The line of a budget lies where it lies, at the foot too: behind a name it is covered."""
+    """A budget's line may be at the bottom too: the text covers it."""
     figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
     covered = {
         note.text: note.bgcolor
@@ -211,7 +208,6 @@ def test_no_line_goes_through_the_name_of_a_mark():
 
 
 def test_nothing_else_is_considered():
-    """Today alone is marked; the title holds it against 64 KiB all the same."""
     view = curve(measured(1000), considered=4096)
     assert view.considered is None and view.titles[0].startswith(
         "64 KiB instead of 4 KiB: a lookup reads 8.6 times"
@@ -220,9 +216,7 @@ def test_nothing_else_is_considered():
 
 
 def test_an_index_of_entire_appends_is_compared_with_its_replay():
-    """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to
-    mend it.
-    """
+    """Whole appends, not the interval, give the lookups of 64 KiB, so no interval is proposed."""
     profile = measured(1000)
     every = tuning.compute_costs(profile, OLD, USUAL)
     coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
@@ -242,7 +236,7 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
 
 
 def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
-    """0 indexes every batch and has no place on a log axis."""
+    """0 indexes every batch and has no place on a logarithmic axis."""
     view = curve(measured(1000), today=0, considered=64)
     assert (view.today.interval_bytes, view.today.x_bytes, view.today.name) == (
         0,
@@ -257,7 +251,7 @@ def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
 
 @pytest.mark.parametrize("draw", ["curve", "cost"])
 def test_a_budget_is_drawn_at_the_typical_price(draw):
-    """Its band from the dear end of the price, where few headers fill it, to the cheap one."""
+    """Its band goes from the expensive end of the price, with few headers, to the cheap one."""
     view = curve(measured(1000), considered=65_536)
     figure = (
         tuning_curve.headers_figure(view, "light")
@@ -273,7 +267,6 @@ def test_a_budget_is_drawn_at_the_typical_price(draw):
 
 
 def test_the_p99_is_marked_as_the_mean_is():
-    """Today and the considered interval on either line, in both figures."""
     view = curve(measured(1000))
     p99 = [view.today.headers_p99, view.considered.headers_p99]
     assert p99 == [6, 18]
@@ -315,9 +308,7 @@ def test_every_interval_as_a_row():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_map_agrees_with_the_closed_forms(mode):
-    """Each cell is the least of the limits' own sums; the border is where the index stops being
-    one.
-    """
+    """Each cell is the minimum of the limits; the border is where the index stops being one."""
     profile, config = replace(measured(1000), bytes_per_s=1e6), LogConfig()
     view = limit_map.view(profile, config, 16_384, 1 << 20)
     for row in range(0, len(view.index_sizes), 5):
@@ -368,7 +359,7 @@ def test_the_map_agrees_with_the_closed_forms(mode):
 
 
 def test_an_index_that_binds_today_is_named():
-    """With 300 B of index it is full long before the segment."""
+    """An index of 300 B is full long before the segment."""
     view = limit_map.view(measured(1000), LogConfig(segment_index_bytes=300), 4096, 300)
     assert (
         view.title.startswith(
@@ -380,7 +371,7 @@ def test_an_index_that_binds_today_is_named():
 
 
 def test_a_slow_log_is_ended_by_time():
-    """20 B/s fill 12 MB a week."""
+    """20 B/s fill 12 MB per week."""
     view = limit_map.view(replace(measured(1000), bytes_per_s=20.0), LogConfig(), 4096, 10 << 20)
     assert view.today.cause == RollCause.TIME and view.ends_bytes[-1, 0] == pytest.approx(
         20 * 7 * 86_400
@@ -417,7 +408,7 @@ ASSUMED = (
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_tornado_says_what_would_change_the_answer(mode):
-    """The widest bar first; an end that gives another answer says which."""
+    """The widest bar comes first, and an end that gives another answer is named."""
     view = tornado.view(ASSUMED, ("keep", 4096), 41.0, 50.0)
     assert (
         view.title
@@ -449,7 +440,6 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
 
 
 def test_a_tornado_of_nothing_is_empty():
-    """And one that changes nothing says so."""
     empty = tornado.view((), ("keep", 4096), 0.0, None)
     assert (
         empty.title == "No lookups, so no assumptions"
@@ -464,9 +454,7 @@ def test_a_tornado_of_nothing_is_empty():
 
 
 def test_before_and_after_line_by_line():
-    """Less is better, more is worse, with sign; what is modelled says so and by how much it may
-    err.
-    """
+    """Less is better and more is worse, with sign; modelled values say so with their error."""
     rows = compared(measured(1000), 16_384)
     row = rows["Headers per lookup, mean"]
     assert (row.before, row.after, row.change, row.kind, row.basis) == (
@@ -512,7 +500,6 @@ def test_before_and_after_line_by_line():
 
 
 def test_cores_where_fetches_are_counted():
-    """10 000 fetches a second of four headers each."""
     row = compared(measured(1000), 16_384, fetches_per_s=10_000.0)["Cores for lookups"]
     assert (row.before, row.after, row.kind) == (
         "≈ 0.058",
@@ -522,7 +509,7 @@ def test_cores_where_fetches_are_counted():
 
 
 def test_a_log_written_once_more():
-    """The settings that differ first, rolls by cause, and no good or bad where there is none."""
+    """Changed settings come first, then rolls by cause, without a verdict where there is none."""
     now = WhatIf(
         config=LogConfig(),
         segments=3,
@@ -571,7 +558,6 @@ def recommendation_text(
     is_open: bool = True,
     **more,
 ):
-    """The answer in words."""
     today = today or CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
     recommendation = tuning.recommend(profile, today, budgets, costs)
     place = profile.parts.index_of(today.interval_bytes)
@@ -587,7 +573,7 @@ def recommendation_text(
 
 
 def test_keep_and_why():
-    """Batches of 16 KB: every batch has its entry already, and a longer interval would save next to
+    """Batches of 16 KB: every batch has its entry, and a longer interval would save next to
     nothing.
     """
     text = recommendation_text(measured(16_384, spread=2000))
@@ -619,7 +605,7 @@ def test_keep_and_why():
 
 
 def test_batch_first_for_tiny_batches():
-    """Over the budget, one record a batch: the producer is what to change."""
+    """Over the budget with one record per batch: the producer is what to change."""
     text = recommendation_text(measured(97, 20_000, 1, 2))
     assert (text.kind, text.mark, text.headline, text.command_lead) == (
         "batch first",
@@ -637,7 +623,6 @@ def test_batch_first_for_tiny_batches():
 
 
 def test_lower_where_a_budget_is_missed():
-    """Batches of 1000 B and an interval of 1 MiB."""
     text = recommendation_text(
         measured(1000),
         today=CurrentConfig(
@@ -656,7 +641,6 @@ def test_lower_where_a_budget_is_missed():
 
 
 def test_raise_where_much_index_is_saved():
-    """Every tiny batch indexed, with 20 B for 97 B of log."""
     text = recommendation_text(
         measured(97, 20_000, 5, 2),
         Budgets(p99_us=100.0),
@@ -713,8 +697,8 @@ def test_what_can_be_compared_with_the_replay():
 
 
 def test_the_ends_of_a_short_bar_stand_below_it():
-    """Measured ends are short and may lie together at the edge: three digits, one line, no label
-    over another or over a name.
+    """Measured ends are close and may meet at the edge: three digits, one line, and no label over
+    another.
     """
     ends = [
         Assumption(
@@ -745,7 +729,7 @@ def test_the_ends_of_a_short_bar_stand_below_it():
 
 @pytest.mark.parametrize(("storage", "device"), [(None, "this machine’s own disk"), ("ssd", "ssd")])
 def test_the_prices_name_the_device_that_was_measured(storage, device):
-    """A calibration is of a disk, and is not one's name; a preset that is chosen has its own."""
+    """A calibration names a disk and not a preset; a chosen preset has its own name."""
     measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
     own = {
         "measured_at": "2026-11-21",
@@ -779,7 +763,7 @@ def test_the_prices_name_the_device_that_was_measured(storage, device):
 
 
 def test_the_cost_curve_runs_from_the_smallest_index_to_the_largest():
-    """A point an interval, its headers as the curve over the interval has them."""
+    """One point per interval, with the headers of the other curve."""
     both = curve(measured(1000))
     view = cost_curve.view(both)
     assert np.all(np.diff(view.index_bytes) >= 0)
@@ -802,7 +786,7 @@ def test_the_cost_curve_names_round_intervals_that_have_room():
 
 
 def test_of_intervals_in_one_place_the_smallest_has_the_name():
-    """It lies uppermost, so that a click takes it: 4 MiB gives the index of two smaller ones."""
+    """It is on top, so a click selects it: 4 MiB gives the index of two smaller ones."""
     view = cost_curve.view(curve(measured(1151, count=2167)))
     assert view.index_bytes[0] == view.index_bytes[2]
     assert view.names[0] == (view.intervals.tolist().index(1 << 18), "256 KiB")
@@ -810,7 +794,7 @@ def test_of_intervals_in_one_place_the_smallest_has_the_name():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_cost_curve_as_it_is_drawn(mode):
-    """Today hollow, the considered one filled; a click on a point gives its interval."""
+    """Today is hollow, the considered one filled; a click on a point gives its interval."""
     view = cost_curve.view(curve(measured(1000)))
     figure = cost_curve.figure(view, mode)
     points, marks = (
@@ -824,13 +808,12 @@ def test_the_cost_curve_as_it_is_drawn(mode):
 
 
 def test_the_cost_curve_is_sent_as_it_was_drawn():
-    """Whoever considers another interval has it anew; Plotly's checks take 20 ms each time."""
+    """It is drawn again for each considered interval, and Plotly's checks take 20 ms each time."""
     figure = cost_curve.figure(cost_curve.view(curve(measured(1000))), "light")
     assert figure.to_dict() is figure.to_dict()
 
 
 def test_a_budget_out_of_reach_is_not_drawn():
-    """Nor where there is none."""
     profile = measured(1000)
     assert len(cost_curve.figure(cost_curve.view(curve(profile)), "light").layout.shapes) == 2
     far = cost_curve.view(curve(profile, budgets=Budgets(p99_us=1e9)))
@@ -847,7 +830,7 @@ def test_a_log_of_one_batch_is_one_place():
 
 
 def test_an_index_without_an_entry_is_no_place():
-    """The axis of bytes has no zero: such intervals are left out, and so is a mark of one."""
+    """The axis of bytes has no zero, so such intervals and their marks are left out."""
     both = curve(measured(1000))
     empty = replace(
         both,

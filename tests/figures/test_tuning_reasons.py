@@ -18,12 +18,10 @@ SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 
 
 def at() -> tuning.IntervalCost:
-    """An interval with its costs."""
     return tuning.compute_cost(measured(1000), COSTS, 4096)
 
 
 def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
-    """The values of a budget that is met or not."""
     return {"at": at(), "budgets": Budgets(p99_us), "missed": missed, "costs": COSTS}
 
 
@@ -34,7 +32,6 @@ def gained(
     share: Range = SHRINKS,
     cores: Range | None = None,
 ) -> dict:
-    """The values of a change."""
     return {
         "from": 4096,
         "to": 2048,
@@ -119,7 +116,6 @@ def test_english_is_that_of_the_command_line(code, values, monkeypatch):
 
 
 def test_every_code_has_its_sentence():
-    """None is forgotten here that the command line knows."""
     assert {code for code, _ in EVERY} == set(tuning_text.CODES)
 
 

@@ -19,7 +19,6 @@ from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
 
 def batches(first: int, times: list[int]) -> np.ndarray:
-    """One record a batch."""
     table = np.zeros(len(times), ROW)
     table["base_offset"] = table["last_offset"] = first + np.arange(len(times))
     table["max_timestamp_ms"] = START_MS + np.array(times)
@@ -32,7 +31,6 @@ ANSWER = RecordTime(4, START_MS + 50)
 def why(
     answer: RecordTime | None = ANSWER, closest: RecordTime | None = None, older_behind: int = 0
 ) -> OffsetExplanation:
-    """Three segments, the second of them searched."""
     parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
     segments = tuple(
         SegmentTimes(
@@ -55,7 +53,6 @@ def why(
 
 
 def test_title_and_rows():
-    """The finding, and each segment with its fate."""
     view = why_offset.view(why())
     assert view.title == "Offset 4 is the first record not before the target: 5 ms after the target"
     assert [row[-1] for row in view.rows] == ["skipped: all older", "searched", "not searched"]
@@ -69,14 +66,13 @@ def test_title_and_rows():
 
 
 def test_the_running_maximum():
-    """It never falls within a segment, and is cut between them."""
+    """It never falls within a segment, and is cut between segments."""
     view = why_offset.view(why())
     at = [None if running_ms is None else running_ms - START_MS for running_ms in view.running_ms]
     assert at == [10, 20, 30, None, 25, 50, 50, None, 60, 70, None]
 
 
 def test_the_closest_is_named():
-    """With how far away it is."""
     view = why_offset.view(why(closest=RecordTime(5, START_MS + 44), older_behind=2))
     assert view.closest == (5, START_MS + 44)
     assert any("closest in time is offset 5, 1 ms before the target" in note for note in view.notes)
@@ -86,7 +82,6 @@ def test_the_closest_is_named():
 
 
 def test_no_answer():
-    """The title says which of the two ways there was none."""
     assert (
         why_offset.view(why(answer=None)).title
         == "The segment that is searched has no record that late"
@@ -102,7 +97,7 @@ def test_no_answer():
 
 
 def test_outliers_stay_outside():
-    """One dot of many does not press the others flat; the line below the title says so."""
+    """One dot must not flatten the others; the line below the title mentions it."""
     times = [*range(300), 10**9, *range(300)]
     times_ = SegmentTimes(
         base_offset=0,
@@ -127,7 +122,6 @@ def test_outliers_stay_outside():
 
 
 def test_many_batches_are_thinned():
-    """The newest and the oldest of each stretch stay."""
     times = np.zeros(100_000, int)
     times[77_777] = 500
     segment_times = SegmentTimes(
@@ -153,7 +147,7 @@ def test_many_batches_are_thinned():
 @pytest.mark.parametrize("count", [5, 30, 31, 400])
 @pytest.mark.parametrize("pieces", [1, 3, 29])
 def test_a_log_that_is_read_in_pieces(count, pieces):
-    """The rows of a plain look at each stretch of equal length."""
+    """Each stretch of equal length has the rows of a plain scan."""
     times = np.random.default_rng(count).integers(0, 50, count)
     rows = batches(0, times.tolist())
     table = replace(table_of_rows(rows), scan=lambda: iter(np.array_split(rows, pieces)))
@@ -178,7 +172,6 @@ def test_a_log_that_is_read_in_pieces(count, pieces):
 
 
 def test_the_figure_draws_the_view():
-    """Dots, the line, and a mark for each rule; a band a segment; far times do not break it."""
     view = why_offset.view(why(closest=RecordTime(5, START_MS + 44)))
     for mode in ("light", "dark"):
         chart = why_offset.figure(view, mode)
@@ -212,7 +205,6 @@ def test_the_figure_draws_the_view():
 
 
 def test_of_many_segments_those_around_the_searched_one():
-    """A row for twelve of them, and a sentence that says so."""
     fates = [OLDER] * 70 + [SEARCHED] + [LATER] * 29
     parts = tuple(
         SegmentTimes(

@@ -1,6 +1,6 @@
 """python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; brokers, that read what it wrote, and that start on damaged directories; and what a load
-and a dump make of damage.
+SEED=0 on; brokers that read what it wrote and start on damaged directories; and loads and dumps of
+damage.
 """
 
 import os
@@ -25,7 +25,6 @@ FEW_LOADS = 5  # and one in five of the recorded loads is done again
 
 
 def main() -> int:
-    """0 if Kafka agrees, or cannot be asked."""
     missing = missing_tool()
     if missing:
         print(
@@ -50,7 +49,7 @@ def main() -> int:
 
 
 def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
-    """(configurations that agree, that do not); tells what they held."""
+    """Returns (configurations that agree, that do not), and prints what they held."""
     started, counted, failed = time.monotonic(), Counter(), 0
     with Kafka(release) as kafka, scratch() as folder:
         for number in range(seed, seed + count):
@@ -72,7 +71,7 @@ def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
 def _configuration(
     kafka: Kafka, release: str, number: int, folder: Path, counted: Counter
 ) -> list[str]:
-    """Everything that Kafka and kafkaviz do not agree on in one history, and in the directory it
+    """Returns every difference between Kafka and kafkaviz in one history, and in the directory it
     leaves.
     """
     question = history(number, release)
@@ -89,8 +88,8 @@ def _configuration(
 
 
 def _damaged(count: int, seed: int) -> tuple[int, int]:
-    """Directories with random damage that Kafka dumps and loads as foretold, and that it does
-    not.
+    """Returns how many directories with random damage Kafka dumps and loads as predicted, and how
+    many it does not.
     """
     started, failed = time.monotonic(), 0
     for number, differences in mutations.differences_of(range(seed, seed + count)):
@@ -134,7 +133,7 @@ def _starts(count: int, seed: int) -> tuple[int, int]:
 
 
 def _spark(count: int) -> tuple[int, int]:
-    """(queries that Spark's own source answers alike, that it does not)."""
+    """Returns (queries that Spark's own source answers alike, that it does not)."""
     started = time.monotonic()
     differences, asked, summary = spark_source.differences(is_quick=count < ALL_QUERIES_FROM)
     for text in differences[:SHOWN_DIFFERENCES]:

@@ -1,7 +1,8 @@
-"""What a start and findings advise to do, done once on a directory, as a person would who reads it.
+"""Follows the advice of a start and of findings once on a directory, as a person would.
 
 A `way_out` or `next_step` that needs another replica or a backup is among BACKUP_ACTIONS; the
-backup is the directory before it was damaged. One that needs the broker's settings is in no table.
+backup is the directory before it was damaged. Advice that needs the broker's settings is in no
+table.
 """
 
 import os
@@ -20,7 +21,7 @@ Action = Callable[[Path, StartupStep], None]
 
 
 def follow(disk: Path, restart: Restart) -> bool:
-    """Does what every failure of a start advises; whether all of it can be done here."""
+    """Follows the advice of every failure of a start; returns whether all of it can be done here."""
     advised = [(step.way_out.key.removeprefix("way_out."), step) for step in restart.failures]
     if not all(key in ACTIONS for key, _ in advised):
         return False
@@ -30,7 +31,7 @@ def follow(disk: Path, restart: Restart) -> bool:
 
 
 def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
-    """Does what findings advise, as far as it can be done here; returns those findings."""
+    """Follows the advice of findings as far as possible, and returns those findings."""
     followed = []
     for finding in findings:
         action = FINDING_ACTIONS.get(finding.next_step.key.removeprefix("next_step."))
@@ -41,7 +42,7 @@ def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
 
 
 def restore(disk: Path, health: Health, backup: Path) -> list[StartupStep | Finding]:
-    """Takes from a backup what findings and failures advise to; returns those that did.
+    """Restores from a backup what findings and failures advise to, and returns those that did.
 
     The other failures are mended without a backup, so that the broker can start.
     """
@@ -58,7 +59,7 @@ def restore(disk: Path, health: Health, backup: Path) -> list[StartupStep | Find
 
 
 def _restore_file(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
-    """The file or folder of the backup, in the place of that on the disk."""
+    """Replaces the file or folder on disk by that of the backup."""
     _copy_back(disk, backup, item.file)
 
 
@@ -67,7 +68,7 @@ def _restore_partition(disk: Path, item: StartupStep | Finding, backup: Path) ->
 
 
 def _restore_segments(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
-    """The segment of the file, and any other segment that is missing."""
+    """Restores the segment of the file, and any other segment that is missing."""
     base = Path(item.file).name[:20]
     for path in sorted((backup / item.partition).iterdir()):
         if path.name.startswith(base) or not (disk / item.partition / path.name).exists():
@@ -80,7 +81,7 @@ def _restore_snapshots(disk: Path, item: StartupStep | Finding, backup: Path) ->
 
 
 def _restore_log_start(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
-    """The line of the partition, as it was."""
+    """Restores the partition's line."""
     name = names.parse_directory(item.partition)
     path = disk / names.LOG_START_CHECKPOINT
     offsets = checkpoint.parse_offsets(path.read_bytes())
@@ -104,7 +105,6 @@ def _copy_back(disk: Path, backup: Path, name: str) -> None:
 
 
 def _move_away(path: Path) -> None:
-    """Out of the log directory, if an earlier step has not done so."""
     if os.path.lexists(path):
         target = path.parent
         while (target / names.META_PROPERTIES).exists() or names.parse_directory(target.name):
@@ -123,7 +123,6 @@ def _move_named_directory(disk: Path, step: StartupStep) -> None:
 
 
 def _move_log_and_later(disk: Path, step: StartupStep) -> None:
-    """The file, and what follows it."""
     for path in (disk / step.partition).iterdir():
         if path.name[:20].isdigit() and path.name >= Path(step.file).name[:20]:
             _move_away(path)
@@ -147,7 +146,6 @@ def _move_transaction_index(disk: Path, step: StartupStep) -> None:
 
 
 def _move_indexes(disk: Path, finding: Finding) -> None:
-    """The .index, and the file that the finding is about."""
     path = disk / finding.file
     _move_away(path)
     _move_away(path.with_suffix(".index"))

@@ -14,7 +14,7 @@ MARKER_VALUE = bytes(6)  # version 0, coordinator epoch 0
 
 @dataclass(frozen=True)
 class Producer:
-    """Who sends: nobody in particular, an idempotent producer, or one in a transaction."""
+    """A producer: none, an idempotent one, or one in a transaction."""
 
     producer_id: int = -1
     epoch: int = -1
@@ -36,8 +36,8 @@ def v2(
     control: bool = False,
     last_offset_delta: int | None = None,
 ) -> bytes:
-    """A batch of magic 2. append_ms: the broker's clock where that is its time; last_offset_delta:
-    where the last records are gone.
+    """Returns a batch of magic 2. `append_ms` is the broker's clock if that is its time;
+    `last_offset_delta` is set if the last records are gone.
     """
     body = record.build(records)
     attributes = (
@@ -71,7 +71,6 @@ def v2(
 def marker(
     offset: int, now_ms: int, commits: bool, by: Producer, append_ms: int | None = None
 ) -> bytes:
-    """The batch that ends a transaction (EndTransactionMarker)."""
     end = Producer(by.producer_id, by.epoch, -1, True)
     return v2(
         offset,
@@ -98,7 +97,6 @@ def message(
     timestamp_ms: int,
     append_ms: int | None = None,
 ) -> bytes:
-    """A single message of magic 0 or 1."""
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
     return legacy_messages.build(
         magic,
@@ -111,8 +109,8 @@ def message(
 
 
 def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], packed: str) -> bytes:
-    """Messages of magic 1 compressed together: they count from 0 inside, and the wrapper has the
-    offset of the last.
+    """Returns messages of magic 1 compressed together: they count from 0 inside, and the wrapper
+    has the offset of the last.
     """
     inner = b"".join(
         message(1, at, None, value, time)

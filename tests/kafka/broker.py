@@ -33,7 +33,7 @@ LOGS = {  # a workload, and settings that make it roll by an index, by time and 
 
 
 def differences() -> tuple[list[str], str]:
-    """What the broker and kafkaviz do not agree on, and a line of what was read."""
+    """Returns the differences between the broker and kafkaviz, and a line about what was read."""
     with scratch() as folder:
         logs = {name: _log(preset(name), settings) for name, settings in LOGS.items()}
         topics = [
@@ -57,8 +57,8 @@ def differences() -> tuple[list[str], str]:
 
 
 def _log(flow: Workload, settings: dict) -> UnifiedLog:
-    """The first batches of a workload, in a log that was closed; its first segment's records are
-    half deleted.
+    """Writes the first batches of a workload into a log that is closed; half of its first segment's
+    records are deleted.
     """
     release = versions.parse(RELEASE)
     config = log_config(settings, release)
@@ -90,8 +90,8 @@ def _topic(name: str, settings: dict, log: UnifiedLog, folder: Path) -> dict:
 
 
 def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
-    """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's,
-    and one behind all.
+    """Returns timestamps, and the first record from each on as [offset, timestamp]: every n-th
+    record's, and one after all.
     """
     records = [[record.offset, record.timestamp_ms] for record in checks.records(log)]
     latest = max(time for _, time in records)
@@ -103,7 +103,7 @@ def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
 
 
 def _ask(question: dict, folder: Path) -> dict:
-    """The broker's answer; it dies with this process's patience."""
+    """Returns the broker's answer; the broker ends if this process stops waiting."""
     command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "Broker"]
     done = subprocess.run(
         command,
@@ -119,7 +119,7 @@ def _ask(question: dict, folder: Path) -> dict:
 
 
 def _compared(topic: dict, log: UnifiedLog, answer: dict) -> list[str]:
-    """Ends of the log, every record, and the files after the broker has stopped."""
+    """Compares the ends of the log, every record, and the files after the broker has stopped."""
     expected = checks.digest(log, is_consumer=True) | {
         "log_start": log.log_start_offset,
         "log_end": log.log_end_offset,

@@ -1,5 +1,5 @@
-"""Kafka's own classes and kafkaviz's writer on the same history: one check a function, each gives
-the differences it found.
+"""Kafka's own classes and kafkaviz's writer on the same history: one check per function, each
+returns the differences.
 """
 
 import hashlib
@@ -27,8 +27,8 @@ FAULTS = re.compile(
 
 
 def recorded(question: dict, answer: dict) -> dict:
-    """A history with Kafka's answers, as a line of replays.jsonl.gz; without the answers to steps
-    that were not come to.
+    """Returns a history with Kafka's answers, as a line of replays.jsonl.gz, without answers to
+    steps that were not reached.
     """
     steps = [
         step | answered_step
@@ -43,19 +43,17 @@ def recorded(question: dict, answer: dict) -> dict:
 
 
 class Compared(Replay):
-    """A recorded history and kafkaviz's writer, the small files too."""
+    """A recorded history and kafkaviz's writer, with the small files."""
 
     def do_restart(self, number: int, step: dict) -> None:
-        """A log that is closed and opened again, not a broker: nothing was flushed before."""
+        """Closes and opens a log, not a broker: nothing was flushed before."""
         self.log.close(step["now"], flushed=False)
         self.state(f"{number} closed", step["closed"])
         self.log.restart(step["now"])
         self.state(f"{number} opened", step["opened"])
 
     def state(self, where: str, answer: dict | list) -> None:
-        """As Replay, of a .log with the room that was made for it too; then transaction indexes,
-        snapshots and epochs.
-        """
+        """Adds the preallocated length of a .log, transaction indexes, snapshots and epochs."""
         super().state(where, self._without_room(answer))
         for segment_state, segment in zip(answer["segments"], self.log.segments, strict=False):
             txnindex = None if segment.txnindex is None else segment.txnindex.hex()
@@ -74,8 +72,8 @@ class Compared(Replay):
             self.same(f"{where} {name}", answer["snapshots"].get(name), snapshots.get(name))
 
     def _without_room(self, answer: dict) -> dict:
-        """A killed broker's preallocated .log has zeros up to segment.bytes, which the next start
-        cuts off.
+        """Removes the zeros up to segment.bytes from a killed broker's preallocated .log, as the
+        next start does.
         """
         if not self.log.config.preallocate:
             return answer
@@ -96,8 +94,8 @@ class Compared(Replay):
 
 
 def check_replay(line: dict) -> tuple[list[str], UnifiedLog | None]:
-    """What the writer makes of a recorded history: differences, and the log after it, or None of
-    one that did not come to its end.
+    """Returns the differences of the writer on a recorded history, and the log after it, or None if
+    it did not finish.
     """
     replay = Compared(line)
     differences = replay.run()
@@ -105,7 +103,6 @@ def check_replay(line: dict) -> tuple[list[str], UnifiedLog | None]:
 
 
 def written(log: UnifiedLog, folder: Path) -> None:
-    """A closed log as a partition directory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file in log.stored_log().files:
@@ -113,8 +110,8 @@ def written(log: UnifiedLog, folder: Path) -> None:
 
 
 def loaded(kafka: Kafka, log: UnifiedLog, line: dict, folder: Path) -> list[str]:
-    """A real UnifiedLog opens the directory as the writer does, every record is read, and a close
-    leaves the files as they were.
+    """Checks that a real UnifiedLog opens the directory as the writer does, reads every record, and
+    leaves the files unchanged.
     """
     written(log, folder)
     before = _files(folder)
@@ -146,8 +143,8 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def digest(log: UnifiedLog, is_consumer: bool = False) -> dict:
-    """What RecordsDigest of the harness tells of all records. is_consumer: who sees neither control
-    records nor sequences.
+    """Returns what RecordsDigest of the harness says of all records. `is_consumer` hides control
+    records and sequences.
     """
     sha, batches, records, first, last = hashlib.sha256(), 0, 0, -1, -1
     for data, is_control in _batches(log):
@@ -184,7 +181,7 @@ def digest(log: UnifiedLog, is_consumer: bool = False) -> dict:
 
 
 def records(log: UnifiedLog) -> Iterator[batch_records.BatchRecord]:
-    """Every record from the log start on, control records too."""
+    """Returns every record from the log start on, control records too."""
     for data, _ in _batches(log):
         yield from (
             record
@@ -198,8 +195,8 @@ def _sized(part: bytes | None) -> bytes:
 
 
 def _batches(log: UnifiedLog) -> Iterator[tuple[bytes, bool]]:
-    """The bytes of each batch from the one that holds the log start on, and whether it is a control
-    batch.
+    """Yields the bytes of each batch from the one that holds the log start on, and whether it is a
+    control batch.
     """
     for segment in log.segments:
         data = log.logs.stored(segment.base_offset).content()
@@ -212,7 +209,7 @@ def _batches(log: UnifiedLog) -> Iterator[tuple[bytes, bool]]:
 
 
 def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
-    """DumpLogSegments reads every file and reports no index entry that is wrong."""
+    """Checks that DumpLogSegments reads every file and reports no wrong index entry."""
     files = sorted(
         str(file) for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex")
     )
@@ -234,7 +231,7 @@ def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
 
 
 def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
-    """LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
+    """Checks that LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
     differences = []
     settings = {
         "index_interval_bytes": log.config.index_interval_bytes,
@@ -253,7 +250,7 @@ def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
 
 
 def is_per_batch(line: dict) -> bool:
-    """Whether each batch may have an entry of its own: an entry for an append of several is a
+    """Returns whether each batch may have its own entry: an entry for an append of several is a
     mismatch to the dump tool.
     """
     return not release_behaviour(versions.parse(line["version"])).per_append

@@ -1,7 +1,7 @@
 """Ways to damage a stopped broker's directory, each by name: `DAMAGES[name](disks, random)`.
 
-`disks` are the broker's log directories, the one with the metadata log first. What is picked within
-a damage, a byte or a partition, depends on `random` alone.
+`disks` are the broker's log directories, the one with the metadata log first. `random` alone
+chooses a byte or a partition within a damage.
 """
 
 import json
@@ -22,18 +22,16 @@ DAMAGES: dict[str, Damage] = {}
 
 
 def damage(change: Damage) -> Damage:
-    """Lists a damage under the name of its function."""
+    """Registers a damage under the name of its function."""
     DAMAGES[change.__name__.strip("_")] = change
     return change
 
 
 def _partitions(disk: Path) -> list[Path]:
-    """The directories of topic-partitions, the metadata log left out."""
     return sorted(path for path in disk.iterdir() if path.is_dir() and path.name != METADATA)
 
 
 def _log_of(disks: list[Path], pick: random.Random, suffix: str = ".log") -> Path:
-    """A file of a partition that holds bytes."""
     files = [
         path
         for disk in disks
@@ -51,7 +49,6 @@ def _flip(path: Path, position: int) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Replaces the content of a file; Kafka makes its snapshots read-only."""
     if path.exists():
         path.chmod(0o644)
     path.write_bytes(data)
@@ -75,7 +72,7 @@ def _remove_snapshots(disks: list[Path]) -> None:
 
 @damage
 def nothing(disks: list[Path], pick: random.Random) -> None:
-    """As the broker left it."""
+    """Leaves the directory unchanged."""
 
 
 @damage
@@ -263,7 +260,7 @@ def metadata_quorum_state_alone(disks: list[Path], pick: random.Random) -> None:
 
 @damage
 def metadata_log_before_topics(disks: list[Path], pick: random.Random) -> None:
-    """What came before the first topic: the election, the features, the registration."""
+    """Keeps the log before the first topic: the election, the features, the registration."""
     path = _metadata_log(disks)
     path.write_bytes(path.read_bytes()[: pick.choice([91, 300, 500])])
     _remove_snapshots(disks)
@@ -280,7 +277,7 @@ def snapshots_unfinished(disks: list[Path], pick: random.Random) -> None:
 
 @damage
 def snapshot_twice(disks: list[Path], pick: random.Random) -> None:
-    """Two of one offset: the one with the later epoch is empty."""
+    """Two snapshots of one offset: the one with the later epoch is empty."""
     path = _newest_snapshot(disks)
     path.with_name(path.name.replace("-0000000001", "-0000000002")).write_bytes(b"")
 
@@ -402,13 +399,11 @@ for name in CHECKPOINTS:
 
 
 def _make_folder(path: Path) -> None:
-    """Puts a folder in the place of a file."""
     path.unlink(missing_ok=True)
     path.mkdir()
 
 
 def _fail_disk(disk: Path, pick: random.Random) -> None:
-    """Takes a log directory offline, in one of the ways there are."""
     partition = pick.choice(_partitions(disk))
     pick.choice(
         [
@@ -474,7 +469,6 @@ def batch_timestamp_changed(disks: list[Path], pick: random.Random) -> None:
 
 
 def _closed_log(disks: list[Path], pick: random.Random) -> Path:
-    """The .log of a closed segment."""
     logs = [sorted(partition.glob("*.log")) for partition in _partitions(disks[0])]
     return pick.choice([log for of_partition in logs for log in of_partition[:-1]])
 

@@ -1,4 +1,4 @@
-"""The real Kafka at the other end of a pipe: a Java process a release, asked one JSON object a
+"""The real Kafka at the other end of a pipe: one Java process per release, with one JSON object per
 line.
 """
 
@@ -29,12 +29,14 @@ JAVA = (
 
 
 def missing_tool() -> str | None:
-    """The first program this needs that the machine has not."""
+    """Returns the first required program that the machine lacks."""
     return next((tool for tool in TOOLS if shutil.which(tool) is None), None)
 
 
 def class_path(release: str) -> str:
-    """The jars of that release, fetched by Maven once, and the harness compiled against them."""
+    """Returns the jars of that release, fetched by Maven once, and the harness compiled against
+    them.
+    """
     sources = sorted(
         [*(FOLDER / "src" / "common").glob("*.java"), *(FOLDER / "src" / release).glob("*.java")]
     )
@@ -42,10 +44,11 @@ def class_path(release: str) -> str:
 
 
 def fetch_class_path(name: str, release: str, pom: Path, sources: list[Path]) -> str:
-    """The jars that a pom.xml lists, fetched by Maven once, and any sources compiled against them.
+    """Returns the jars that a pom.xml lists, fetched by Maven once, and any sources compiled
+    against them.
 
     Args:
-        name: of the folder that they are compiled into.
+        name: the folder that they are compiled into.
     """
     classes = BUILD / name
     classpath_file = BUILD / f"{name}.classpath"
@@ -95,9 +98,7 @@ def _older(target: Path, sources: list[Path]) -> bool:
 
 
 def scratch() -> tempfile.TemporaryDirectory:
-    """A folder for logs, in memory where there is such a place: Kafka waits for the disk at every
-    roll.
-    """
+    """Yields a folder for logs, in memory if possible: Kafka waits for the disk at every roll."""
     memory = Path("/dev/shm")
     has_room = (
         memory.is_dir()
@@ -152,8 +153,8 @@ class Kafka:
         return answer
 
     def replay(self, history: dict) -> dict:
-        """`history` as a line of replays.jsonl.gz, its answers left out or not; the answers come
-        back in the same form.
+        """Takes `history` as a line of replays.jsonl.gz, with or without its answers; returns the
+        answers in the same form.
         """
         return self.ask({"ask": "replay", **history})
 
@@ -194,7 +195,7 @@ def unzipped(text: str) -> bytes:
 
 
 def content(file: dict | None) -> bytes | None:
-    """An index file as the harness tells it: the zeros at its end are left out there."""
+    """Returns an index file from the harness's form, which leaves out trailing zeros."""
     if file is None:
         return None
     data = bytes.fromhex(file["hex"]) if "hex" in file else unzipped(file["gz"])

@@ -1,6 +1,6 @@
-"""Partition directories with random damage: what a load and a dump do, held to Kafka's own classes.
+"""Partition directories with random damage: loads and dumps, compared with Kafka's own classes.
 
-    python -m tests.kafka.mutations     INPUTS=40 from SEED=0 on
+python -m tests.kafka.mutations INPUTS=40 from SEED=0 on
 
 The damage is that of the fuzz set (tests/fuzz/mutators.py). Each directory is dumped by Kafka's
 DumpLogSegments and by ours, and loaded by UnifiedLog and by LogLoader here.
@@ -35,7 +35,6 @@ DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 
 
 def main() -> int:
-    """0 if Kafka does the same everywhere, or cannot be asked."""
     if missing_tool():
         return 0
     first, count = int(os.environ.get("SEED") or 0), int(os.environ.get("INPUTS") or 40)
@@ -49,7 +48,6 @@ def main() -> int:
 
 
 def differences_of(seed_numbers: range) -> Iterator[tuple[int, list[str]]]:
-    """Returns the differences from Kafka, by seed."""
     with Kafka(RELEASE) as kafka, Loads(RELEASE) as loads:
         for seed in seed_numbers:
             with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +55,7 @@ def differences_of(seed_numbers: range) -> Iterator[tuple[int, list[str]]]:
 
 
 def draw_directory(draw: Random) -> Tree:
-    """The files of a damaged partition directory, by name."""
+    """Returns the files of a damaged partition directory, by name."""
     trees = [tree for tree in seeds.partitions() if not next(iter(tree)).startswith("__cluster")]
     tree = mutated_tree(draw.choice(trees), draw)
     return {name.rpartition("/")[2]: data for name, data in tree.items() if "\0" not in name}
@@ -86,7 +84,6 @@ def _compare(seed: int, directory: Path, kafka: Kafka, loads: Loads) -> list[str
 
 
 def _dump(directory: Path, name: str, kafka: Kafka) -> Iterator[str]:
-    """Where the dump of a file is another one."""
     found = dumped(directory, ["--files", name, "--print-data-log"])
     names_before = set(os.listdir(directory))
     expected = kafka.dump("--files", str(directory / name), "--print-data-log")
@@ -110,7 +107,6 @@ def _dump(directory: Path, name: str, kafka: Kafka) -> Iterator[str]:
 
 
 def _load(files: Tree, question: dict, answer: dict) -> Iterator[str]:
-    """Where the load is another one."""
     log = StoredLog(
         directory=f"<DIR>/{DIRECTORY}",
         files=tuple(in_memory(name, data) for name, data in files.items()),

@@ -1,7 +1,8 @@
-"""Loads of damaged partition directories by Kafka 3.9.0, held to the forecast for that release.
+"""Loads of damaged partition directories by Kafka 3.9.0, compared with the forecast for that
+release.
 
 The damage is that of record_loads: names of files, folders, transaction indexes and producer
-snapshots. Compared is whether the load ends, and with which exception.
+snapshots. It compares whether the load ends, and with which exception.
 """
 
 import tempfile
@@ -20,7 +21,6 @@ DIRECTORY = "orders-0"
 
 
 def differences() -> tuple[list[str], str]:
-    """The directories that Kafka loads otherwise, and a summary."""
     source = record_loads.read_source()
     changes = [
         *(*record_loads.name_changes(), *record_loads.folder_changes()),

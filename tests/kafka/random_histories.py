@@ -1,7 +1,7 @@
 """Histories of a log drawn at random: settings, batches, rolls, restarts, crashes, truncations; or
 a workload with random settings.
 
-The writer of kafkaviz goes along, so that each next offset is where its log ends.
+kafkaviz's writer follows each history, so that each next offset is where its log ends.
 """
 
 import random
@@ -37,7 +37,8 @@ RECENT = ("steady", "backwards", "constant", "future")
 
 
 def history(seed: int, release: str) -> dict:
-    """One history as a question to the harness: what replays.jsonl.gz has but the answers.
+    """Returns one history as a question to the harness: a line of replays.jsonl.gz without the
+    answers.
 
     The same for the same seed and release.
     """
@@ -52,7 +53,7 @@ def history(seed: int, release: str) -> dict:
 def line_of(
     rows: np.ndarray, data: bytes, release: str, settings: dict, start_ms: int, is_leader: bool
 ) -> dict:
-    """Rows of a stream and their bytes as a history of appends alone."""
+    """Returns rows of a stream and their bytes as a history of appends alone."""
     appends = np.split(rows, np.flatnonzero(np.diff(rows["append"])) + 1)
     return {
         "version": release,
@@ -84,8 +85,6 @@ def _append_step(rows: np.ndarray) -> dict:
 
 
 class _Drawn:
-    """One history while it is drawn."""
-
     def __init__(self, draw: random.Random, release: str) -> None:
         self.draw, self.release = draw, release
         self.is_leader = draw.random() < 0.6
@@ -112,7 +111,6 @@ class _Drawn:
         self.data = bytearray()
 
     def history(self, name: str) -> dict:
-        """Every step, and a clock to close at."""
         line = {
             "id": name,
             "version": self.release,
@@ -124,9 +122,7 @@ class _Drawn:
         return line | {"appended_gz": zipped(bytes(self.data)), "close_clock": self.now_ms + 1000}
 
     def of_workload(self, name: str) -> dict:
-        """The first batches of a workload that comes along, one after another into a log of these
-        settings.
-        """
+        """Appends the first batches of an included workload to a log of these settings."""
         self.settings |= {
             "cleanup.policy": "delete",
             "max.message.bytes": 10**8,
@@ -201,7 +197,6 @@ class _Drawn:
                 return
 
     def _append(self) -> bool:
-        """One append; False if it ends the history."""
         by = self._producer()
         data = self._leader_append(by) if self.is_leader else self._follower_append()
         rows = incoming(data, len(self.steps), self.now_ms)
@@ -241,7 +236,6 @@ class _Drawn:
     # ---- what is appended
 
     def _leader_append(self, by: Producer) -> bytes:
-        """One batch of magic 2, or some messages."""
         end, append_ms = self.log.log_end_offset, self._append_ms()
         if self.magic == 2:
             return self._batch(end, by, append_ms)
@@ -307,13 +301,11 @@ class _Drawn:
         )
 
     def _wrapper(self, offset: int) -> bytes:
-        """Messages of magic 1, compressed together."""
         count = self.draw.choice([1, 3, 10])
         values = [self._value() or b"" for _ in range(count)]
         return batches.wrapper(offset, values, self._times(count), self.codec)
 
     def _times(self, count: int) -> list[int]:
-        """The timestamps of records that are sent together."""
         if self.times == "none":
             return [-1] * count
         steps = sorted(self.draw.randrange(0, 50) for _ in range(count))
@@ -331,7 +323,7 @@ class _Drawn:
         return [start + step for step in steps]
 
     def _key(self) -> bytes | None:
-        """A compacted topic takes no record without a key."""
+        """A compacted topic accepts no record without a key."""
         may_be_null = self.settings["cleanup.policy"] == "delete"
         return (
             None

@@ -1,5 +1,5 @@
-"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which needs
-no Java to be compared.
+"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which is
+compared without Java.
 """
 
 import gzip
@@ -23,9 +23,7 @@ MAX_BYTES = 290_000
 
 
 def main() -> int:
-    """Strimzi's example, then histories of which each shows something that those before it do
-    not.
-    """
+    """Writes Strimzi's example, then histories of which each shows something new."""
     lines = []
     for release in RELEASES:
         with Kafka(release) as kafka:
@@ -59,8 +57,8 @@ def _strimzi(release: str) -> dict:
 
 
 def _varied(lines: list[dict]) -> list[dict]:
-    """The published example of each release, then always the line with the most that is new for its
-    size, until the file is full.
+    """Yields the published example of each release, then always the line with the most new features
+    for its size, until the file is full.
     """
     chosen = [line for line in lines if line["id"].endswith("strimzi")]
     left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in chosen]

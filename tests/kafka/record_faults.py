@@ -1,5 +1,5 @@
-"""python -m tests.kafka.record_faults: breaks the copies of the lessons' labs, and the small files of
-an empty log, lets Kafka 4.3.1 load and read them, and writes tests/data/broken_logs.jsonl.gz and
+"""python -m tests.kafka.record_faults: breaks the copies of the lessons' labs, and the small files
+of an empty log, lets Kafka 4.3.1 load and read them, and writes tests/data/broken_logs.jsonl.gz and
 tests/data/small_file_faults.jsonl.
 """
 
@@ -74,7 +74,7 @@ METADATA = (  # of partition.metadata: bytes that are no UTF-8, and ids
 
 
 def places(copy: LogCopy, fault: str) -> list[int]:
-    """Which places of a fault are recorded."""
+    """Returns the places of a fault that are recorded."""
     all_places = FAULTS[fault].places(copy)
     chosen = {all_places[int(part * (len(all_places) - 1))] for part in PARTS}
     chosen.add(FAULTS[fault].default_place(copy))
@@ -82,7 +82,7 @@ def places(copy: LogCopy, fault: str) -> list[int]:
 
 
 def questions() -> Iterator[tuple[dict, LogCopy]]:
-    """Each fault of each lesson at its places: what is recorded of it, and the undamaged copy."""
+    """Yields each fault of each lesson at its places: what is recorded, and the undamaged copy."""
     for lesson in lessons.lessons("en")[0]:
         for block in (block for step in lesson.steps for block in step.blocks("break-it")):
             broker = open_broker(archive.locate(SAMPLES / f"{block['data']}.tar.gz"))
@@ -94,12 +94,11 @@ def questions() -> Iterator[tuple[dict, LogCopy]]:
 
 
 def digest(data: bytes) -> str:
-    """A few letters that are others for other bytes."""
+    """Returns a few letters that differ for other bytes."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 
 def main() -> int:
-    """Asks Kafka of every fault."""
     command = ["java", "-Xmx512m", "-cp", class_path(RELEASE), "BrokenLogs"]
     lines = []
     with subprocess.Popen(

@@ -117,7 +117,7 @@ IGNORED = (
 
 
 def name_changes() -> Iterator[dict]:
-    """Files with other names than Kafka writes, one in each directory."""
+    """Yields files with names that Kafka does not write, one per directory."""
     for ending in (
         ".log",
         ".index",
@@ -143,7 +143,7 @@ def name_changes() -> Iterator[dict]:
 
 
 def folder_changes() -> Iterator[dict]:
-    """Folders where Kafka has files."""
+    """Yields folders where Kafka has files."""
     for stem in (FIRST, SECOND, f"{5:020}"):
         for kind in (
             "log",
@@ -170,13 +170,13 @@ def folder_changes() -> Iterator[dict]:
 
 
 def txn_index(*entries: tuple[int, int]) -> str:
-    """A .txnindex with these versions and last offsets."""
+    """Returns a .txnindex with these versions and last offsets."""
     rows = [(version, 1, 20, last_offset, last_offset + 1) for version, last_offset in entries]
     return np.array(rows, format_txn_index.ENTRY).tobytes().hex()
 
 
 def txn_index_changes() -> Iterator[dict]:
-    """Versions that one release reads and the other does not, before and after a wrong offset."""
+    """Yields versions that only one release reads, before and after a wrong offset."""
     for version in (0, 1, 0xFF, 0x100, 0x7F00, -0x8000, -1, -0x100, 0x1FF):
         yield {"write": {f"{SECOND}.txnindex": txn_index((version, 23))}}
     for entries in (
@@ -191,13 +191,14 @@ def txn_index_changes() -> Iterator[dict]:
 
 
 def snapshot(*open_transactions: tuple[int, int]) -> str:
-    """A producer snapshot of producers with open transactions: the id and the first offset."""
     rows = [(producer, 0, 4, 4, 0, 0, -1, first) for producer, first in open_transactions]
     return producer_snapshot.build(np.array(rows, producer_snapshot.PRODUCER)).hex()
 
 
 def open_transaction_changes(source: dict[str, bytes]) -> Iterator[dict]:
-    """Snapshots with an open transaction, whose producer goes on without one, or that is nowhere."""
+    """Yields snapshots with an open transaction whose producer continues without one, or does not
+    appear.
+    """
     second = {f"{SECOND}.{kind}": None for kind in ("log", "index", "timeindex", "snapshot")}
     one_segment = {**second, f"{END}.snapshot": None}
     yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((0, 3))}}
@@ -271,7 +272,7 @@ def record_checkpoints(part: slice = EVERY) -> Iterator[dict]:
 
 
 def read_source() -> dict[str, bytes]:
-    """The files of the partition that the loads damage."""
+    """Returns the files of the partition that the loads damage."""
     with tarfile.open(SOURCE) as archive:
         return {
             Path(member.name).name: archive.extractfile(member).read()
@@ -281,7 +282,7 @@ def read_source() -> dict[str, bytes]:
 
 
 def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
-    """Returns the files after a change, without the folders that it makes."""
+    """Returns the files after a change, without the folders that it creates."""
     changed_files = dict(files)
     for name, source in change.get("copy", {}).items():
         changed_files[name] = files[source]
@@ -321,7 +322,7 @@ def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) 
 
 
 def record_random_logs(part: slice = EVERY) -> Iterator[dict]:
-    """How the loads of random damaged logs end after a kill, the same in both releases."""
+    """Records how the loads of random damaged logs end after a kill, the same in both releases."""
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for seed in range(RANDOM_LOGS)[part]:
             answers = []
@@ -336,7 +337,7 @@ def record_random_logs(part: slice = EVERY) -> Iterator[dict]:
 
 
 def record_splits(part: slice = EVERY) -> Iterator[dict]:
-    """Loads of logs whose offsets leave 31 bits here and there, the same in both releases."""
+    """Records loads of logs in which some offsets exceed 31 bits, the same in both releases."""
     batches = read_source()
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for seed in range(SPLIT_LOGS)[part]:
@@ -356,7 +357,7 @@ def record_splits(part: slice = EVERY) -> Iterator[dict]:
 
 
 def _brief(answer: dict) -> dict:
-    """An answer without what the splits are not about."""
+    """Returns an answer reduced to what concerns the splits."""
     if "error" in answer:
         return {"error": answer["error"]}
     logs = {name: size for name, size in answer["files"].items() if name.endswith(".log")}
@@ -372,10 +373,10 @@ RECORDERS = {
 
 
 def differences(part: slice = EVERY) -> tuple[list[str], str]:
-    """The recorded lines that Kafka does not answer any more, and a summary.
+    """Returns the recorded lines that Kafka no longer answers, and a summary.
 
     Args:
-        part: which lines of each file are asked again.
+        part: the lines of each file that are asked again.
     """
     changed_lines, count = [], 0
     for path, record in RECORDERS.items():
@@ -393,7 +394,6 @@ def differences(part: slice = EVERY) -> tuple[list[str], str]:
 
 
 def main() -> int:
-    """Asks Kafka of everything."""
     for path, record in RECORDERS.items():
         recorded = [json.dumps(line) for line in record()]
         path.write_text("".join(f"{line}\n" for line in recorded))

@@ -1,5 +1,5 @@
-"""python -m tests.kafka.record_lookups: damages small logs, lets Kafka 4.3.1 and 4.4.0 look up every
-offset and some timestamps in them, and writes tests/data/damaged_lookups.jsonl.gz.
+"""python -m tests.kafka.record_lookups: damages small logs, lets Kafka 4.3.1 and 4.4.0 look up
+every offset and some timestamps in them, and writes tests/data/damaged_lookups.jsonl.gz.
 """
 
 import gzip
@@ -20,7 +20,6 @@ SOURCES = ("4.3.1/Lookups", "common/IdleScheduler", "common/StillTime")
 
 
 def main() -> int:
-    """Asks each release of each log."""
     lines = []
     for release in RELEASES:
         command = ["java", "-Xmx512m", "-cp", class_path(release), "Lookups"]
@@ -36,7 +35,7 @@ def main() -> int:
 
 
 def class_path(release: str) -> str:
-    """The jars of kafka_2.13 alone, since 4.4.0 has no jars of its tests, and Lookups."""
+    """Returns the jars of kafka_2.13 alone, because 4.4.0 has no jars of its tests, and Lookups."""
     classes = BUILD / f"lookups-{release}"
     pom = classes / "pom.xml"
     jars = classes / "classpath"
@@ -73,7 +72,7 @@ def _line(kafka: subprocess.Popen, release: str, seed: int) -> dict:
 
 
 def _short(answer: dict | list | None) -> str | list | None:
-    """Offset and timestamp, the class of the exception, or None for nothing."""
+    """Returns offset and timestamp, the class of the exception, or None."""
     return answer["class"] if isinstance(answer, dict) else answer
 
 

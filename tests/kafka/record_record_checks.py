@@ -1,4 +1,4 @@
-"""python -m tests.kafka.record_record_checks: hands batches whose records are wrong to Kafka as to a
+"""python -m tests.kafka.record_record_checks: hands batches with wrong records to Kafka as to a
 leader and as to a follower, and one with each bit of its magic flipped to a recovery and to a
 follower; writes tests/data/record_checks.jsonl.
 """
@@ -26,7 +26,6 @@ COMPACTED = {"cleanup.policy": "compact"}
 
 
 def main() -> int:
-    """Writes one line per append and one per bit."""
     lines = []
     for release in RELEASES:
         with Kafka(release) as kafka:
@@ -39,7 +38,7 @@ def main() -> int:
 def _records(
     *, deltas: tuple[int, ...] = (0, 1, 2), ahead_ms: int = 0, key: bytes | None = b"k"
 ) -> list[Record]:
-    """Three records; the last one is so far ahead of the clock."""
+    """Returns three records, the last one so far ahead of the clock."""
     times = [*range(len(deltas) - 1), ahead_ms]
     return [
         Record(offset_delta=delta, timestamp_delta_ms=time, key=key, value=b"value")
@@ -53,7 +52,7 @@ def _with_checksum(data: bytes) -> bytes:
 
 
 def _one_more(data: bytes) -> bytes:
-    """A batch that claims a fourth record, in both fields that say how many there are."""
+    """Returns a batch that claims a fourth record in both count fields."""
     changed = bytearray(data)
     struct.pack_into(">i", changed, LAST_OFFSET_DELTA_AT, 3)
     struct.pack_into(">i", changed, RECORD_COUNT_AT, 4)
@@ -96,7 +95,7 @@ def _appends(kafka: Kafka) -> Iterator[dict]:
 def _append(
     kafka: Kafka, mode: str, data: bytes, settings: dict[str, str], folder: str
 ) -> dict | None:
-    """The exception of an append to an empty log, which is left in a folder; None without one."""
+    """Returns the exception of an append to an empty log, which stays in a folder, or None."""
     step = {"op": "append", "now": NOW_MS, "b": [[0, 2, len(data), NOW_MS, NOW_MS, 3, 0]]}
     answer = kafka.replay(
         {
@@ -113,7 +112,7 @@ def _append(
 
 
 def _flipped_magic(kafka: Kafka) -> Iterator[dict]:
-    """Each bit: how many bytes a recovery cuts of the .log, and what a follower says."""
+    """Returns, per bit, how many bytes a recovery cuts off the .log, and what a follower says."""
     sound = batches.v2(0, _records(), NOW_MS)
     for bit in range(8):
         data = bytearray(sound)

@@ -24,7 +24,6 @@ STATES = (
 
 
 def main() -> int:
-    """Writes this many histories with Kafka's answers."""
     histories = [_history(random.Random(seed)) for seed in range(HISTORIES)]
     command = [*JAVA, "-cp", class_path(RELEASES[0]), MAIN]
     lines = "".join(f"{json.dumps(history)}\n" for history in histories)
@@ -40,7 +39,9 @@ def main() -> int:
 
 
 def _history(rng: random.Random) -> dict:
-    """Segments of several leaders that overlap, their states in any order, and offsets asked for."""
+    """Returns overlapping segments of several leaders, their states in any order, and the requested
+    offsets.
+    """
     events: list[dict] = []
     count = rng.randint(1, 7)
     for segment in range(count):

@@ -1,5 +1,5 @@
 """python -m tests.kafka.record_tiered: runs a broker with tiered storage (LocalTieredStorage), and
-packs what it left, and what a consumer got of it, into tests/data.
+packs its files and the records of a consumer into tests/data.
 """
 
 import gzip
@@ -20,7 +20,7 @@ TIME_LIMIT_S = 600
 
 
 def main() -> int:
-    """The archive: logs is the broker directory, store what LocalTieredStorage was given."""
+    """Writes the archive: logs is the broker directory, store the files of LocalTieredStorage."""
     with scratch() as folder:
         command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE)]
         answers = subprocess.run(

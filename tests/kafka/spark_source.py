@@ -1,7 +1,6 @@
 """Spark's own kafka source on a live broker, and kafka_files on its directory: the same rows.
 
-Each query has the options of Spark's source. What one of the two refuses, the other has to refuse
-too; which words they use is their own affair.
+Each query has the options of Spark's source. Both must refuse the same queries, in whatever words.
 """
 
 import json
@@ -29,7 +28,6 @@ SHARE_OF_QUICK = 6  # of a quick run: every sixth query
 
 
 def queries() -> list[dict[str, str]]:
-    """The options of each query, without those that name the cluster."""
     subscribed = {"subscribe": "orders"}
     listed = [
         {"subscribe": "orders,stamped,cut,empty", "includeHeaders": "true"},
@@ -111,7 +109,6 @@ def differences(*, is_quick: bool) -> tuple[list[str], int, str]:
 def _answer(
     spark: "SparkSession", name: str, options: dict[str, str], directory: str | None
 ) -> list[tuple] | None:
-    """The rows in the order of their offsets; None for a refusal."""
     try:
         frame = spark.read.format(name).options(**options).load(directory)
         columns = frame.columns
@@ -138,7 +135,7 @@ def _difference(answer: list[tuple] | None, expected: list[tuple] | None) -> str
 
 @contextmanager
 def live_broker(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A broker that fills its topics while Spark starts, as long as it runs."""
+    """Runs a broker that fills its topics while Spark starts."""
     command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "LiveBroker"]
     with subprocess.Popen(
         [*command, str(folder)],
@@ -154,7 +151,6 @@ def live_broker(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def read_address(broker: subprocess.Popen[str]) -> str:
-    """Waits until a broker has filled its topics."""
     address = broker.stdout.readline().strip() if broker.stdout else ""
     if not address:
         raise RuntimeError(f"the broker ended with status {broker.wait()}")
@@ -163,7 +159,7 @@ def read_address(broker: subprocess.Popen[str]) -> str:
 
 @contextmanager
 def session() -> Iterator["SparkSession"]:
-    """A session of Spark that finds its own kafka source."""
+    """Returns a session of Spark that finds its own kafka source."""
     from pyspark.sql import SparkSession
 
     jars = fetch_class_path(f"spark-{CONNECTOR}", CONNECTOR, FOLDER / "spark.pom.xml", [])

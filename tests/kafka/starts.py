@@ -1,7 +1,7 @@
-"""A real broker, started on copies of damaged directories, and what kafkaviz says of them before.
+"""A real broker, started on copies of damaged directories, and kafkaviz's prediction.
 
-`differences` starts brokers of 4.4.0 and 4.3.1 and compares: whether it starts, with which words it
-does not, which directories go offline, what is cut, deleted, rebuilt and taken for stray.
+`differences` starts brokers of 4.4.0 and 4.3.1 and compares whether they start, their words, which
+directories go offline, and what is cut, deleted, rebuilt and taken for stray.
 """
 
 import json
@@ -69,18 +69,18 @@ OF_OPEN_TRANSACTIONS = (
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What a start did, or will do, to a broker's directories.
+    """The effects of a start on a broker's directories, observed or predicted.
 
     Attributes:
-        words: what the broker logged; of a forecast, what one of its failures says.
-        cut: partition directory and base offset, with how many bytes are kept.
+        words: the broker's log, or the text of a predicted failure.
+        cut: the number of bytes kept, per partition directory and base offset.
         deleted: partition directory and file.
         recovered: partition directory and base offset of the segments that are read again.
-        strays: partitions; None of a forecast where no metadata log says what belongs there.
-        made: partition directories that were not there before.
-        replaced: partition directories that are to be deleted, as a -future replica takes over.
-        log_starts: of a start that was seen, the log start offset of each partition.
-        may_start: of a forecast, whether it says that a start which it expects to fail may succeed.
+        strays: partitions, or None in a prediction without a metadata log.
+        made: partition directories that did not exist before.
+        replaced: partition directories that will be deleted, as a -future replica takes over.
+        log_starts: the log start offset of each partition, if the start was observed.
+        may_start: True if the start may succeed, although its prediction is a failure.
     """
 
     starts: bool
@@ -97,7 +97,9 @@ class Outcome:
 
 
 class Starts:
-    """A process that starts brokers of one release; `with Starts(release) as starts: starts.start(disks)`."""
+    """A process that starts brokers of one release; `with Starts(release) as starts:
+    starts.start(disks)`.
+    """
 
     def __init__(self, release: str):
         self.release = release
@@ -141,7 +143,7 @@ class Starts:
 
 
 def unpack(archive: Path, folder: Path) -> list[Path]:
-    """The log directories in an archive, the one with the metadata log first."""
+    """Returns the log directories in an archive, the one with the metadata log first."""
     with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="fully_trusted")
     return sorted(path.parent for path in folder.rglob("meta.properties"))
@@ -168,7 +170,6 @@ def observe(
 
 
 def _files(disk: Path) -> dict[tuple[str, str], bytes]:
-    """The files of the partition directories."""
     return {
         (folder.name, path.name): path.read_bytes()
         for folder in disk.iterdir()
@@ -181,10 +182,10 @@ def _files(disk: Path) -> dict[tuple[str, str], bytes]:
 def _compare(
     disk: Path, directories: set[str], before: dict[tuple[str, str], bytes], outcome: Outcome
 ) -> None:
-    """Adds what became of a directory's files.
+    """Adds the changes of a directory's files.
 
     Args:
-        directories: those of partitions that were there before, the empty ones too.
+        directories: partition directories that were there before, also empty ones.
     """
     after = _files(disk)
     left_directories = _directories(disk)
@@ -236,19 +237,19 @@ def _directories(disk: Path) -> set[str]:
 
 
 def _key(directory: str) -> tuple[str, int] | None:
-    """Topic and partition, whatever a directory was renamed to."""
+    """Returns topic and partition, whatever a directory was renamed to."""
     name = names.parse_directory(directory)
     return (name.topic, name.partition) if name else None
 
 
 def _label(directory: str) -> str:
-    """The partition as the broker logs it, whatever the directory was renamed to."""
+    """Returns the partition as the broker logs it, whatever the directory was renamed to."""
     name = names.parse_directory(directory)
     return f"{name.topic}-{name.partition}" if name else directory
 
 
 def _same_bytes(data: bytes, other: bytes) -> int:
-    """How many bytes at their beginnings are the same."""
+    """Returns how many bytes at their beginnings are the same."""
     length = min(len(data), len(other))
     differing = np.flatnonzero(
         np.frombuffer(data, np.uint8, length) != np.frombuffer(other, np.uint8, length)
@@ -265,7 +266,7 @@ def forecast(disks: list[Path], release: str) -> Outcome | None:
 
 
 def as_outcome(restart: Restart) -> Outcome:
-    """A predicted start in the form of one that was seen."""
+    """Returns a predicted start in the form of an observed one."""
     outcome = Outcome(starts=restart.starts)
     outcome.offline = {Path(directory).name for directory in restart.offline_directories}
     outcome.words = tuple(str(step.error or "") for step in restart.failures)
@@ -304,7 +305,7 @@ def as_outcome(restart: Restart) -> Outcome:
 
 
 def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
-    """Where a forecast and a start differ, a line for each."""
+    """Returns where a forecast and a start differ, a line for each."""
     if expected is None:
         return ["nothing is foretold"]
     if expected.may_start and seen.starts:
@@ -331,16 +332,16 @@ def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
 
 
 def _is_said(words: str, log: str) -> bool:
-    """Whether a broker logged an exception: its class, or the words up to a file's name."""
+    """Returns whether a broker logged an exception: its class, or the words up to a file's name."""
     class_name, _, text = words.partition(": ")
     return class_name in log or bool(text and text.partition("/")[0][:35] in log)
 
 
 def _is_same_cut(predicted: dict[tuple[str, int], int], found: dict[tuple[str, int], int]) -> bool:
-    """Whether the same bytes are cut.
+    """Returns whether the same bytes are cut.
 
-    The metadata log is written to at once, and what is written begins as what was there: there the
-    bytes that are kept are known to within a batch's header.
+    A start writes to the metadata log at once, beginning with the bytes that were there, so the
+    kept bytes are known to within a batch's header.
     """
     return predicted.keys() == found.keys() and all(
         predicted[place] == kept or (place[0] == METADATA and 0 <= kept - predicted[place] < 61)
@@ -353,7 +354,7 @@ def _is_same_cut(predicted: dict[tuple[str, int], int], found: dict[tuple[str, i
 
 @dataclass(frozen=True)
 class Case:
-    """A directory, how it is damaged, and the release that starts on it."""
+    """A directory, its damage, and the release that starts on it."""
 
     archive: Path
     damage: str
@@ -365,15 +366,15 @@ class Case:
         return f"{self.archive.name.split('.')[0]}, {self.damage}, seed {self.seed}"
 
     def prepare(self, folder: Path) -> list[Path]:
-        """Unpacks and damages; the log directories."""
+        """Unpacks and damages; returns the log directories."""
         disks = unpack(self.archive, folder)
         DAMAGES[self.damage](disks, random.Random(f"{self.damage} {self.seed}"))
         return disks
 
 
 def cases(seed: int) -> list[Case]:
-    """Every damage to the directory of a broker that was stopped cleanly, and to that of a killed
-    one, by the two releases in turn; and the directories from the field that a start is asked of.
+    """Returns every damage to the directory of a cleanly stopped broker and of a killed one, by the
+    two releases in turn, and the field cases about a start.
     """
     damaged = [
         Case(BASES / f"{base}.tar.xz", name, RELEASES[(number + seed + place) % 2], seed)
@@ -395,7 +396,6 @@ def cases(seed: int) -> list[Case]:
 
 
 def field_cases() -> Iterator[Case]:
-    """Returns the cases of tests/data/field_cases that need a start."""
     for line in (FIELD_CASES / "cases.jsonl").read_text().splitlines():
         case = json.loads(line)
         if "starts" in case["expect"] and case["kafka_version"] in RELEASES:
@@ -403,10 +403,10 @@ def field_cases() -> Iterator[Case]:
 
 
 def differences(count: int, seed: int) -> tuple[list[str], str]:
-    """What brokers and kafkaviz do not agree on, and a line of what was started.
+    """Returns the differences between brokers and kafkaviz, and a line about what was started.
 
     Args:
-        count: how many of the cases; they are taken at even distances.
+        count: the number of cases, taken at even distances.
     """
     every_case = cases(seed)
     count = min(count, len(every_case))
@@ -421,7 +421,7 @@ def differences(count: int, seed: int) -> tuple[list[str], str]:
 
 
 def _without_controller(release: str) -> list[str]:
-    """The only controller of a cluster that lost its metadata log, with bootstrap servers."""
+    """Sets up the only controller of a cluster that lost its metadata log, with bootstrap servers."""
     settings = {
         "controller.quorum.voters": "",
         "controller.quorum.bootstrap.servers": "localhost:39399",
@@ -487,7 +487,9 @@ def _run(chosen: list[Case], release: str) -> list[str]:
 
 
 def run(starts: Starts, case: Case) -> list[str]:
-    """Where kafkaviz and a broker differ on a case, and advice after which no broker starts."""
+    """Returns where kafkaviz and a broker differ on a case, and advice after which no broker
+    starts.
+    """
     with scratch() as folder:
         disks = case.prepare(Path(folder))
         expected = forecast(disks, starts.release)
@@ -523,7 +525,7 @@ def _advised(item: StartupStep | Finding) -> str:
 
 
 def _try_next_steps(starts: Starts, disks: list[Path]) -> list[str]:
-    """Does what findings advise, starts a broker, and looks for the findings again."""
+    """Follows the advice of findings, starts a broker, and looks for the findings again."""
     followed = advice.follow_findings(disks[0], check(disks[0], starts.release).findings)
     if not followed:
         return []
@@ -540,7 +542,7 @@ def _try_next_steps(starts: Starts, disks: list[Path]) -> list[str]:
 
 
 def _try_advice(starts: Starts, disks: list[Path]) -> list[str]:
-    """Does what a failing start advises, once, and starts a broker."""
+    """Follows the advice of a failing start once, and starts a broker."""
     restart = check(disks[0], starts.release).restart
     if restart is None or not advice.follow(disks[0], restart):
         return []

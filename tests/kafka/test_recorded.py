@@ -22,9 +22,7 @@ def line_named(name: str) -> dict:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["id"])
 def test_a_recorded_history(line):
-    """Every file after every step that was looked at, each roll, each exception: as 4.3.1 or 3.9.0
-    had them.
-    """
+    """Every compared file after every step, each roll, each exception: as 4.3.1 or 3.9.0 had them."""
     assert checks.check_replay(line)[0] == []
 
 
@@ -79,7 +77,7 @@ def test_the_published_example(release):
 
 
 def test_one_byte_that_is_not_so_is_noticed():
-    """The comparison itself: an entry, a snapshot, a place that Kafka did not write."""
+    """An entry, a snapshot, or a byte that Kafka did not write."""
     line = next(
         line for line in RECORDED if "final_closed" in line and line["final_closed"]["snapshots"]
     )
@@ -93,7 +91,7 @@ def test_one_byte_that_is_not_so_is_noticed():
 
 
 def test_without_java_or_maven_one_line_says_so(tmp_path):
-    """make test-kafka is no failure on a machine that has only Python."""
+    """make test-kafka does not fail on a machine that has only Python."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.kafka"],
         cwd=ROOT,
@@ -108,7 +106,7 @@ def test_without_java_or_maven_one_line_says_so(tmp_path):
 
 
 class ConstantDump:
-    """Stands for Kafka's dump tool with one answer."""
+    """Replaces Kafka's dump tool by one answer."""
 
     def __init__(self, answer: dict) -> None:
         self.answer = answer

@@ -1,6 +1,4 @@
-"""Archives that want too much: a few KB each, or bytes made when they are written; what fuzzing
-starts from, too.
-"""
+"""Archives that claim too much, in a few KB or written on the fly; fuzzing starts from them too."""
 
 import bz2
 import gzip
@@ -22,9 +20,7 @@ def header(
     magic: bytes = tarfile.POSIX_MAGIC,
     **parts: tuple[int, bytes],
 ) -> bytes:
-    """Returns the header of a member of any size and type; parts are pairs of position
-    and bytes.
-    """
+    """Returns the header of a member of any size and type. `parts` are pairs of position and bytes."""
     block = bytearray(512)
     block[:100] = name.encode()[:100].ljust(100, b"\0")
     block[100:108], block[124:136], block[136:148] = b"0000644\0", number(size), b"15000000000\0"
@@ -37,9 +33,7 @@ def header(
 
 
 def number(value: int) -> bytes:
-    """Returns twelve bytes: octal digits, or base 256 for a number that is negative or too large
-    for them.
-    """
+    """Returns twelve bytes: octal digits, or base 256 for a negative or too large number."""
     in_octal = 0 <= value < 8**11
     return (
         b"%011o\0" % value
@@ -49,12 +43,10 @@ def number(value: int) -> bytes:
 
 
 def padded(content: bytes) -> bytes:
-    """Returns content with the padding that follows it in a .tar."""
     return content + bytes(-len(content) % 512)
 
 
 def file(name: str, content: bytes) -> bytes:
-    """A member with its content."""
     return header(name, len(content)) + padded(content)
 
 
@@ -62,12 +54,10 @@ BROKER = file(META, b"node.id=1\n") + header(LOG)
 
 
 def pax(block: bytes, kind: bytes = b"x") -> bytes:
-    """A pax header of these bytes."""
     return header("p", len(block), kind) + padded(block)
 
 
 def note(keyword: bytes, value: bytes) -> bytes:
-    """A record of a pax header."""
     rest = len(keyword) + len(value) + 3
     length = next(rest + digits for digits in range(1, 20) if len(str(rest + digits)) == digits)
     return b"%d %s=%s\n" % (length, keyword, value)
@@ -80,7 +70,6 @@ def sparse(
     content: bytes,
     is_extended: bool = False,
 ) -> bytes:
-    """A sparse file in GNU's first format."""
     table = b"".join(number(offset) + number(count) for offset, count in chunks)
     parts = {
         "table": (386, table),
@@ -236,7 +225,7 @@ def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes
 
 
 def overlapping_zip(members: int, size: int) -> bytes:
-    """Members that share one piece of packed zeros."""
+    """Returns members that share one piece of packed zeros."""
     name, zeros = LOG.encode(), bytes(size)
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(zeros) + packer.flush()
@@ -245,28 +234,24 @@ def overlapping_zip(members: int, size: int) -> bytes:
 
 
 def bzip2_in_zip() -> bytes:
-    """A member that zipfile would unpack whole for its first bytes, its size a lie."""
+    """Returns a member that zipfile would unpack completely for its first bytes; its size is false."""
     packed, name = bz2.compress(bytes(1_000_000)), LOG.encode()
     return zip_of([(name, 0, packed, 0, 10, 12)], local(name, packed, 0, 10, 12))
 
 
 def directory_of(entries: int) -> bytes:
-    """A .zip whose members have no content."""
     return zip_of([(b"", 0, b"", 0, 0, 0)] * entries, local(b"", b"", 0, 0, 0))
 
 
 def write_links(path: Path, count: int) -> None:
-    """A .tar.gz of links."""
     _write_many(path, count, header("b/link", 0, b"2"))
 
 
 def write_pax(path: Path, count: int, size: int = 60_000) -> None:
-    """A .tar.gz of empty files, each with a pax header of such a size."""
     _write_many(path, count, pax(note(b"comment", b"a" * size)) + header("b/f"))
 
 
 def write_files(path: Path, count: int) -> None:
-    """A .tar.gz of empty files with names of their own."""
     with gzip.open(path, "wb", 1) as out:
         out.write(BROKER)
         for number in range(count):
@@ -275,9 +260,7 @@ def write_files(path: Path, count: int) -> None:
 
 
 def _write_many(path: Path, count: int, member: bytes) -> None:
-    """The same member over and over; of a stream that can be cut where it was flushed each thousand
-    takes no time to make.
-    """
+    """Writes the same member many times; each thousand is one flushed piece, so it takes no time."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     with open(path, "wb") as out:
         out.write(packer.compress(BROKER))
@@ -297,7 +280,7 @@ def write_empty_tail(path: Path, streams: int) -> None:
 
 
 def write_zeros(path: Path, size: int) -> None:
-    """A .tar.gz with a log of zeros; made of one packed piece that is repeated."""
+    """Writes a .tar.gz with a log of zeros, made of one packed piece that is repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     begin = packer.compress(
         BROKER + header("b/orders-0/00000000000000000001.log", size)
@@ -307,7 +290,7 @@ def write_zeros(path: Path, size: int) -> None:
 
 
 def write_globals(path: Path, count: int) -> None:
-    """A .tar.gz with pax headers for all files, each with keywords of its own."""
+    """Writes a .tar.gz with global pax headers, each with different keywords."""
     with gzip.open(path, "wb", 1) as out:
         out.write(BROKER)
         for number in range(count):

@@ -21,13 +21,11 @@ MTIME_NS = 1_790_000_000_123_456_789
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """A cache of the test's own."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
-    """A .tar with these files."""
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as out:
         for name, content in members.items():
             member = tarfile.TarInfo(name)
@@ -42,12 +40,11 @@ def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
 
 
 def test_a_directory_is_opened_as_it_is(tmp_path):
-    """Nothing is copied."""
     assert archive.unpack_if_archive(tmp_path) == tmp_path
 
 
 def test_times_are_kept_to_the_nanosecond(tmp_path):
-    """Kafka takes the .log's time for a segment whose time index is empty."""
+    """Kafka uses the .log's time for a segment whose time index is empty."""
     root = archive.unpack_if_archive(
         packed(
             tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
@@ -70,7 +67,7 @@ def test_holes_stay_holes(tmp_path):
 
 
 def test_the_wrapping_folders_are_passed(tmp_path):
-    """backup/kafka/orders-0 opens at backup/kafka, also when it holds one partition alone."""
+    """backup/kafka/orders-0 opens at backup/kafka, even if it is the only partition."""
     root = archive.unpack_if_archive(
         packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"})
     )
@@ -78,7 +75,7 @@ def test_the_wrapping_folders_are_passed(tmp_path):
 
 
 def test_a_second_time_nothing_is_unpacked(tmp_path):
-    """The unpacked folder is found again; a changed archive is another."""
+    """A changed archive is another one."""
     path = packed(
         tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
     )
@@ -91,14 +88,14 @@ def test_a_second_time_nothing_is_unpacked(tmp_path):
 
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil"])
 def test_no_member_leaves_the_folder(tmp_path, name):
-    """A member that points outside refuses the whole archive."""
+    """The whole archive is refused."""
     with pytest.raises(CannotOpen, match="would leave the folder"):
         archive.unpack_if_archive(packed(tmp_path / "b.tar", {name: b"x"}))
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
 
 def test_links_and_devices_are_passed_over(tmp_path):
-    """Only regular files and folders are made."""
+    """Only regular files and folders are created."""
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as out:
         for kind, name in (
@@ -118,7 +115,7 @@ def test_links_and_devices_are_passed_over(tmp_path):
 
 
 def test_a_zip_keeps_its_times(tmp_path):
-    """The UTC time of the extra field where there is one, else the date."""
+    """The UTC time of the extra field if present, else the date."""
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w") as out:
         out.writestr(
@@ -151,9 +148,7 @@ def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
 
 
 def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
-    """It is given up while there is still room for others, and what it had written is taken away;
-    holes take none.
-    """
+    """It is refused while there is still room for others, and removed; holes take no room."""
     # half is spared
     monkeypatch.setattr(
         archive.shutil, "disk_usage", lambda path: SimpleNamespace(free=(8 << 20) - written(path))
@@ -172,15 +167,14 @@ def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
 
 
 def written(path: Path) -> int:
-    """The bytes below the folder that an archive is unpacked into."""
     root = next(folder for folder in (path, *path.parents) if folder.name == "unpacked")
     return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
-    """A small .gz of zeros can say that names and notes of a gigabyte follow, which tarfile would
-    read at once.
+    """A small .gz of zeros can announce names and notes of a gigabyte, which tarfile would read at
+    once.
     """
     member = tarfile.TarInfo("x")
     member.type, member.size = kind, 1 << 30
@@ -192,7 +186,6 @@ def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
 
 
 def test_another_file_is_no_archive(tmp_path):
-    """A .log given alone is refused in words."""
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(b"x")
     with pytest.raises(CannotOpen, match="is a file"):
@@ -201,9 +194,7 @@ def test_another_file_is_no_archive(tmp_path):
 
 @pytest.mark.slow
 def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
-    """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look
-    healthy.
-    """
+    """Half a broker would look healthy, so any wrong bit refuses the whole archive."""
     data = SAMPLE.read_bytes()
     for at in range(20, len(data), len(data) // 40):
         path = tmp_path / f"{at}.tar.gz"
@@ -214,8 +205,8 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
 
 @pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
 def test_a_damaged_header_is_not_the_end(tmp_path, at):
-    """A plain .tar has no checksum of its own: what follows a header that cannot be read must be
-    zeros, or it is damage.
+    """A plain .tar has no checksum: an unreadable header must be followed by zeros, or it is
+    damage.
     """
     path = packed(
         tmp_path / "b.tar",
@@ -242,7 +233,6 @@ def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
 
 
 def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
-    """As every unpacker has it."""
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as out:
         for content in (b"node.id=1", b"node.id=2"):
@@ -269,7 +259,6 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
 
 
 def test_a_cache_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
-    """The archive is not blamed for the folder it should go to."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))
     with pytest.raises(CannotOpen, match="set KAFKAVIZ_CACHE"):
@@ -278,13 +267,12 @@ def test_a_cache_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", ["~nobody-of-this-name/kafka", "kafka\0"])
 def test_what_is_no_path_is_one_line(path):
-    """A home directory that is not there, a name that no file can have."""
     with pytest.raises(CannotOpen):
         archive.unpack_if_archive(Path(path))
 
 
 def test_a_member_without_a_name_is_one_line(tmp_path):
-    """A name of no bytes, in front of a byte that belongs to nothing."""
+    """A name of no bytes, before a byte that belongs to nothing."""
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w") as out:
         out.writestr(zipfile.ZipInfo("x"), b"content")
@@ -297,7 +285,7 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
 
 
 def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
-    """The archive's own path and the path in it; what would lead out of it is not there."""
+    """The archive's own path and the path in it; nothing outside it is found."""
     path = packed(
         tmp_path / "b.tar",
         {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")},
@@ -327,7 +315,7 @@ def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
     ],
 )
 def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, error_text):
-    """Room in the cache would not mend it."""
+    """Room in the cache would not help."""
     path = packed(tmp_path / "b.tar", {"b/orders-0/meta": b"", name: b"x"})
     with pytest.raises(CannotOpen) as raised:
         archive.unpack_if_archive(path)

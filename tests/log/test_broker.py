@@ -21,9 +21,7 @@ ARCHIVES = sorted(DUMPS["brokers"])
 
 
 def counted(broker: Broker) -> dict[str, object]:
-    """Returns the counts that the reader finds in each .log and index, in the form of
-    Kafka's dump.
-    """
+    """Returns the counts that the reader finds in each .log and index, in the form of Kafka's dump."""
     return {
         name: count for partition in broker.partitions for name, count in _counts(partition).items()
     }
@@ -53,7 +51,7 @@ def _counts(partition: Partition) -> dict[str, object]:
 
 
 def compare_with_dump(broker: Broker, name: str) -> int:
-    """Compares every file with Kafka's dump of it; the number of files compared."""
+    """Compares every file with Kafka's dump of it, and returns the number of files compared."""
     ours, unwritten, died = counted(broker), set(DUMPS["unwritten"][name]), set(DUMPS["died"][name])
     compared = 0
     for file, kafka in DUMPS["brokers"][name].items():
@@ -72,19 +70,17 @@ def compare_with_dump(broker: Broker, name: str) -> int:
 
 @pytest.mark.parametrize("name", [name for name in ARCHIVES if "damaged" not in name])
 def test_counts_are_those_of_kafkas_dump(name, shared):
-    """Batches, records and entries of every file of every directory, as kafka-dump-log 4.3.1 counts
-    them.
-    """
+    """Batches, records and entries of every file of every directory, by kafka-dump-log 4.3.1."""
     assert compare_with_dump(open_broker(shared / "data" / f"{name}.tar.gz"), name) >= 40
 
 
 def test_the_sample_has_the_counts_of_kafkas_dump(clean):
-    """The same for the directory that comes with the checkout."""
+    """The same for sample_data."""
     assert compare_with_dump(open_broker(clean), "kafka-4.3.1-clean") > 200
 
 
 def test_a_clean_broker(clean):
-    """What a 4.3.1 broker left when it was stopped."""
+    """A 4.3.1 broker left it when it was stopped."""
     broker = open_broker(clean)
     assert len(broker.partitions) == 37 and not broker.problems
     assert broker.is_clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
@@ -114,14 +110,14 @@ def test_offsets_of_the_checkpoints(clean):
 
 
 def test_states_of_segments(clean):
-    """The last one is active, those before are closed, a .deleted one says so."""
+    """The last one is active, those before are closed, and .deleted ones are deleted."""
     weblogs = open_broker(clean).partition("weblogs-0")
     assert [segment.state for segment in weblogs.segments] == ["deleted", "closed", "active"]
     assert weblogs.active is weblogs.segments[-1] and weblogs.segments[0].index is not None
 
 
 def test_preallocated_indexes_of_a_killed_broker(killed):
-    """Written slots against unwritten ones, apparent against allocated bytes."""
+    """Written and unwritten slots, apparent and allocated bytes."""
     active = open_broker(killed).partition("append-time-0").active
     assert (
         len(active.offset_index),
@@ -137,9 +133,7 @@ def test_preallocated_indexes_of_a_killed_broker(killed):
 
 
 def test_torn_tails_of_a_killed_broker(killed):
-    """Where the last whole batch ends, and why what follows is none (the tails were made by
-    hand).
-    """
+    """Where the last whole batch ends, and why the rest is no batch; the tails were made by hand."""
     broker = open_broker(killed)
     ends = {
         name: broker.partition(name).active.walk().end
@@ -165,13 +159,12 @@ def test_missing_and_orphan_files(damaged):
 
 
 def test_an_index_cut_inside_an_entry(damaged):
-    """The whole entries are given, and how many bytes are left over."""
+    """The whole entries are given, and the number of bytes left over."""
     index = open_broker(damaged).partition("metrics-0").segment(0).offset_slots
     assert index.trailing_bytes == 5 and len(index.entries) == index.slots > 0
 
 
 def test_partitions_stand_as_a_reader_counts_them(clean, tmp_path):
-    """orders-2 before orders-10."""
     for name in ("orders-10", "orders-2", "orders-0"):
         shutil.copytree(clean / "empty-room-1", tmp_path / name)
     assert [partition.directory for partition in open_broker(tmp_path).partitions] == [
@@ -182,9 +175,7 @@ def test_partitions_stand_as_a_reader_counts_them(clean, tmp_path):
 
 
 def test_how_a_broker_was_left(clean, killed, tmp_path):
-    """Of a partition that was copied alone nothing tells it; in its broker directory the broker's
-    marker does.
-    """
+    """Nothing shows it for a partition copied alone; in its broker directory the marker does."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     opened = [
         open_broker(path)
@@ -208,7 +199,7 @@ def test_how_a_broker_was_left(clean, killed, tmp_path):
 
 
 def test_one_partition_directory_alone(clean):
-    """A topic-partition can be opened by itself; its broker's checkpoints are still read."""
+    """Its broker's checkpoints are still read."""
     broker = open_broker(clean / "orders-0")
     assert [partition.directory for partition in broker.partitions] == [
         "orders-0"
@@ -220,7 +211,6 @@ def test_one_partition_directory_alone(clean):
     [(lambda path: None, "missing"), (Path.mkdir, "not-kafka"), (Path.touch, "not-kafka")],
 )
 def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
-    """Nothing there, an empty folder, a file."""
     make(tmp_path / "x")
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path / "x")
@@ -228,7 +218,7 @@ def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
 
 
 def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
-    """Without TOPIC-N nothing tells which log it is; by its new name it opens."""
+    """Without TOPIC-N nothing identifies its log; under its new name it opens."""
     shutil.copytree(clean / "orders-2", tmp_path / "copy")
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path / "copy")
@@ -244,7 +234,7 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
 
 
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
-    """Any folder may hold one that is called gcc-12: without a segment in it, it is not Kafka's."""
+    """Any folder may hold one called gcc-12: without a segment in it, it is not Kafka's."""
     (tmp_path / "gcc-12").mkdir()
     with pytest.raises(CannotOpen, match=r"neither a meta\.properties"):
         open_broker(tmp_path)
@@ -259,7 +249,6 @@ def test_a_folder_of_such_folders_is_not_offered(tmp_path):
 
 
 def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
-    """The folder above a broker directory names it."""
     (tmp_path / "kafka").symlink_to(damaged)
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path)
@@ -267,7 +256,7 @@ def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
 
 
 def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
-    """A partition without permission is a problem; the others are shown."""
+    """It is a problem, and the others are shown."""
     scandir = os.scandir
 
     def refusing(path: Path) -> object:
@@ -284,7 +273,6 @@ def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
 
 
 def test_a_broken_checkpoint_is_a_problem(tmp_path, damaged):
-    """The broker opens all the same, and says which file it could not read."""
     copy = Path(shutil.copytree(damaged, tmp_path / "kafka"))
     (copy / "replication-offset-checkpoint").write_text("0\n5\norders x\n")
     broker = open_broker(copy)
@@ -294,7 +282,7 @@ def test_a_broken_checkpoint_is_a_problem(tmp_path, damaged):
 
 @pytest.mark.parametrize("body", [b"[" * 60_000, b"\xff" * 3000, b"{}", b"[1]"])
 def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
-    """A broker looks whether the marker is there, not at what it holds (4.3.1)."""
+    """A broker only checks whether the marker exists (4.3.1)."""
     copy = Path(shutil.copytree(damaged, tmp_path / "kafka"))
     (copy / ".kafka_cleanshutdown").write_bytes(body)
     broker = open_broker(copy)
@@ -305,9 +293,7 @@ def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
 
 
 def test_reading_changes_nothing(tmp_path, killed):
-    """Names, sizes, hashes and times of everything below the directory are the same before and
-    after.
-    """
+    """Names, sizes, hashes and times of everything below the directory stay the same."""
     before = _snapshot(killed)
     broker = open_broker(killed)
     counted(broker)
@@ -358,7 +344,7 @@ def test_producers_of_a_partition(clean):
 
 
 def test_a_broken_snapshot_is_reported_by_file_and_byte(tmp_path, clean):
-    """One flipped bit, and the words in which Kafka refuses the file."""
+    """One flipped bit, and Kafka's words."""
     broken = tmp_path / "orders-0" / "00000000000000019113.snapshot"
     shutil.copytree(clean / "orders-0", broken.parent)
     data = bytearray(broken.read_bytes())

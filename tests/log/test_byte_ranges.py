@@ -1,6 +1,4 @@
-"""Stretches of files: every byte of every file of a broker directory has one span, whichever way it
-is reached.
-"""
+"""Every byte of every file of a broker directory has one span, whichever way it is reached."""
 
 import random
 import shutil
@@ -30,13 +28,12 @@ ARCHIVES = [
 
 
 def files(root: Path) -> list[FileInfo]:
-    """Every file below a directory."""
     return [file.info(path) for path in sorted(root.rglob("*")) if path.is_file()]
 
 
 def tiled(file_info: FileInfo) -> set[str]:
-    """Checks a file whole where it is small, and some stretches of it; the names of its spans that
-    name no field.
+    """Checks a small file completely and a large one in parts; returns the names of spans that name
+    no field.
     """
     stretches = list(random_stretches(file_info))
     names = {span.name for stretch in stretches for span in stretch.spans}
@@ -61,7 +58,7 @@ def tiled(file_info: FileInfo) -> set[str]:
 
 
 def random_stretches(file_info: FileInfo):
-    """The first bytes, the last ones, and some in between."""
+    """Yields the first bytes, the last ones, and some in between."""
     draw = random.Random(file_info.name)
     starts = [
         0,
@@ -73,7 +70,7 @@ def random_stretches(file_info: FileInfo):
 
 @pytest.mark.parametrize("file", files(DATA), ids=lambda file: f"{file.directory.name}/{file.name}")
 def test_files_kept_with_the_tests(file):
-    """What is no file of Kafka's is one span."""
+    """A file that is not Kafka's is one span."""
     names = tiled(file)
     if file.name.endswith((".dump", ".gz", ".json", ".py", ".md")):
         assert names == {message("span.unknown_file")}
@@ -89,7 +86,7 @@ def test_files_kept_with_the_tests(file):
     ],
 )
 def test_every_file_of_the_samples(sample, met, request):
-    """None is unknown, and each kind of tail is met."""
+    """None is unknown, and each kind of tail occurs."""
     names = set().union(*(tiled(file) for file in files(request.getfixturevalue(sample))))
     assert message("span.unknown_file") not in names and names >= met
 
@@ -116,8 +113,8 @@ CHANGES = st.lists(
 def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     tmp_path_factory, changes, behind, data
 ):
-    """Bytes overwritten and added: a stretch in the middle is told as a reader from the start would
-    tell it.
+    """After any overwrite or append, a stretch in the middle has the spans that a reader from the
+    start gives.
     """
     log = bytearray(TINY.with_suffix(".log").read_bytes())
     for at, new in changes:
@@ -138,8 +135,8 @@ def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
 
 
 def test_damage_hides_nothing_behind_it(tmp_path):
-    """Where a batch's length is broken, the log goes on at the next entry of the index, as a
-    broker's fetches would.
+    """After a broken batch length the log continues at the next index entry, as a broker's fetches
+    would.
     """
     for kind in ("log", "index"):
         shutil.copy(TINY.with_suffix(f".{kind}"), tmp_path)
@@ -168,8 +165,8 @@ def test_damage_hides_nothing_behind_it(tmp_path):
 
 
 def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkeypatch):
-    """A log of 1 GiB, all hole before its last batches: nothing of it is read but what the index
-    leads to.
+    """A log of 1 GiB, a hole except for its last batches: only the part that the index leads to is
+    read.
     """
     entries = byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes()).copy()
     far, log = 1 << 30, TINY.with_suffix(".log").read_bytes()

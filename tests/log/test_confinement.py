@@ -17,7 +17,7 @@ from kafkaviz.log.settings import open_settings
 
 @pytest.fixture
 def clean_archive(tmp_path) -> Path:
-    """A small archive of a directory."""
+    """Returns a small archive of a directory."""
     path = tmp_path / "kafka.tar.gz"
     with tarfile.open(path, "w:gz") as packed:
         packed.addfile(tarfile.TarInfo("kafka/orders-0/00000000000000000000.log"))
@@ -26,7 +26,7 @@ def clean_archive(tmp_path) -> Path:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    """The directory that this process is confined to; rootless/secret is next to it."""
+    """Returns the directory that this process is confined to; rootless/secret is next to it."""
     monkeypatch.setenv(file.CONFINEMENT, "")  # put back afterwards
     directory, outside = tmp_path / "root", tmp_path / "rootless"
     directory.mkdir()
@@ -37,7 +37,6 @@ def root(tmp_path, monkeypatch) -> Path:
 
 
 def test_a_file_within_is_read(root):
-    """By its own path and by a link that stays within."""
     (root / "file").write_bytes(b"within")
     (root / "link").symlink_to("file")
     assert file.read(root / "file") == file.read(root / "link") == b"within"
@@ -73,7 +72,6 @@ def test_a_directory_outside_is_not_listed(root):
 
 
 def test_an_archive_outside_is_not_unpacked(root, clean_archive):
-    """One that a link leads to, too."""
     (root / "kafka.tar.gz").symlink_to(clean_archive)
     for path in (clean_archive, root / "kafka.tar.gz"):
         with pytest.raises(CannotOpen) as refused:
@@ -82,7 +80,6 @@ def test_an_archive_outside_is_not_unpacked(root, clean_archive):
 
 
 def test_without_confinement_everything_is_read(root):
-    """On a person's own machine."""
     file.confine(None)
     assert file.read(root.parent / "rootless" / "secret") == b"root:x:0:0\n"
 
@@ -98,7 +95,7 @@ def test_the_parent_of_a_lone_partition_is_checked_too(root):
 
 
 def test_settings_beside_the_directory_are_checked_too(root):
-    """A server.properties above what may be read, or that leads out of it, is not there."""
+    """A server.properties above the root, or that links out of it, is ignored."""
     (root / "broker" / "orders-0").mkdir(parents=True)
     (root / "broker" / "orders-0" / "00000000000000000000.log").touch()
     (root.parent / "rootless" / "secret").write_text("log.index.interval.bytes=7777\n")

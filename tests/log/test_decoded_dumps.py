@@ -27,13 +27,12 @@ DUMPS = [
 
 
 def recorded(dump: str) -> list[list]:
-    """[offset, body] of each record's line of a dump."""
+    """Returns [offset, body] of each record's line of a dump."""
     matches = (LINE.fullmatch(line) for line in dump.splitlines())
     return [[int(match[1]), match[2] or ""] for match in matches if match]
 
 
 def bodies(root: Path, name: str) -> list[list]:
-    """The same of a file, decoded by its topic."""
     segment = LogSegment(base_offset=0, state="closed", log=info(root / name))
     directory = parse_directory(Path(name).parent.name)
     batches = segment.batches()
@@ -47,7 +46,6 @@ def bodies(root: Path, name: str) -> list[list]:
 
 
 def body(record, is_control: bool, topic: str) -> str:
-    """Returns the part of a line after a record's metadata."""
     if is_control:
         return control.dump_text(record.key, record.value)
     if topic in coordinator_records.DECODER_OF_TOPIC:
@@ -68,7 +66,7 @@ def test_the_sample_brokers_internal_topics(clean, dump):
 
 @pytest.mark.parametrize("name", BROKERS)
 def test_all_internal_topics_of_a_broker(shared, name):
-    """Each file that Kafka decoded: all of its records, as it printed them."""
+    """All records of each file that Kafka decoded, as it printed them."""
     root, records, files = unpack_if_archive(shared / "data" / f"{name}.tar.gz"), 0, 0
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         for member in expected:

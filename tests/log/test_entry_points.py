@@ -1,6 +1,4 @@
-"""Where reading may begin: only at bytes that the .log bears out, whatever the indexes say, and
-after few reads.
-"""
+"""Where reading may begin: only where the .log confirms the index, and after few reads."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +21,9 @@ STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
 
 @pytest.fixture
 def stem(tmp_path) -> Path:
-    """A segment of base offset 1000: 60 batches of ten records, an entry for about each fifth."""
+    """Returns a segment of base offset 1000: 60 batches of ten records, an entry for about each
+    fifth.
+    """
     return whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", BATCHES, 1000)
 
 
@@ -32,8 +32,8 @@ def segment(stem: Path) -> Segment:
 
 
 def test_places_are_those_that_the_index_knows(stem):
-    """Before and behind an offset or a time the nearest that an entry leads to; the file's ends
-    where none does.
+    """The nearest indexed batch before and after an offset or time; the ends of the file where
+    there is none.
     """
     known = sorted(segment(stem).offset_index["position"].tolist())
     with entry_points(segment(stem)) as points:
@@ -89,7 +89,6 @@ def test_a_search_reads_few_slots(stem, monkeypatch):
 
 @pytest.mark.parametrize("hurt", ["crc", "length", "magic", "short"])
 def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
-    """One byte of it changed, or its end cut off."""
     entry = int(segment(stem).offset_index["position"][2])
     log = stem.with_suffix(".log")
     data = bytearray(log.read_bytes())
@@ -104,7 +103,7 @@ def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
 
 
 def test_unwritten_slots_and_missing_files(stem):
-    """Zeros behind the last entry are no entries; without an index there is byte 0 and the end."""
+    """Zeros after the last entry are no entries; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
         expected = [
             (points.position_before_offset(offset), points.position_behind_offset(offset))
@@ -132,7 +131,7 @@ def test_unwritten_slots_and_missing_files(stem):
 
 
 def test_a_time_entry_must_be_that_of_its_batch(stem):
-    """A millisecond off, and it counts no more; the entries around it do."""
+    """An entry a millisecond off is ignored; the entries around it count."""
     path = stem.with_suffix(".timeindex")
     entries = time_index.parse(path.read_bytes()).copy()
     with entry_points(segment(stem)) as points:

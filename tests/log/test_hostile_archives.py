@@ -1,6 +1,4 @@
-"""A hostile archive cannot take a core for ever, the memory or the disk. Each
-refusal is one line.
-"""
+"""A hostile archive cannot take a core forever, the memory or the disk. Each refusal is one line."""
 
 import bz2
 import gzip
@@ -51,15 +49,12 @@ sys.exit(__main__.main(["check", path]))
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """A cache of the test's own."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 def run(script: str, argument: object) -> subprocess.CompletedProcess:
-    """A script under limits of processor time and of memory: what exceeds them does not come
-    back.
-    """
+    """Runs a script under limits of processor time and memory."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
@@ -77,14 +72,11 @@ def run(script: str, argument: object) -> subprocess.CompletedProcess:
 
 
 def nothing_left(cache: Path) -> bool:
-    """Whether the cache holds nothing that was unpacked, not even in part."""
     return not list((cache / "unpacked").iterdir())
 
 
 def test_no_header_is_believed(tmp_path, cache):
-    """Each is refused in one line that says what is wrong, all of them within the time that one may
-    take.
-    """
+    """Each is refused in one line that says what is wrong, all within the time of one."""
     paths, expected = [], []
     for number, (content, error_text) in enumerate(hostile.tars().values()):
         paths.append(tmp_path / f"{number}.tar")
@@ -103,7 +95,6 @@ def test_no_header_is_believed(tmp_path, cache):
 
 
 def write(content: bytes) -> Callable[[Path], object]:
-    """Returns the function that writes such an archive."""
     return lambda path: path.write_bytes(content)
 
 
@@ -177,9 +168,7 @@ IN_PROCESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BY_COMMAND)
 def test_the_command_ends_with_one_line(tmp_path, cache, name):
-    """`kafkaviz check` ends with status 2, long before a limit of the system does it, and leaves
-    nothing behind.
-    """
+    """`kafkaviz check` ends with status 2, long before a system limit ends it, and leaves nothing."""
     file_name, build, limits, error_text = BY_COMMAND[name]
     path = tmp_path / file_name
     build(path)
@@ -195,7 +184,6 @@ def test_the_command_ends_with_one_line(tmp_path, cache, name):
 
 @pytest.mark.parametrize("name", IN_PROCESS)
 def test_what_is_used_up_is_reported(tmp_path, cache, monkeypatch, name):
-    """Which limit it was, and nothing is left behind."""
     file_name, build, limits, error_text = IN_PROCESS[name]
     path = tmp_path / file_name
     build(path)
@@ -211,7 +199,7 @@ def test_what_is_used_up_is_reported(tmp_path, cache, monkeypatch, name):
     [(hostile.write_links, 10_000), (hostile.write_pax, 300), (hostile.write_globals, 100)],
 )
 def test_what_was_passed_takes_no_memory(tmp_path, build, count):
-    """Links and pax headers, of files and of all, are gone once they were read."""
+    """Links and pax headers, of single files and global, are freed after they are read."""
     path = tmp_path / "b.tar.gz"
     build(path, count)
     tracemalloc.start()
@@ -224,9 +212,7 @@ def test_what_was_passed_takes_no_memory(tmp_path, build, count):
 
 
 def test_a_hole_costs_nothing_to_unpack(tmp_path):
-    """900 GiB of it, which whoever reads the file counts; what is stored stands where the map
-    says.
-    """
+    """900 GiB of it, which the reader's limit counts; stored bytes are at their mapped places."""
     path = tmp_path / "b.tar"
     path.write_bytes(
         file(META, b"node.id=1\n")
@@ -254,8 +240,8 @@ def test_holes_count_at_their_length(tmp_path, monkeypatch):
 
 
 def sparse_files() -> dict[str, bytes]:
-    """The same file with holes in each of GNU's formats: at 512 and 3072 a block each, then a hole
-    to 5000.
+    """Returns the same file with holes in each of GNU's formats: a block each at 512 and 3072, then
+    a hole to 5000.
     """
     first_block, other = b"1" * 512, b"2" * 300
     chunks, name = ((512, 512), (3072, 300), (5000, 0)), b"GNU.sparse.name"
@@ -293,8 +279,8 @@ def sparse_files() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", sparse_files())
 def test_sparse_files_are_those_of_tarfile(tmp_path, name):
-    """Every format of GNU's: the same names, lengths and bytes as the standard library reads, and a
-    member behind it.
+    """Every format of GNU's: the names, lengths and bytes that the standard library reads, and a
+    member after it.
     """
     path = tmp_path / "b.tar"
     path.write_bytes(sparse_files()[name] + file(META, b"node.id=1\n") + END)
@@ -347,9 +333,7 @@ def test_what_tarfile_writes_is_read(tmp_path, form):
 
 
 def test_folders_of_an_incremental_archive(tmp_path):
-    """GNU's type D, behind which stand the names that the folder held; the label of a volume is
-    passed over.
-    """
+    """GNU's type D, followed by the names that the folder held; the label of a volume is skipped."""
     path = tmp_path / "b.tar"
     path.write_bytes(
         header("volume", 0, b"V")
@@ -362,7 +346,7 @@ def test_folders_of_an_incremental_archive(tmp_path):
 
 
 def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
-    """Blocks of an extended map that never ends, each a header."""
+    """An extended map of blocks that never ends, each a header."""
     path = tmp_path / "b.tar.gz"
     more = bytes(504) + b"\1" + bytes(7)
     path.write_bytes(
@@ -388,7 +372,7 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
 
 
 def test_folders_of_a_path_count(tmp_path, monkeypatch):
-    """A single name can ask for thousands; and for more in one another than can be walked."""
+    """A single name can ask for thousands of folders, nested deeper than can be traversed."""
     path = tmp_path / "b.tar"
     path.write_bytes(
         BROKER + b"".join(file(f"b/{number}/a/b/c/d/e/f/g/x", b"x") for number in range(20)) + END
@@ -402,7 +386,7 @@ def test_folders_of_a_path_count(tmp_path, monkeypatch):
 
 
 def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monkeypatch):
-    """Empty files take no bytes, but one of them each; it is given up, and taken away."""
+    """Empty files take no bytes but one inode each; the archive is given up and removed."""
     path = tmp_path / "b.tar.gz"
     hostile.write_files(path, 100)
     monkeypatch.setattr(
@@ -414,7 +398,6 @@ def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monk
 
 
 def test_a_zip_that_reaches_beyond_its_end(tmp_path):
-    """A member cannot be longer than the file."""
     path = tmp_path / "b.zip"
     path.write_bytes(
         hostile.zip_of([(b"b/x", 0, bytes(500), 0, 500, 0)], hostile.local(b"b/x", b"", 0, 0, 0))
@@ -452,7 +435,6 @@ def test_who_waits_can_end_it(tmp_path, cache):
 
 
 def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
-    """By the next that unpacks anything."""
     slow, other = tmp_path / "slow.tar.gz", tmp_path / "other.tar"
     hostile.write_zeros(slow, 40 << 30)
     other.write_bytes(BROKER + END)
@@ -471,7 +453,7 @@ def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
 
 
 def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
-    """Its header says how large a dictionary is to be, up to 4 GiB."""
+    """Its header announces a dictionary of up to 4 GiB."""
     path = tmp_path / "b.tar.xz"
     path.write_bytes(lzma.compress(BROKER + END, preset=9))
     assert archive.unpack_if_archive(path)
@@ -483,7 +465,7 @@ def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
 def test_streams_behind_one_another_are_one(tmp_path, compress):
-    """As the tools that pack with several processors write them; one that is cut is refused."""
+    """Parallel packers write them; a truncated one is refused."""
     content, path = (
         BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END,
         tmp_path / "b.tar.gz",
@@ -500,7 +482,6 @@ def test_streams_behind_one_another_are_one(tmp_path, compress):
 
 
 def test_a_pipe_is_no_archive(tmp_path):
-    """To open one would wait for ever."""
     os.mkfifo(tmp_path / "b.tar")
     with pytest.raises(CannotOpen, match="is not a file"):
         archive.unpack_if_archive(tmp_path / "b.tar")

@@ -1,4 +1,4 @@
-"""Several log directories of one broker, against what a 4.4.0 broker with three said of its own."""
+"""Several log directories of one broker, compared with the output of a 4.4.0 broker with three."""
 
 import gzip
 import json
@@ -21,12 +21,11 @@ UNKNOWN = message("setting_source.metadata_log_elsewhere")
 
 
 def copied(disks: Path, tmp_path: Path) -> Path:
-    """A copy of the folder with the three directories."""
     return Path(shutil.copytree(disks, tmp_path / "copy"))
 
 
 def contents(broker: kv.Broker) -> list[tuple[str, str, int]]:
-    """Each partition: its log directory, its name, and the bytes of its logs."""
+    """Returns, per partition, its log directory, its name, and the bytes of its logs."""
     return [
         (partition.path.parent.name, partition.directory, partition.log_bytes)
         for partition in broker.partitions
@@ -89,8 +88,8 @@ def test_settings_are_those_that_kafka_says(disks):
 
 @pytest.mark.parametrize("name", ["disk-b", "disk-c"])
 def test_a_directory_alone_claims_no_default(disks, name):
-    """Nor what server.properties beside it says: a ConfigRecord that is not here may be stronger,
-    as that of segment.bytes of orders is.
+    """Nor the server.properties next to it: a ConfigRecord elsewhere may be stronger, as for
+    segment.bytes of orders.
     """
     broker = kv.open_broker(disks / name)
     assert broker.lacks_metadata_log
@@ -112,7 +111,7 @@ def test_a_partition_alone_claims_no_default(disks):
 
 
 def test_a_partition_in_two_directories_is_named_by_both(disks, tmp_path):
-    """None is chosen in silence."""
+    """None is chosen silently."""
     folder = copied(disks, tmp_path)
     shutil.copytree(folder / "disk-b" / "audit-1", folder / "disk-c" / "audit-1")
     broker = kv.open_broker(folder)
@@ -129,7 +128,6 @@ def test_a_partition_in_two_directories_is_named_by_both(disks, tmp_path):
 
 
 def test_two_brokers_are_refused_in_one_line(tmp_path):
-    """By two paths, and by the folder that holds both."""
     words = "belongs to broker 2 of cluster .*, and .* to broker 1 of cluster .*; give the log"
     with pytest.raises(kv.CannotOpen, match=words) as refusal:
         kv.open_broker(*REPLICAS)
@@ -142,7 +140,6 @@ def test_two_brokers_are_refused_in_one_line(tmp_path):
 
 
 def test_what_is_no_log_directory_is_refused(disks, tmp_path):
-    """An empty one is one: a disk that was replaced."""
     (tmp_path / "disk-d" / "lost+found").mkdir(parents=True)
     broker = kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
     assert len(broker.log_directories) == 2
@@ -161,7 +158,7 @@ def test_a_folder_with_one_log_directory_names_it(disks, tmp_path):
 
 
 def test_assignments_are_those_that_the_controller_replayed(disks):
-    """As its log line of the next start has them, "directories=[...]": two replicas were moved."""
+    """The log line of the next start has them, "directories=[...]": two replicas were moved."""
     broker = kv.open_broker(disks)
     image = open_settings(broker).image
     ids = {directory.path.name: directory.directory_id for directory in broker.log_directories}
@@ -183,7 +180,7 @@ def test_assignments_are_those_that_the_controller_replayed(disks):
 
 
 def test_a_directory_that_is_given_twice_is_opened_once(disks, tmp_path):
-    """By a link, a slash at its end, or the folder around it."""
+    """By a link, a trailing slash, or the folder around it."""
     folder = copied(disks, tmp_path)
     link = tmp_path / "link"
     link.symlink_to(folder / "disk-a")

@@ -29,12 +29,12 @@ SNAPSHOT = "00000000000000019113.snapshot"
     ],
 )
 def test_a_copy_keeps_the_name_of_kafkas_in_its_own(name, expected):
-    """With 20 digits, and a kind of a segment's file at the end."""
+    """20 digits, and the suffix of a segment file."""
     assert names.find_segment_name(name) == expected
 
 
 def test_a_file_is_its_segment_with_what_lies_beside_it(clean):
-    """Of a partition directory that has three, under its name; the sizes are those on disk."""
+    """A partition directory that has three, under its name; the sizes are those on disk."""
     [partition] = open_broker(clean / "orders-0" / INDEX).partitions
     whole = open_broker(clean / "orders-0").partition("orders-0")
     [segment] = partition.segments
@@ -62,7 +62,6 @@ def test_a_snapshot_alone_is_a_partition_without_a_segment(clean, tmp_path):
 
 
 def test_a_path_is_displayed_as_it_was_given(clean, tmp_path):
-    """Not as the link in the cache."""
     path = tmp_path / LOG
     shutil.copy2(clean / "orders-0" / LOG, path)
     broker = open_broker(path)
@@ -72,7 +71,7 @@ def test_a_path_is_displayed_as_it_was_given(clean, tmp_path):
 
 
 def test_what_lies_beside_is_looked_up_anew(clean, tmp_path):
-    """A file that came, or went, since it was opened last; nothing is written beside it."""
+    """Also a file that came or went since; nothing is written next to it."""
     shutil.copy2(clean / "orders-0" / LOG, tmp_path)
 
     def files() -> list[str]:
@@ -86,7 +85,6 @@ def test_what_lies_beside_is_looked_up_anew(clean, tmp_path):
 
 
 def test_a_partition_of_an_archive_opens_by_a_file(clean, tmp_path):
-    """A path into it, as that of a partition."""
     packed = shutil.make_archive(str(tmp_path / "copy"), "gztar", clean, "orders-0")
     [partition] = open_broker(f"{packed}/orders-0/{INDEX}").partitions
     assert (partition.directory, len(partition.segments)) == ("orders-0", 1)

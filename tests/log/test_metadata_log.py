@@ -1,5 +1,3 @@
-"""The state of a metadata log: records replayed in order, from the newest snapshot on."""
-
 import shutil
 
 import numpy as np
@@ -24,27 +22,22 @@ FIRST = "00000000000000000000.log"
 
 
 def text(value: str | None) -> bytes:
-    """A string in the flexible form."""
     return b"\0" if value is None else bytes([len(value) + 1]) + value.encode()
 
 
 def topic(name: str) -> bytes:
-    """A TOPIC_RECORD."""
     return b"\1\2\0" + text(name) + ID + b"\0"
 
 
 def config(name: str, value: str | None) -> bytes:
-    """A CONFIG_RECORD of the topic orders."""
     return b"\1\4\0\2" + text("orders") + text(name) + text(value) + b"\0"
 
 
 def remove() -> bytes:
-    """A REMOVE_TOPIC_RECORD."""
     return b"\1\x09\0" + ID + b"\0"
 
 
 def partition(number: int, *replicas: int) -> bytes:
-    """A PARTITION_RECORD."""
     lists = [replicas, replicas, (), ()]
     written = b"".join(
         bytes([len(replicas) + 1]) + b"".join(node.to_bytes(4, "big") for node in replicas)
@@ -54,13 +47,11 @@ def partition(number: int, *replicas: int) -> bytes:
 
 
 def moved(number: int, *replicas: int) -> bytes:
-    """A PARTITION_CHANGE_RECORD that changes replicas."""
     written = bytes([len(replicas) + 1]) + b"".join(node.to_bytes(4, "big") for node in replicas)
     return b"\1\5\0" + number.to_bytes(4, "big") + ID + bytes([1, 2, len(written)]) + written
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
-    """A batch of these records."""
     body = record.build(
         Record(offset_delta=delta, timestamp_delta_ms=0, key=None, value=value)
         for delta, value in enumerate(values)
@@ -79,13 +70,12 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
 
 @pytest.fixture(params=["few bytes", "compiled"], autouse=True)
 def both_ways(request, monkeypatch):
-    """A small log is read without compiled code; here it is also read as a large one."""
+    """Runs each test twice: with a small log, read without compiled code, and as a large one."""
     if request.param == "compiled":
         monkeypatch.setattr(metadata_log, "FEW_BYTES", -1)
 
 
 def replay_image(path, log: bytes, **snapshots: bytes) -> MetadataImage:
-    """The state of a directory of these files."""
     directory = path / metadata_log.DIRECTORY
     directory.mkdir(parents=True)
     (directory / FIRST).write_bytes(log)
@@ -97,12 +87,10 @@ def replay_image(path, log: bytes, **snapshots: bytes) -> MetadataImage:
 
 
 def configs(state: MetadataImage) -> dict:
-    """The settings of the topic orders."""
     return {name: config.value for name, config in state.topic_configs("orders").items()}
 
 
 def test_later_records_win_and_null_takes_away(tmp_path):
-    """In the order of the log."""
     log = batch(0, [topic("orders"), config("a", "1"), config("b", "1")]) + batch(
         3, [config("a", "2"), config("b", None)]
     )
@@ -112,7 +100,6 @@ def test_later_records_win_and_null_takes_away(tmp_path):
 
 
 def test_a_removed_topic_forgets_its_settings(tmp_path):
-    """One that is made again starts with none."""
     log = batch(0, [topic("orders"), config("a", "1"), remove(), topic("orders")])
     assert configs(replay_image(tmp_path, log)) == {}
 
@@ -121,7 +108,7 @@ def test_a_removed_topic_forgets_its_settings(tmp_path):
     ("end", "expected"), [(END, {"a": "2"}), (ABORT, {"a": "1"}), (None, {"a": "1"})]
 )
 def test_a_transaction_counts_once_it_ends(tmp_path, end, expected):
-    """One that was aborted, or never ended, does not."""
+    """An aborted or unfinished one does not."""
     log = batch(
         0, [topic("orders"), config("a", "1"), BEGIN, config("a", "2"), *([end] if end else [])]
     )
@@ -155,7 +142,6 @@ def test_a_snapshot_that_cannot_be_read_gives_way_to_the_one_before(tmp_path):
 
 
 def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
-    """A broker cuts the log there when it starts."""
     log = batch(0, [topic("orders"), config("a", "1")]) + batch(2, [config("a", "2")]).replace(
         text("2"), text("3")
     )
@@ -164,7 +150,6 @@ def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
 
 
 def test_a_record_that_cannot_be_read_is_reported_and_passed_over(tmp_path):
-    """Its neighbours count."""
     state = replay_image(
         tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")])
     )
@@ -195,9 +180,7 @@ def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
 
 
 def test_replicas_are_those_of_the_last_change(tmp_path):
-    """Of each partition; a change in a transaction counts once that ends, and a removed topic has
-    none.
-    """
+    """A change in a transaction counts once that ends, and a removed topic has none."""
     log = batch(
         0,
         [
@@ -227,7 +210,6 @@ def test_replicas_are_those_of_the_last_change(tmp_path):
 
 
 def test_a_real_log(clean):
-    """The broker's topics, from its newest snapshot on."""
     state = metadata_log.read_image(open_broker(clean))
     assert state.snapshot == "00000000000000000222-0000000001.checkpoint"
     assert (state.features["metadata.version"], state.problems) == (30, [])
@@ -239,7 +221,7 @@ def test_a_real_log(clean):
 
 
 def test_a_feature_at_level_0_is_none(tmp_path):
-    """A broker that was downgraded took it away."""
+    """A broker that was downgraded removed it."""
 
     def level(name: str, number: int) -> bytes:
         return b"\1\x0c\0" + text(name) + bytes([0, number]) + b"\0"
@@ -265,7 +247,6 @@ def test_what_no_broker_writes_there_ends_the_log(tmp_path, damage, key):
 
 
 def checksummed(data: bytes) -> bytes:
-    """A batch with its checksum put right."""
     at = HEADER.fields["crc"][1]
     return data[:at] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[at + 4 :]
 
@@ -311,7 +292,7 @@ def test_a_log_that_expands_to_too_many_records_is_read_up_to_there(tmp_path, mo
 
 
 def test_a_metadata_log_that_cannot_be_opened_is_a_problem(tmp_path):
-    """The settings are then Kafka's defaults, and it is said."""
+    """The settings are then Kafka's defaults, and the problem is reported."""
     directory = whole_logs.broker(tmp_path / "kafka")
     (directory / metadata_log.DIRECTORY).symlink_to(metadata_log.DIRECTORY)
     state = metadata_log.read_image(open_broker(directory))

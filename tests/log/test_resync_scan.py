@@ -1,4 +1,4 @@
-"""Batches after damage: those that an index entry proves, the same ones wherever reading starts."""
+"""Batches after damage: those that an index entry proves, wherever reading starts."""
 
 from pathlib import Path
 
@@ -21,7 +21,6 @@ STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
 
 @pytest.fixture
 def stem(tmp_path) -> Path:
-    """Sixty batches, an entry for about each fifth."""
     return whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", BATCHES)
 
 
@@ -30,7 +29,7 @@ def segment(stem: Path) -> Segment:
 
 
 def passed(segment: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
-    """Where batches were read, and what was none, the end that no batch was found behind too."""
+    """Returns where batches were read, and the damaged ranges, including one at the end."""
     positions, holes = [], []
     with entry_points(segment) as points:
         scan = HeaderScan(points, 0, segment.log.size_bytes, chunk_bytes)
@@ -45,7 +44,6 @@ def passed(segment: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int],
 
 
 def with_length(stem: Path, number: int, length: int) -> None:
-    """Puts a length into the header of a batch."""
     log = stem.with_suffix(".log")
     data = bytearray(log.read_bytes())
     data[STARTS[number] + 8 : STARTS[number] + 12] = length.to_bytes(4, "big", signed=True)
@@ -76,7 +74,7 @@ def test_a_length_that_cannot_be_is_passed(stem, length):
 
 
 def test_a_length_that_leads_past_an_entry_is_reported(stem):
-    """The batch's checksum is wrong and the entry's is right: that one is believed."""
+    """The batch's checksum is wrong and the entry's is right, so the entry is used."""
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, STARTS[40] - STARTS[21] - 12)
     resumed = next(entry for entry in entries if entry > STARTS[21])
@@ -86,7 +84,7 @@ def test_a_length_that_leads_past_an_entry_is_reported(stem):
 
 
 def test_an_entry_into_a_whole_batch_is_not_believed(stem):
-    """Every entry leads into the middle of a batch: nothing is lost, and no hole is seen."""
+    """Every entry leads into the middle of a batch: nothing is lost, and no hole is reported."""
     entries = offset_index.parse(stem.with_suffix(".index").read_bytes()).copy()
     entries["position"] += 100
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
@@ -106,8 +104,8 @@ def test_a_torn_tail_is_a_hole(stem):
 
 
 def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
-    """A segment that was sent as a message, and an entry that leads into it: the batch around it is
-    whole, and that settles it.
+    """A segment sent as a message, with an entry into it: the batch around it is whole, so the
+    entry is ignored.
     """
     inner = whole_logs.batch(2, [whole_logs.START_MS])
     body = record.build(

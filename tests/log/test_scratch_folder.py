@@ -25,9 +25,7 @@ sys.stdin.read()
 
 
 def begun(parent: Path) -> subprocess.Popen:
-    """A process that has begun to write, in a thread as a server does, and ends when its input
-    does.
-    """
+    """Starts a process that writes in a thread, as a server does, and ends when its stdin ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITE, str(parent)],
         stdin=subprocess.PIPE,
@@ -39,7 +37,7 @@ def begun(parent: Path) -> subprocess.Popen:
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path):
-    """Not while it lives; once it is killed by the next sweep, or by the next that writes there."""
+    """Not while it lives; after a kill the next sweep, or the next writer, removes it."""
     other = tmp_path / "other"
     other.mkdir()
     with begun(tmp_path) as process:
@@ -57,7 +55,6 @@ def test_what_a_killed_process_left_is_swept(tmp_path):
 
 
 def test_a_server_that_is_stopped_leaves_nothing(tmp_path):
-    """Its main thread ends, and the one that writes is not asked."""
     with begun(tmp_path) as process:
         process.stdin.close()
         assert process.wait() == 0
@@ -65,7 +62,7 @@ def test_a_server_that_is_stopped_leaves_nothing(tmp_path):
 
 
 def test_what_is_moved_away_stays(tmp_path):
-    """As an archive that was unpacked whole; and an error leaves nothing."""
+    """Such as a completely unpacked archive; an error leaves nothing."""
     with scratch_folder(tmp_path / "new") as folder:
         (folder / "whole").mkdir(mode=0o700)
         (folder / "whole").rename(tmp_path / "whole")

@@ -1,5 +1,3 @@
-"""A segment's files: what a stretch, an index and its holes give."""
-
 import itertools
 import os
 import shutil
@@ -19,7 +17,6 @@ TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00
 
 
 def segment_at(stem: Path) -> Segment:
-    """The segment of these files, whichever exist."""
     paths = {
         kind: path
         for kind in ("log", "index", "timeindex")
@@ -31,7 +28,6 @@ def segment_at(stem: Path) -> Segment:
 
 
 def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
-    """Stretches cut at index entries give together what one walk gives."""
     segment = segment_at(TINY)
     all_batches = segment.batches()
     cuts = [0, *segment.offset_index["position"].tolist(), segment.log.size_bytes]
@@ -40,9 +36,7 @@ def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
 
 
 def test_a_stretch_that_ends_inside_a_batch_says_so():
-    """A wrong cut is noticed: the batch across it is no row, and the end is not where it was asked
-    for.
-    """
+    """A wrong cut is noticed: the batch across it is no row, and the reported end differs."""
     scan = segment_at(TINY).scan(0, 119 + 50)
     assert [len(part) for part in scan] == [1] and (scan.end.position, scan.end.reason) == (
         119,
@@ -51,7 +45,9 @@ def test_a_stretch_that_ends_inside_a_batch_says_so():
 
 
 def test_a_segment_without_a_log_is_none_of_a_log(tmp_path):
-    """Its index files are read, it has no batch, and who asks for its .log is told what is there."""
+    """Its index files are read, it has no batch, and a request for its .log names the existing
+    files.
+    """
     segment = segment_at(Path(shutil.copy(f"{TINY}.index", tmp_path)).with_suffix(""))
     assert type(segment) is Segment and len(segment.offset_index) and not len(segment.batches())
     with pytest.raises(CannotOpen) as fault:
@@ -67,7 +63,6 @@ def test_a_segment_with_a_log_is_one_of_a_log():
 
 
 def test_an_index_of_holes_has_no_written_slot(tmp_path):
-    """A preallocated index without a byte of data is all unwritten."""
     stem = tmp_path / "00000000000000000000"
     with open(f"{stem}.index", "wb") as out:
         out.truncate(10 << 20)
@@ -82,7 +77,7 @@ def test_an_index_of_holes_has_no_written_slot(tmp_path):
 
 @pytest.mark.parametrize("size", [288, 289, 4096, 10_485_756])
 def test_entries_before_a_hole(tmp_path, size):
-    """A time index with a hole behind its entries keeps them all, whatever the block of the
+    """A time index with a hole after its entries keeps them all, whatever the block size of the
     filesystem.
     """
     stem = tmp_path / "00000000000000000049"
@@ -94,7 +89,6 @@ def test_entries_before_a_hole(tmp_path, size):
 
 
 def test_a_vanished_log_is_one_clear_line(tmp_path):
-    """A segment that its broker deleted meanwhile."""
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.log", f"{stem}.log")
     segment = segment_at(stem)
@@ -109,7 +103,7 @@ def test_a_stretch_of_a_file_stops_at_its_end():
 
 
 def test_records_of_every_magic_from_one_log(tmp_path):
-    """A message of magic 0, a wrapper of magic 1 and a batch of magic 2, one behind the other."""
+    """A message of magic 0, a wrapper of magic 1 and a batch of magic 2 in a row."""
     stem = tmp_path / "00000000000000000000"
     inner = legacy_messages.build(1, 0, b"k1", b"v1", timestamp_ms=5) + legacy_messages.build(
         1, 1, b"k2", None, timestamp_ms=6
@@ -141,8 +135,8 @@ def test_records_of_every_magic_from_one_log(tmp_path):
 
 
 def wrapped(tmp_path: Path) -> Segment:
-    """A segment of three wrappers of magic 1: two of three messages each, one whose compressed
-    bytes are damaged.
+    """Returns a segment of three wrappers of magic 1: two of three messages each, and one with
+    damaged compressed bytes.
     """
     inner = b"".join(
         legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=5 + offset) for offset in range(3)
@@ -160,8 +154,8 @@ def wrapped(tmp_path: Path) -> Segment:
 
 
 def test_wrappers_are_looked_into_for_what_they_hide(tmp_path):
-    """Their first offset, first time and count, as their records say; one that cannot be read keeps
-    them to itself.
+    """Their first offset, first time and count come from their records, unless these cannot be
+    read.
     """
     columns = [
         "base_offset",
@@ -178,7 +172,7 @@ def test_wrappers_are_looked_into_for_what_they_hide(tmp_path):
 
 
 def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
-    """Unless it is asked to, and so does the walk of a large log."""
+    """Unless it is asked to; the same for the header walk of a large log."""
     segment = wrapped(tmp_path)
     assert [batches["record_count"].tolist() for batches in segment.scan()] == [[-1, -1, -1]]
     monkeypatch.setattr(segment_module, "FILLED_LIMIT_BYTES", segment.log.size_bytes - 1)
@@ -197,14 +191,12 @@ def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
     ],
 )
 def test_no_batch_at_a_byte_says_where(position, what):
-    """Between two batches, outside the file: one error with the file and the byte."""
     with pytest.raises(CorruptFile, match=what) as fault:
         segment_at(TINY).records(position)
     assert fault.value.position == position
 
 
 def test_a_batch_of_more_than_fits_is_not_read(tmp_path):
-    """Its length is looked at before memory is asked for."""
     log = tmp_path / "00000000000000000000.log"
     with open(log, "wb") as file:
         file.write(bytes(8) + (2**30).to_bytes(4, "big") + bytes(4) + b"\2" + bytes(44))
@@ -214,7 +206,6 @@ def test_a_batch_of_more_than_fits_is_not_read(tmp_path):
 
 
 def test_records_of_a_batch():
-    """The records of a real batch: keys, values, headers."""
     segment = segment_at(TINY)
     records = [
         record for batch in segment.batches() for record in segment.records(int(batch["position"]))

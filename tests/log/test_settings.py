@@ -22,13 +22,12 @@ NEWEST = (4, 4)
 
 
 def value(setting_value: SettingValue) -> tuple:
-    """Returns the compared part of a setting: its value and its source."""
     return setting_value.value, setting_value.origin
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_topic_has_the_settings_it_was_created_with(shared, name):
-    """From the snapshot and the log; a setting that was changed later has its later value."""
+    """From the snapshot and the log; a later change counts."""
     opened_settings = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         topics = json.load(expected.extractfile(f"{name}.expected/topics.json"))
@@ -55,7 +54,6 @@ def test_every_topic_has_the_settings_it_was_created_with(shared, name):
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared, name):
-    """partition.metadata says the same id; a deleted topic is not among them."""
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     ids = settings.open_settings(broker).topic_ids
     current = [
@@ -70,7 +68,7 @@ def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared
 
 
 def test_the_sample_broker(clean):
-    """What came from a ConfigRecord says which; what did not is Kafka's default."""
+    """A value of a ConfigRecord names that source; any other is Kafka's default."""
     topic_settings = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
     interval = topic_settings["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
@@ -82,7 +80,7 @@ def test_the_sample_broker(clean):
 
 
 def test_a_file_beside_comes_before_the_defaults(clean, tmp_path):
-    """With Kafka's order of names: minutes count before hours."""
+    """By Kafka's precedence of names: minutes count before hours."""
     path = tmp_path / "server.properties"
     path.write_text(
         "log.retention.hours=1\nlog.retention.minutes=3\nlog.segment.bytes=1048576\n"
@@ -100,7 +98,7 @@ def test_a_file_beside_comes_before_the_defaults(clean, tmp_path):
 
 @pytest.mark.parametrize(("node", "is_read"), [("1", True), ("2", False), (None, True)])
 def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
-    """Beside the directories of several brokers there may be a file of one of them."""
+    """A folder with several brokers' directories may have the file of one of them."""
     (tmp_path / "data").mkdir()
     (tmp_path / "server.properties").write_text(
         "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
@@ -117,7 +115,6 @@ def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
 
 
 def settings_with(**origins) -> Settings:
-    """Settings of node 1, one text for segment.ms from each origin that is named."""
     configs = {
         (2, "orders"): {"segment.ms": origins.get("topic")},
         (4, "1"): {"log.roll.hours": origins.get("broker")},
@@ -174,7 +171,6 @@ def settings_with(**origins) -> Settings:
     ],
 )
 def test_the_strongest_origin_counts(origins, expected):
-    """Even if a weaker one has a stronger name."""
     assert value(settings_with(**origins).find("orders", "segment.ms")) == expected
 
 
@@ -193,7 +189,7 @@ def test_what_a_person_types_is_checked_against_the_limits(clean):
 
 
 def test_the_metadata_log_has_settings_of_its_own():
-    """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
+    """KafkaRaftLog uses metadata.log.* and Kafka's defaults."""
     opened_settings = Settings(
         release=NEWEST,
         image=MetadataImage(),
@@ -222,7 +218,7 @@ def test_the_metadata_log_has_settings_of_its_own():
     ],
 )
 def test_a_value_that_no_release_takes_is_passed_over(tmp_path, line):
-    """By the source: ConfigDef refuses it in every release, so that no broker ran with it."""
+    """From the source: ConfigDef refuses it in every release, so no broker ran with it."""
     (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
     (tmp_path / "t-0").mkdir()
     (tmp_path / "server.properties").write_text(f"node.id=1\n{line}\n")

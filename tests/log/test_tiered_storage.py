@@ -1,4 +1,6 @@
-"""Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and what a consumer got of it."""
+"""Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and the records that a consumer
+got.
+"""
 
 import gzip
 import hashlib
@@ -68,7 +70,6 @@ def stores(recorded, tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture
 def broken(recorded, tmp_path) -> tuple[Path, Path]:
-    """A copy that a test may damage."""
     for folder in recorded:
         shutil.copytree(folder, tmp_path / folder.name)
     return tmp_path / "logs", tmp_path / "store"
@@ -79,7 +80,7 @@ def files_of(store: Path, topic: str, start_offset: int, kind: str = "*") -> lis
 
 
 def records(partition: Partition) -> Iterator[list]:
-    """As a consumer gets them who reads uncommitted records too."""
+    """Returns the records of a consumer that reads uncommitted records too."""
     for segment in partition.live:
         batches = segment.batches()
         for batch in batches[~is_control(batches)]:
@@ -96,7 +97,7 @@ def partition_of(state, directory: str) -> TieredPartition:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_a_joined_directory_has_the_records_of_a_consumer(recorded, stores, layout, topic):
-    """Every record from the log start on, whether its segment is remote or local."""
+    """Every record from the log start on, from remote and local segments."""
     partition = open_broker(join_tiered(recorded[0], stores[layout])).partition(f"{topic}-0")
     answer = ANSWERS[topic]
     start = answer["log_start"]
@@ -106,7 +107,7 @@ def test_a_joined_directory_has_the_records_of_a_consumer(recorded, stores, layo
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_a_store_alone_has_what_was_copied(stores, layout, topic):
-    """Up to the last offset that the broker says is tiered."""
+    """Up to the last offset that the broker reports as tiered."""
     partition = open_broker(stores[layout]).partition(f"{topic}-0")
     answer = ANSWERS[topic]
     expected = [record for record in answer["records"] if record[0] <= answer["latest_tiered"]]
@@ -124,7 +125,7 @@ def test_a_store_alone_has_what_was_copied(stores, layout, topic):
 )
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_a_lookup_of_an_offset_finds_its_record(recorded, stores, layout, step, topic):
-    """Of each fifth, and nightly of each; of offsets that markers have, the record behind them."""
+    """Every fifth offset, nightly every one; an offset of a marker finds the record after it."""
     partition = open_broker(join_tiered(recorded[0], stores[layout])).partition(f"{topic}-0")
     answer = ANSWERS[topic]
     offsets = [record[0] for record in answer["records"]]
@@ -166,14 +167,14 @@ def test_the_bounds_are_those_of_the_broker(recorded, topic):
 
 
 def test_what_is_copied_next(recorded):
-    """The offset behind the last copied one (UnifiedLog.fetchEarliestPendingUploadOffset, 4.2)."""
+    """The offset after the last copied one (UnifiedLog.fetchEarliestPendingUploadOffset, 4.2)."""
     partition = open_broker(join_tiered(*recorded)).partition("orders-0")
     pending = lookup(partition, timestamp_ms=EARLIEST_PENDING_UPLOAD)
     assert pending.answer.offset == ANSWERS["orders"]["latest_tiered"] + 1
 
 
 def test_without_a_store_nothing_is_copied(recorded):
-    """A broker without tiered storage answers -1 there, and its log start as the local one."""
+    """A broker without tiered storage answers -1, and its log start as the local one."""
     partition = open_broker(recorded[0]).partition("orders-0")
     answers = [
         lookup(partition, timestamp_ms=time).answer
@@ -185,7 +186,6 @@ def test_without_a_store_nothing_is_copied(recorded):
 
 
 def test_each_segment_has_its_place(recorded):
-    """Remote alone, in both places, and the active one local."""
     state = read_tiered_state(recorded[1], recorded[0])
     assert {
         partition.directory: {place: count for place, count in partition.counts.items() if count}
@@ -207,7 +207,7 @@ def test_a_segment_of_two_leader_epochs(recorded):
 
 
 def test_a_recorded_directory_is_in_order(recorded, stores):
-    """Joined, nothing is wrong with it, in any layout."""
+    """Joined in any layout, it has no finding."""
     for store in stores.values():
         health = check(join_tiered(recorded[0], store))
         assert {finding.code for finding in health.findings} == {"offset-gap-explained"}
@@ -216,7 +216,6 @@ def test_a_recorded_directory_is_in_order(recorded, stores):
 
 
 def test_a_lost_segment_is_an_error(broken, capsys):
-    """Copied, says the metadata, and in neither place: exit status 1, and a finding."""
     logs, store = broken
     for path in [*files_of(store, "orders", 41), *files_of(store, "orders", 355)]:
         path.unlink()
@@ -232,7 +231,7 @@ def test_a_lost_segment_is_an_error(broken, capsys):
 
 
 def test_a_segment_without_metadata_is_dangling(broken):
-    """As one whose deletion has begun is: no reader is led to it."""
+    """So is one whose deletion has begun: no reader uses it."""
     logs, store = broken
     for path in files_of(store, "orders", 20):
         name = path.name.replace(path.name[21:43], "A" * 22)
@@ -258,7 +257,7 @@ def test_an_incomplete_segment_is_none(broken):
 
 
 def test_an_encrypted_segment_is_a_gap(recorded, tmp_path, capsys):
-    """Others are read as ever; the list of segments says which are."""
+    """The others are read, and the list of segments says which are encrypted."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     for path in files_of(bucket, "orders", 41, "rsm-manifest"):
@@ -280,7 +279,7 @@ def test_an_encrypted_segment_is_a_gap(recorded, tmp_path, capsys):
 
 
 def test_a_store_of_encrypted_segments_alone_says_so(recorded, tmp_path):
-    """And not that no topic-partition is there."""
+    """It does not claim that there is no topic-partition."""
     bucket = write_aiven_store(recorded[1], recorded[0], tmp_path / "bucket", compressed=True)
     for path in bucket.rglob("*.rsm-manifest"):
         manifest = json.loads(path.read_text()) | {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
@@ -302,7 +301,6 @@ def test_a_store_of_encrypted_segments_alone_says_so(recorded, tmp_path):
     ],
 )
 def test_a_segment_that_cannot_be_read_is_a_gap(recorded, tmp_path, kind, content):
-    """It is named with its file, and hides no other; with metadata and without."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     (path,) = files_of(bucket, "orders", 41, kind)
@@ -329,7 +327,6 @@ def test_a_log_whose_chunks_are_not_compressed_is_named(recorded, tmp_path):
 
 
 def gaps_of(*paths: Path) -> list[tuple[int, int | None, str]]:
-    """The gaps of orders-0 joined, or in a store alone."""
     view = join_tiered(*paths) if len(paths) > 1 else paths[0]
     gaps = open_broker(view).partition("orders-0").remote_gaps
     return [(gap.first_offset, gap.last_offset, gap.what.key) for gap in gaps]
@@ -337,8 +334,8 @@ def gaps_of(*paths: Path) -> list[tuple[int, int | None, str]]:
 
 @pytest.mark.parametrize("has_metadata", [True, False])
 def test_a_missing_segment_is_a_gap(broken, has_metadata):
-    """One of its files, or all; the first that is left is the log start where retention may have
-    deleted those before it.
+    """One of its files, or all; if retention may have deleted the segments before, the first one
+    left is the log start.
     """
     logs, store = broken
     if not has_metadata:
@@ -389,7 +386,7 @@ def test_a_path_into_a_store_leads_into_its_view(recorded, stores):
 
 
 def test_a_topic_that_was_made_again_is_shown_once(broken):
-    """The life of the local directory; of a store alone the one that was written last."""
+    """Only the generation of the local directory, or for a store alone the one written last."""
     logs, store = broken
     (folder,) = store.glob("*/orders-0-*")
     again = shutil.copytree(folder, folder.with_name(f"orders-0-{'C' * 22}"))
@@ -408,7 +405,6 @@ def test_a_topic_that_was_made_again_is_shown_once(broken):
 
 
 def test_other_folders_are_no_store(recorded, tmp_path):
-    """A broker directory, an empty folder, a topic with a long name."""
     (tmp_path / "a-topic-with-a-very-long-name-0" / "0").mkdir(parents=True)
     for folder in (recorded[0], tmp_path, tmp_path / "a-topic-with-a-very-long-name-0"):
         assert tiered_view.open_directory(folder) == folder
@@ -418,7 +414,7 @@ def test_other_folders_are_no_store(recorded, tmp_path):
 
 @pytest.mark.parametrize("layout", ["LocalTieredStorage", "Aiven, compressed"])
 def test_a_segment_that_others_overlap_is_cut(recorded, stores, layout, tmp_path):
-    """Where the local log begins within a remote segment, each record is there once."""
+    """If the local log begins within a remote segment, each record appears once."""
     logs, store = tmp_path / "logs", stores[layout]
     shutil.copytree(recorded[0], logs)
     orders = logs / "orders-0"
@@ -448,7 +444,7 @@ def segment_of(segment_id: str, first: int, last: int, epochs: dict[int, int]) -
 
 
 def test_leader_epochs_decide_which_segment_serves():
-    """A later leader's copy of the same epoch takes the place of one that reaches less far."""
+    """A later leader's copy of the same epoch replaces one that reaches less far."""
     cache = RemoteLogMetadataCache()
     for segment in (
         segment_of("short", 0, 100, {0: 0}),
@@ -473,7 +469,7 @@ def test_leader_epochs_decide_which_segment_serves():
 
 
 def test_an_announcement_with_other_epochs_leaves_no_trace_of_what_is_gone():
-    """A segment announced twice, then deleted: nothing serves its first epoch."""
+    """A segment is announced twice, then deleted: nothing serves its first epoch."""
     cache = RemoteLogMetadataCache()
     for epoch in (0, 1):
         cache.add(segment_of("twice", 0, 100, {epoch: 0}))
@@ -484,7 +480,7 @@ def test_an_announcement_with_other_epochs_leaves_no_trace_of_what_is_gone():
 
 
 class CountedStarts(dict):
-    """Leader epochs that count how often all of them are looked at."""
+    """Leader epochs that count how often all of them are read."""
 
     passes = 0
 
@@ -498,7 +494,7 @@ class CountedStarts(dict):
 
 
 def test_many_epochs_and_segments_are_gone_through_once():
-    """Of 2000 epochs in a segment, and 2000 segments, each is looked at some times."""
+    """2000 epochs in a segment, and 2000 segments: each is read only some times."""
     count = 2000
     epochs = CountedStarts((epoch, 10 * epoch) for epoch in range(count))
     cache = RemoteLogMetadataCache()
@@ -518,7 +514,7 @@ def test_many_epochs_and_segments_are_gone_through_once():
 
 
 def test_histories_are_served_as_kafka_serves_them():
-    """Segments of several leaders that overlap, and states in any order: which serves an offset."""
+    """Overlapping segments of several leaders with states in any order: which one serves an offset."""
     for line in gzip.decompress(HISTORIES.read_bytes()).splitlines():
         history, cache = json.loads(line), RemoteLogMetadataCache()
         for event in history["events"]:
@@ -545,13 +541,11 @@ def test_a_copy_that_was_not_finished_serves_nothing():
 
 @pytest.fixture
 def bucket(recorded, tmp_path) -> Path:
-    """A store in Aiven's layout that a test may damage."""
     logs, store = recorded
     return write_aiven_store(store, logs, tmp_path / "bucket", compressed=False)
 
 
 def change_manifest(bucket: Path, change) -> Path:
-    """Other fields in the manifest of one segment; its path."""
     (path,) = files_of(bucket, "orders", 41, "rsm-manifest")
     fields = json.loads(path.read_text())
     change(fields)
@@ -560,12 +554,11 @@ def change_manifest(bucket: Path, change) -> Path:
 
 
 def problems_of(partition: TieredPartition) -> list[Path]:
-    """The files that something is wrong with."""
     return [problem.path for problem in partition.problems]
 
 
 def test_a_segment_whose_manifest_is_none_says_nothing_of_itself(bucket):
-    """Neither its size nor whether it is encrypted; the others tell which partition it is of."""
+    """Neither its size nor whether it is encrypted is known; the others identify its partition."""
     (path,) = files_of(bucket, "orders", 41, "rsm-manifest")
     path.write_text("{}")
     partition = partition_of(read_tiered_state(bucket), "orders-0")
@@ -584,7 +577,6 @@ def test_a_store_alone_must_tell_the_offsets_of_its_segments(bucket):
 
 
 def test_a_segment_without_leader_epochs_has_none(bucket):
-    """As one of a topic of before they were written."""
     change_manifest(bucket, lambda fields: fields["segmentIndexes"].pop("leaderEpoch"))
     segments = partition_of(read_tiered_state(bucket), "orders-0").segments
     epochs = {segment.start_offset: segment.stored.leader_epochs() for segment in segments}
@@ -610,7 +602,7 @@ def test_log_starts_that_cannot_be_read_are_a_problem(broken):
 
 
 def test_an_incomplete_segment_of_a_store_alone_is_unfinished(broken):
-    """It has no parts to read, and says which file is missing."""
+    """It has no parts to read, and the missing file is named."""
     _, store = broken
     (index,) = files_of(store, "orders", 41, "index")
     index.unlink()
@@ -634,7 +626,7 @@ def test_a_local_directory_that_is_damaged_is_joined_as_far_as_it_can(broken):
 
 
 def test_metadata_is_read_up_to_a_record_that_is_none(broken):
-    """A tombstone says nothing; the partition with the damage is named, the others count."""
+    """A tombstone says nothing; the partition with the damage is named, and the others count."""
     logs, store = broken
     before = partition_of(read_tiered_state(store, logs), "orders-0").counts
     values = [None, b"\x01\x63\x00no known record"]
@@ -652,7 +644,7 @@ def test_metadata_is_read_up_to_a_record_that_is_none(broken):
 
 
 def test_a_segment_that_is_being_deleted_is_dangling():
-    """No reader is led to it, wherever it lies."""
+    """No reader uses it, wherever it is."""
     cache = RemoteLogMetadataCache()
     cache.add(segment_of("old", 0, 9, {0: 0}))
     for state in (COPY_FINISHED, DELETE_STARTED):
@@ -664,8 +656,8 @@ def test_a_segment_that_is_being_deleted_is_dangling():
 
 
 def test_a_view_that_was_changed_is_put_right(broken):
-    """Another kind of file in the place of one of ours, and what is none of ours; what another
-    process is just writing stays.
+    """A foreign file in the place of ours is replaced, and other foreign files are removed; what
+    another process is writing stays.
     """
     logs, store = broken
     view = join_tiered(logs, store)

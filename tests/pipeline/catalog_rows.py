@@ -1,4 +1,4 @@
-"""The rows of a catalog, held to those of the in-process reader."""
+"""The rows of a catalog, compared with those of the in-process reader."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ ORDER = (
 
 
 def rows(out: Path, table: str) -> list[dict]:
-    """A table's rows, in the order of their keys."""
+    """Returns a table's rows in the order of their keys."""
     return in_order(catalog.read(out).table(table).to_pylist())
 
 
@@ -40,7 +40,7 @@ def in_order(rows_: list[dict]) -> list[dict]:
 
 def assert_catalog_holds(out: Path, *directories: Path) -> None:
     """Asserts that the catalog has the rows of the in-process reader, and that its description
-    names all of its files with their rows.
+    lists all of its files with their rows.
     """
     expected = [tables_of(directory) for directory in directories]
     for table in [table_ for table_ in TABLES if table_ not in (*CHECK_TABLES, *OWN_TABLES)]:

@@ -1,5 +1,3 @@
-"""Fixtures of the pipeline tests: an ingest on the Spark session of the whole run."""
-
 from collections.abc import Callable
 
 import pytest
@@ -10,5 +8,4 @@ from tests.support.ingest import run_ingest
 
 @pytest.fixture
 def on_spark(spark) -> Callable[..., job.Ingest]:
-    """An ingest on Spark, run to its end."""
     return run_ingest

@@ -10,7 +10,6 @@ from kafkaviz.log import file
 
 @contextmanager
 def opened_files(monkeypatch) -> Iterator[list[str]]:
-    """The names of the segment files that are opened meanwhile."""
     names: list[str] = []
     reader, read_written = file.reader, file.read_data
     with monkeypatch.context() as patch:
@@ -28,6 +27,5 @@ def opened_files(monkeypatch) -> Iterator[list[str]]:
 
 
 def touch(path: Path) -> None:
-    """The same bytes, another time."""
     stat = path.stat()
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))

@@ -1,7 +1,7 @@
-"""python killed_ingest.py BROKER CATALOG SCENARIO EVERY: ingests that are killed with SIGKILL, each
-at another of its calls that change a folder or wait for the disk; a line of JSON an ingest.
+"""python killed_ingest.py BROKER CATALOG SCENARIO EVERY: kills ingests with SIGKILL, each at
+another call that changes a folder or waits for the disk, and prints a line of JSON per ingest.
 
-Each is a process of its own, forked before any thread runs. The catalog is copied first.
+Each ingest is a forked process of its own. The catalog is copied first.
 """
 
 import fcntl
@@ -27,7 +27,7 @@ NEVER = 1 << 30
 
 
 def run_killed(action: Callable[[], None], point: int) -> tuple[bool, int]:
-    """Whether a process was killed by its n-th call, and how many it had.
+    """Returns whether a process was killed by its n-th call, and how many it had.
 
     Args:
         point: n, counted from 1.
@@ -64,13 +64,12 @@ def run_killed(action: Callable[[], None], point: int) -> tuple[bool, int]:
 
 
 def run_ingest(broker: Path, catalog: Path) -> None:
-    """A run with findings, whose tasks run in this process."""
     ingest.without_spark(pytest.MonkeyPatch())
     ingest.run_ingest(broker, catalog=catalog, findings=True)
 
 
 def load_compiled(broker: Path) -> None:
-    """Loads what a run loads when it is first called, a second of each process otherwise."""
+    """Loads in advance what would cost each process a second."""
     opened = open_broker(broker)
     broker_health.check(opened)
     sweep.sweep(opened.partitions[0].active.batches())
@@ -93,7 +92,6 @@ def kill_before_the_commit(broker: Path, catalog: Path) -> None:
 
 
 def main() -> None:
-    """Kills until a run comes to its end."""
     broker, catalog, scenario, every = *map(Path, sys.argv[1:3]), sys.argv[3], int(sys.argv[4])
     load_compiled(broker)
     if scenario == "behind a killed run":

@@ -1,5 +1,5 @@
-"""A segment whose first reader dies: workers import it by this name, since Spark's PYTHONPATH leads
-to the checkout.
+"""A segment whose first reader dies. Workers import it by this name, because Spark's PYTHONPATH
+leads to the checkout.
 """
 
 import os
@@ -12,12 +12,11 @@ from kafkaviz.log.segment import LogSegment
 
 @dataclass(frozen=True)
 class DiesOnce(LogSegment):
-    """Reading it ends the process that reads, unless that has happened before."""
+    """Ends the process that reads it first."""
 
     marker: Path = Path("/nonexistent")
 
     def scan(self, *arguments: int, **more: bool) -> Iterator:
-        """The batches, the second time."""
         if not self.marker.exists():
             self.marker.touch()
             os._exit(1)

@@ -1,5 +1,5 @@
-"""The slow twin of the pipeline: a broker directory's tables row by row, in plain Python, from the
-in-process reader alone.
+"""A slow version of the pipeline: a broker directory's tables row by row, in plain Python, from the
+in-process reader.
 """
 
 import pickle
@@ -19,8 +19,8 @@ CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
 def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
-    """Each table's rows, as a catalog that calls the broker `name` must have them, in the order of
-    files and positions.
+    """Returns each table's rows for a catalog that calls the broker `name`, in the order of files
+    and positions.
     """
     return {
         "partitions": [_partition(name, partition) for partition in broker.partitions],
@@ -46,8 +46,8 @@ def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
 
 
 def tables_of(directory: Path) -> dict[str, list[dict]]:
-    """The same of a directory by its own name; of a sample, into which nothing is ever written,
-    worked out once in a run: three seconds.
+    """Returns the tables of a directory by its own name; those of a sample, which never changes,
+    are computed once.
     """
     if directory.is_relative_to(cache_folder()):
         return pickle.loads(_of_sample(directory))
@@ -56,7 +56,6 @@ def tables_of(directory: Path) -> dict[str, list[dict]]:
 
 @cache
 def _of_sample(directory: Path) -> bytes:
-    """Pickled: as rows they would be gone through by each search for garbage."""
     return pickle.dumps(tables(open_broker(directory), directory.name))
 
 
@@ -96,8 +95,8 @@ def _partition(name: str, partition: Partition) -> dict:
 
 
 def _segment_bytes(broker: Broker, partition: Partition) -> dict:
-    """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its
-    topic that does; else the default.
+    """Returns segment.bytes: its setting, else what the rolls of this partition or its topic show,
+    else the default.
     """
     set_to = open_settings(broker, assume_release(broker).release).find(
         partition.topic, "segment.bytes"
@@ -180,7 +179,7 @@ def _log(segment: Segment) -> dict:
 
 
 def _earliest(batch: dict) -> int | None:
-    """The first record's time where the header has it, else the largest."""
+    """Returns the first record's time if the header has it, else the largest."""
     plain = (
         batch["timestamp_type"] == "CreateTime"
         and batch["delete_horizon_ms"] is None
@@ -231,8 +230,8 @@ def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
 
 
 def _slot(batch, entries: list[tuple]) -> int | None:
-    """Returns the slot of the entry that points at a batch and whose offset it holds, else the last
-    that points at it.
+    """Returns the slot of the entry that points at a batch and has its offset, else the last that
+    points at it.
     """
     slots = [
         slot
@@ -243,9 +242,7 @@ def _slot(batch, entries: list[tuple]) -> int | None:
 
 
 def _batch(batch, slot: int | None) -> dict:
-    """A batch, with None for what magic 0 and 1 have not, or do not tell where a wrapper cannot be
-    read.
-    """
+    """Returns a batch, with None for what magic 0 and 1 lack, or what an unreadable wrapper hides."""
     magic, bits = int(batch["magic"]), int(batch["attributes"])
     new = magic >= 2
     has_count = new or int(batch["record_count"]) != -1

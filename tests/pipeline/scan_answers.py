@@ -1,5 +1,5 @@
-"""What several scans of one frame or view answer; python -m tests.pipeline.scan_answers DIRECTORY
-asks Spark Connect.
+"""The answers of several scans of one frame or view; python -m tests.pipeline.scan_answers
+DIRECTORY asks Spark Connect.
 """
 
 import json
@@ -26,8 +26,8 @@ REFUNDS, ACCOUNTS = "topic = 'refunds'", "topic = 'accounts'"
 
 
 def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
-    """Counts of rows: of a filter and then of all, of a union of two filters, of a self-join, and
-    of a view that is used twice.
+    """Counts rows: of a filter and then of all, of a union of two filters, of a self-join, and of a
+    view used twice.
     """
     keys = KEYS[name]
     frame = (
@@ -53,8 +53,8 @@ def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
 
 
 def main(directory: Path) -> None:
-    """Prints the answers of a session of Spark Connect, of which pushed filters were on before it
-    heard of us, and which formats it found by itself.
+    """Prints the answers of a Spark Connect session in which filter pushdown was on before and
+    which finds the formats by itself.
     """
     prepare("local", Path(os.environ["KAFKAVIZ_CACHE"]))
     from pyspark.sql import SparkSession

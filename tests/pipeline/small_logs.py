@@ -1,5 +1,3 @@
-"""Small logs and indexes made for a test, of batches with one field or another set."""
-
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +38,8 @@ def write_segment(
     records: int = 2,
     indexed: list[int] | None = None,
 ) -> Path:
-    """A .log of batches of these sizes and its indexes, with entries for the batches named, every
-    one but the first by default.
+    """Writes a .log of batches of these sizes and its indexes, with entries for the named batches,
+    by default all but the first.
     """
     partition.mkdir(parents=True, exist_ok=True)
     stem = partition / f"{base_offset:020d}"
@@ -59,8 +57,8 @@ def write_segment(
 
 
 def write_broker(directory: Path, partitions: dict[str, list[list[int]]], records: int = 2) -> Path:
-    """A broker directory: for each partition directory its segments, each the sizes of its
-    batches.
+    """Writes a broker directory: per partition directory its segments, each given by the sizes of
+    its batches.
     """
     directory.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=made\n")

@@ -1,5 +1,5 @@
-"""The data source without Spark: the reader pickled as it is on its way to a worker, and the bytes
-that it reads counted.
+"""The data source without Spark: the reader is pickled as for a worker, and the bytes that it reads
+are counted.
 """
 
 import pickle
@@ -15,7 +15,7 @@ from kafkaviz.pipeline.datasource.source import SOURCES, session_source
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **options: str) -> pa.Table:
-    """The rows that Spark would get before it looks at them again."""
+    """Returns the rows that the reader gives before Spark filters them again."""
     by_name = {source.name(): source for source in SOURCES}
     row_source = session_source(by_name[name], pushes_filters=True, is_local=True)(
         {**options, "path": str(directory)}
@@ -29,7 +29,7 @@ def read(name: str, directory: Path, filters: Sequence[object] = (), **options: 
 
 @contextmanager
 def counted(monkeypatch) -> Iterator[SimpleNamespace]:
-    """Counts the bytes that are read from files meanwhile, and the names of the opened files."""
+    """Counts the bytes that are read from files, and collects the names of the opened files."""
     reads = SimpleNamespace(bytes=0, names=set())
     reader, read_file, written = file.reader, file.read, file.read_data
 

@@ -1,4 +1,4 @@
-"""Columns of catalog.arrow_columns against those that pyarrow makes of the same values."""
+"""Columns of catalog.arrow_columns, compared with those that pyarrow makes of the same values."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def test_a_column_is_the_one_of_pyarrow(kind, values):
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "u4", "i8"])
 def test_numbers_of_every_width_become_a_column(dtype):
-    """Every second one, so that they do not lie side by side; some are null."""
+    """Every second number, so that they are not adjacent; some are null."""
     values, is_absent = np.arange(40, dtype=dtype)[::2], np.arange(20) % 3 == 0
     made = numpy_column(values, LONG, is_absent)
     made.validate(full=True)
@@ -39,13 +39,11 @@ def test_numbers_of_every_width_become_a_column(dtype):
 
 
 def test_bools_become_bits():
-    """More of them than a byte has bits."""
     values = np.arange(21) % 3 == 0
     assert numpy_column(values, BOOL).equals(pa.array(values))
 
 
 def test_texts_are_repeated():
-    """As often as their counts say, nulls too."""
     made = repeated_texts(["ab", None, "c", "d"], [2, 1, 0, 3])
     made.validate(full=True)
     assert made.to_pylist() == ["ab", "ab", None, "d", "d", "d"]
@@ -56,7 +54,6 @@ def test_texts_are_repeated():
     [(INT, 2**31, OverflowError), (LONG, 1.5, TypeError), (LONG, "1", TypeError)],
 )
 def test_a_value_of_another_type_is_refused(kind, value, error):
-    """Nothing is cut off."""
     with pytest.raises(error):
         column([value], kind)
 
@@ -69,13 +66,11 @@ def test_a_number_that_does_not_fit_is_refused():
 
 
 def test_texts_of_more_than_two_gib_are_refused():
-    """Before any memory is taken for them."""
     with pytest.raises(OverflowError):
         repeated_texts(["x" * 1024], [2**21])
 
 
 def test_a_table_has_null_where_a_row_says_nothing():
-    """As pyarrow's own has it."""
     rows = [{"broker": "b", "headers_mean": 1.5}, {"entries": 3}]
     assert arrow_columns.table(rows, SWEEP).equals(pa.Table.from_pylist(rows, SWEEP))
 

@@ -20,7 +20,6 @@ CUTS = st.lists(st.integers(0, 400), max_size=6)
 
 
 def batches_of(sizes: list[int], **fields: object) -> np.ndarray:
-    """Batches of these sizes, two records each."""
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes[:-1]]) if sizes else []
     batches["base_offset"], batches["record_count"], batches["magic"] = (
@@ -35,7 +34,6 @@ def batches_of(sizes: list[int], **fields: object) -> np.ndarray:
 
 
 def entries_of(batches: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Index entries for the batches in these rows."""
     entries = np.zeros(len(rows), OFFSET_ENTRY)
     entries["slot"], entries["position"], entries["offset"] = (
         np.arange(len(rows)),
@@ -46,12 +44,10 @@ def entries_of(batches: np.ndarray, rows: list[int]) -> np.ndarray:
 
 
 def parts_of(batches: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
-    """The batches in splits, some of them perhaps empty."""
     return np.split(batches, sorted(min(cut, len(batches)) for cut in cuts))
 
 
 def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
-    """The evidence of chunks, one after the other."""
     gaps = ChunkedEvidence(entries)
     observe_scan(parts, gaps)
     return gaps.result()
@@ -60,9 +56,7 @@ def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
 def test_parts_tell_together_what_the_whole_tells(times, cuts):
-    """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of
-    all.
-    """
+    """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of all."""
     codecs = np.array(times, int) % 5
     batches = batches_of(
         [100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs
@@ -73,7 +67,6 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
 
 
 def test_no_batch_tells_nothing():
-    """An empty log has no first offset, and no timestamp."""
     assert (
         content(batches_of([]))
         == merge([])
@@ -83,16 +76,14 @@ def test_no_batch_tells_nothing():
 
 
 def test_codecs_are_named():
-    """A bit for each id, also one that no codec has; the other attributes count for nothing."""
+    """One bit for each id, also one without a codec; the other attributes are ignored."""
     counts = content(batches_of([100] * 4, attributes=[4, 0x70, 7, 4 | LOG_APPEND_TIME]))
     assert counts.codecs == 0b10010001 and codec_names(counts.codecs) == ("none", "zstd", "7")
     assert codec_names(content(batches_of([])).codecs) == ()
 
 
 def test_a_stored_minus_one_is_reported_where_there_is_nothing_else():
-    """-1 in a header says that there is no time; it is not the least one of a segment that has
-    some.
-    """
+    """-1 in a header means no time, so it is not the least time of a segment that has some."""
     untimed = batches_of([100, 100], base_timestamp_ms=-1, max_timestamp_ms=-1)
     assert (content(untimed).min_timestamp_ms, content(untimed).max_timestamp_ms) == (-1, -1)
     some = batches_of([100, 100], base_timestamp_ms=[-1, 7], max_timestamp_ms=[-1, 9])
@@ -100,7 +91,6 @@ def test_a_stored_minus_one_is_reported_where_there_is_nothing_else():
 
 
 def test_a_format_without_times_has_none():
-    """Magic 0; a compressed batch of it hides its first offset and its count as well."""
     old = batches_of(
         [100, 100],
         magic=0,
@@ -121,7 +111,7 @@ def test_a_format_without_times_has_none():
 
 
 def test_one_hidden_count_hides_the_sum():
-    """A sum with an unknown part is unknown, in one array and in two parts."""
+    """In one array and in two parts."""
     batches = batches_of(
         [100, 100], magic=1, attributes=[0, 1], record_count=[1, -1], base_offset=[0, -1]
     )
@@ -132,8 +122,8 @@ def test_one_hidden_count_hides_the_sum():
 
 @pytest.mark.parametrize("bits", [LOG_APPEND_TIME, 0x40])
 def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
-    """With append time the first record's own time counts for nothing; a delete horizon is no
-    record's time.
+    """With append time the first record's own time is ignored; a delete horizon is no record's
+    time.
     """
     batches = batches_of([100], attributes=bits, base_timestamp_ms=3, max_timestamp_ms=8)
     assert content(batches).min_timestamp_ms == 8
@@ -152,7 +142,7 @@ def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.data(), CUTS)
 def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
-    """As tasks have them: each from an indexed batch on, with the whole index; their evidence
+    """Tasks read stretches that start at an indexed batch, with the whole index; their evidence
     merges.
     """
     batches = batches_of(data.draw(st.lists(st.integers(61, 2000), min_size=2, max_size=60)))
@@ -164,9 +154,7 @@ def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
 
 
 def test_an_index_of_whole_appends_keeps_its_evidence():
-    """Entries whose key lies in a later batch: one of nine, as Kafka 3.9.0 wrote them on
-    followers.
-    """
+    """Entries whose key is in a later batch: one of nine, as Kafka 3.9.0 wrote them on followers."""
     batches = batches_of([1000] * 90)
     entries = entries_of(batches, list(range(9, 90, 9)))
     entries["offset"] += 2 * 8
@@ -178,7 +166,6 @@ def test_an_index_of_whole_appends_keeps_its_evidence():
 
 
 def test_entries_that_point_between_batches_count_alike():
-    """A damaged index: its wrong positions lie where a chunk begins, too."""
     batches = batches_of([1000] * 30)
     entries = entries_of(batches, [5, 10, 15, 20])
     entries["position"][1] += 10
@@ -189,7 +176,6 @@ def test_entries_that_point_between_batches_count_alike():
 
 
 def test_real_segments_in_chunks(clean, killed):
-    """Every segment of two real brokers in chunks of 7 batches."""
     for broker in (open_broker(clean), open_broker(killed)):
         for segment in (segment for partition in broker.partitions for segment in partition.live):
             batches, entries = segment.batches()[:3000], replace(segment).offset_index

@@ -1,5 +1,3 @@
-"""Reading a catalog: its tables, its description, and the errors if it is missing or damaged."""
-
 import json
 import subprocess
 import sys
@@ -79,7 +77,6 @@ STAMPS = (
 
 @pytest.fixture
 def out(in_process, tmp_path) -> Path:
-    """The catalog of a small broker directory."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6], "b-1": [[90] * 8]})
     in_process(broker, catalog=tmp_path / "catalog")
     return tmp_path / "catalog"
@@ -108,7 +105,7 @@ def test_a_table_has_its_declared_columns(out):
 
 
 def test_columns_and_rows_are_chosen(out):
-    """As pyarrow does it; a filter may use a column that is not asked for."""
+    """A filter may use a column that is not requested."""
     table = catalog.read(out).table(
         "batches", columns=["position", "topic"], filters=[("partition", "==", 1)]
     )
@@ -117,7 +114,6 @@ def test_columns_and_rows_are_chosen(out):
 
 
 def test_a_table_without_rows_has_its_columns_still(in_process, tmp_path):
-    """A broker directory without a segment."""
     in_process(write_broker(tmp_path / "made", {}), catalog=tmp_path / "catalog")
     read = catalog.read(tmp_path / "catalog")
     assert {name: read.table(name).schema for name in TABLES} == dict(TABLES)
@@ -125,7 +121,6 @@ def test_a_table_without_rows_has_its_columns_still(in_process, tmp_path):
 
 
 def test_an_unknown_table_is_named(out):
-    """With those that there are."""
     with pytest.raises(KafkavizError, match="no table rows; it has partitions, segments, batches"):
         catalog.read(out).table("rows")
 
@@ -145,7 +140,6 @@ def test_a_file_that_is_missing_is_reported(out):
 
 
 def test_no_catalog_is_reported(tmp_path):
-    """With how to make one."""
     with pytest.raises(CannotOpen, match="is not a catalog; make one: kafkaviz ingest") as raised:
         catalog.read(tmp_path)
     assert raised.value.kind == "missing"
@@ -171,7 +165,6 @@ def test_a_broken_description_is_one_line(tmp_path, text):
 
 
 def parts_of(node: object, way: tuple = ()) -> list[tuple]:
-    """The way to every value in a piece of JSON."""
     inside = (
         node.items()
         if isinstance(node, dict)
@@ -183,7 +176,6 @@ def parts_of(node: object, way: tuple = ()) -> list[tuple]:
 
 
 def changed(document: dict, way: tuple, value: object) -> dict:
-    """The same JSON with one value in the place of another."""
     document = json.loads(json.dumps(document))
     inside = document
     for key in way[:-1]:
@@ -195,9 +187,7 @@ def changed(document: dict, way: tuple, value: object) -> dict:
 @pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
 @all_cases("way", parts_of(to_json(INFO))[1:])
 def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
-    """Whatever stands in any place: CannotOpen, or a description that can be compared and told
-    of.
-    """
+    """Either CannotOpen, or a description that can be compared and printed."""
     tmp_path.joinpath("_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     try:
         stored = catalog.read(tmp_path)
@@ -218,7 +208,7 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
 )
 @pytest.mark.parametrize("value", ["5", None, {"x": 1}, [1]], ids=repr)
 def test_a_wrong_shape_is_reported(tmp_path, way, value):
-    """Where a reader would stumble over it."""
+    """At the place where a reader would fail."""
     (tmp_path / "_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
         catalog.read(tmp_path)
@@ -229,7 +219,7 @@ def test_a_wrong_shape_is_reported(tmp_path, way, value):
     ["../batches-x.parquet", "/batches-x.parquet", "batches-\0.parquet", "time_entries-x.parquet"],
 )
 def test_a_file_elsewhere_is_none_of_the_table(file):
-    """Names of files are names of this table's files."""
+    """Files are named relative to their table's folder."""
     text = to_json(INFO)
     text["tables"]["batches"]["files"] = {file: 3}
     with pytest.raises(ValueError, match="no name of this table"):
@@ -237,7 +227,6 @@ def test_a_file_elsewhere_is_none_of_the_table(file):
 
 
 def test_a_description_that_cannot_be_opened_is_reported(tmp_path):
-    """A directory of that name; a file where the catalog's folder should be."""
     (tmp_path / "_catalog.json").mkdir()
     with pytest.raises(CannotOpen, match=r"_catalog\.json: is a directory"):
         catalog.read(tmp_path)
@@ -252,7 +241,7 @@ DOCUMENT = json.loads(to_row(STAMPS[1])["json"])
 @pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
 @all_cases("way", parts_of(DOCUMENT))
 def test_no_wrong_stamp_is_a_traceback(way, value):
-    """Whatever stands in any place: ValueError, or a stamp that can be written again."""
+    """Either ValueError, or a stamp that can be written again."""
     document = changed(DOCUMENT, way, value) if way else value
     try:
         stamp = from_row(to_row(STAMPS[1]) | {"json": json.dumps(document)}, INFO)
@@ -263,7 +252,6 @@ def test_no_wrong_stamp_is_a_traceback(way, value):
 
 @pytest.mark.parametrize("text", NONE)
 def test_a_broken_stamp_is_one_line(out, text):
-    """Nor is a catalog with one fresh."""
     (path,) = (out / "stamps").iterdir()
     rows = pq.read_table(path).to_pylist()
     rows[-1]["json"] = text
@@ -278,7 +266,7 @@ def test_a_broken_stamp_is_one_line(out, text):
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])
 @pytest.mark.parametrize("table", ["segments", "stamps", "batches"])
 def test_a_cut_file_is_reported(out, table, left):
-    """By reading it, and by looking whether the catalog is fresh."""
+    """Both when it is read, and when its freshness is checked."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(

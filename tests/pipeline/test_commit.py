@@ -33,7 +33,6 @@ SLOTS = TABLES["time_entries"]
 
 
 def slot_rows(numbers: list[int]) -> pa.Table:
-    """Returns rows of time_entries that differ by their slot."""
     rows = [
         {"broker": "b", "topic": "t", "partition": 0, "segment_base_offset": 0, "slot": number}
         for number in numbers
@@ -42,7 +41,6 @@ def slot_rows(numbers: list[int]) -> pa.Table:
 
 
 def stored(base_offset: int, *spans: RowRange) -> StoredSegment:
-    """A segment with rows in time_entries."""
     return StoredSegment(
         broker="b",
         directory="t-0",
@@ -58,7 +56,9 @@ def commit_segments(
     kept: Iterable[StoredSegment] = (),
     new: Iterable[StoredSegment] = (),
 ) -> list[StoredSegment]:
-    """A catalog of these segments: of the old one, and with rows that tasks wrote."""
+    """Commits a catalog of these segments: kept from the old one, and new ones with rows that tasks
+    wrote.
+    """
     kept, new = list(kept), list(new)
     for segment in kept:
         place.keep(segment.spans)
@@ -76,7 +76,6 @@ def commit_segments(
 
 
 def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) -> None:
-    """Writes the file that a task leaves in the staging folder."""
     pq.write_table(
         slot_rows(numbers),
         staging / "time_entries" / f"time_entries-{name}.parquet",
@@ -90,7 +89,7 @@ def span(name: str, first_row: int, rows: int) -> RowRange:
 
 @pytest.fixture
 def out(tmp_path) -> Path:
-    """A catalog of three segments with slots 0-9, 10-14 and 15-19, all in one file."""
+    """Returns a catalog of three segments with slots 0-9, 10-14 and 15-19, all in one file."""
     path = tmp_path / "catalog"
     with catalog_transaction(path) as place:
         task_file(place.make_staging(), "old", list(range(20)))
@@ -108,7 +107,7 @@ def slots(path: Path) -> list[int]:
 
 
 def by_folder(path: Path) -> list[int] | None:
-    """The same for those who list the table's folder; None where there is none."""
+    """Returns the rows of a listing of the table's folder, or None if there is none."""
     try:
         return [
             slot
@@ -120,12 +119,11 @@ def by_folder(path: Path) -> list[int] | None:
 
 
 def by_dataset(path: Path) -> list[int]:
-    """The same for a pyarrow dataset of the folder that the table's link leads to."""
+    """Returns the rows of a pyarrow dataset of the folder that the table's link leads to."""
     return ds.dataset((path / "time_entries").resolve()).to_table()["slot"].to_pylist()
 
 
 def files(path: Path) -> dict[str, bytes]:
-    """Returns every file of a catalog except its lock and the staging folder."""
     paths = [
         path_
         for path_ in path.rglob("*")
@@ -135,7 +133,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 
 def test_what_is_kept_keeps_its_rows(out):
-    """The middle segment goes: its rows leave the file that its neighbours stay in."""
+    """The middle segment is removed: its rows leave the file in which its neighbours stay."""
     with catalog_transaction(out) as place:
         place.make_staging()
         first, _, last = stored_segments(out)
@@ -149,7 +147,6 @@ def test_what_is_kept_keeps_its_rows(out):
 
 
 def test_a_file_that_is_kept_whole_is_not_written_again(out):
-    """It stays under its name."""
     before = {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()}
     with catalog_transaction(out) as place:
         place.make_staging()
@@ -158,7 +155,7 @@ def test_a_file_that_is_kept_whole_is_not_written_again(out):
 
 
 def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
-    """Where another user wrote it, or on a file system without hard links."""
+    """Another user wrote it, or the file system has no hard links."""
     monkeypatch.setattr(os, "link", refuse)
     with catalog_transaction(out) as place:
         place.make_staging()
@@ -167,7 +164,7 @@ def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
 
 
 def test_a_file_system_without_links_is_reported(tmp_path, monkeypatch):
-    """One line, before anything is read; nothing is left but the lock."""
+    """One line before anything is read; only the lock is left."""
     monkeypatch.setattr(os, "symlink", refuse)
     with (
         pytest.raises(CannotOpen, match="file system without symbolic links"),
@@ -178,12 +175,10 @@ def test_a_file_system_without_links_is_reported(tmp_path, monkeypatch):
 
 
 def refuse(*arguments: object, **options: object) -> None:
-    """As such a file system does."""
     raise PermissionError(1, "Operation not permitted")
 
 
 def test_a_segment_in_several_spans_is_kept(out):
-    """As one that was read in splits has them."""
     with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "more", [20, 21, 22])
@@ -214,7 +209,7 @@ def test_only_named_files_are_taken_in(out):
 
 
 def lock_holder(out: Path, then: str) -> list[str]:
-    """A process that holds the catalog while it does something."""
+    """Starts a process that holds the catalog's lock."""
     lines = [
         "import time",
         "from pathlib import Path",
@@ -228,15 +223,15 @@ def lock_holder(out: Path, then: str) -> list[str]:
 
 
 class Killed(BaseException):
-    """Ends a run as a kill would: no handler of an Exception sees it."""
+    """Ends a run like a kill: no handler of Exception sees it."""
 
 
 CALLS = ("rename", "replace", "link", "symlink", "mkdir", "unlink")  # of os, which pathlib goes by
 
 
 def commit_others(out: Path) -> None:
-    """A run that keeps the first segment and has a new one; of a catalog that cannot be understood
-    it keeps nothing.
+    """Commits a run that keeps the first segment and has a new one; it keeps nothing of an
+    unreadable catalog.
     """
     with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
@@ -245,8 +240,6 @@ def commit_others(out: Path) -> None:
 
 
 def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], None]) -> None:
-    """Does the action, and `step` before each of its calls that change a folder."""
-
     def stepping(original: Callable) -> Callable:
         def call(*arguments: object, **options: object) -> object:
             step()
@@ -264,7 +257,7 @@ def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], Non
 
 
 def killed_at(monkeypatch, point: int, action: Callable[[], None]) -> bool:
-    """Whether the action, which ends before its n-th call that changes a folder, had so many."""
+    """Returns whether the action had an n-th call that changes a folder, at which it was ended."""
     steps = count(1)
 
     def step() -> None:
@@ -279,11 +272,9 @@ def killed_at(monkeypatch, point: int, action: Callable[[], None]) -> bool:
 
 
 def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_path):
-    """Every call that changes a folder in turn is the one that does not happen; the next run sweeps
-    and goes on.
+    """Each call that changes a folder fails in turn; the next run cleans up and finishes.
 
-    Those who list the folder see the rows that those see who go by the description: the old ones,
-    or the new ones.
+    A listing of the folder and the description give the same rows: the old ones or the new ones.
     """
     before, after, ends = list(range(20)), [*range(10), 70, 71, 72], []
     for point in count(1):
@@ -309,7 +300,7 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
 
 
 def test_what_a_run_wrote_is_on_the_disk_before_the_swap(out, monkeypatch):
-    """A machine that loses power must not have the link, and neither catalog."""
+    """A power failure must not leave the link without a catalog."""
     synced, at_swap, sync, swap = [], [], os.fsync, os.replace
 
     def sync_and_note(descriptor):
@@ -331,9 +322,7 @@ def test_what_a_run_wrote_is_on_the_disk_before_the_swap(out, monkeypatch):
 
 
 def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
-    """Before each step of a commit: the rows that the description names then, no more and no
-    fewer.
-    """
+    """Before each step of a commit the folder has exactly the rows that the description names."""
     views = []
     at_each_step(
         monkeypatch, lambda: views.append((by_folder(out), slots(out))), lambda: commit_others(out)
@@ -344,9 +333,9 @@ def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
 
 
 def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
-    """Rows of one run, whatever they are listed with, or an error: a file that was listed is gone
-    once the run after is there. pyarrow leaves out what vanishes between its listing and its
-    look at each file, so its folder is resolved first, as docs/scale.md says.
+    """A reader sees the rows of one run, or an error, because listed files are deleted by the run
+    after the next. pyarrow leaves out files that vanish after its listing, so its folder is
+    resolved first, as docs/scale.md says.
     """
     runs_end, looked, views = threading.Event(), threading.Semaphore(0), []
 
@@ -382,9 +371,7 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
 
 
 def test_files_listed_before_a_swap_are_unchanged_or_missing(out):
-    """By the table's folder; and by the folder of the run, which stays until the next one
-    starts.
-    """
+    """By the table's folder, and by the folder of the run, which stays until the next one starts."""
     files, target = list((out / "time_entries").iterdir()), (out / "time_entries").resolve()
     commit_others(out)
     with pytest.raises(FileNotFoundError):
@@ -404,7 +391,7 @@ def test_files_listed_before_a_swap_are_unchanged_or_missing(out):
 
 
 def of_format_7(out: Path) -> None:
-    """The same catalog as formats before 8 had it: folders and a file instead of links.
+    """Returns the same catalog in the form before format 8: folders and a file instead of links.
 
     A killed run has left a file of its own.
     """
@@ -419,7 +406,6 @@ def of_format_7(out: Path) -> None:
 
 
 def generation(out: Path) -> set[str]:
-    """Returns the runs whose tables and description are visible now."""
     ages = {"old" if "old" in file.name else "new" for file in (out / "time_entries").glob("*")}
     if (out / catalog.NAME).exists():
         ages.add("old" if json.loads((out / catalog.NAME).read_text())["format"] == 7 else "new")
@@ -427,8 +413,8 @@ def generation(out: Path) -> set[str]:
 
 
 def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch, tmp_path):
-    """Wherever the run ends: no table is of the new catalog while another is of the old one; the
-    next run goes through.
+    """Wherever the run ends, tables of the old and new catalog are never mixed; the next run
+    succeeds.
     """
     of_format_7(out)
     for point in count(1):
@@ -462,7 +448,7 @@ def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch,
 
 
 def test_a_copy_that_followed_links_is_a_catalog(out, tmp_path):
-    """As cp -rL or an upload makes one: it is read, and the next run makes links of it."""
+    """cp -rL or an upload makes one: it is read, and the next run makes links of it."""
     copy = Path(shutil.copytree(out, tmp_path / "copy"))
     assert (copy / commit.CURRENT).is_dir() and not (copy / commit.CURRENT).is_symlink()
     assert slots(copy) == by_folder(copy) == list(range(20))
@@ -472,7 +458,6 @@ def test_a_copy_that_followed_links_is_a_catalog(out, tmp_path):
 
 
 def test_a_run_that_does_not_commit_changes_nothing(out):
-    """An exception, or simply no commit."""
     before = files(out)
     with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70])
@@ -482,7 +467,6 @@ def test_a_run_that_does_not_commit_changes_nothing(out):
 
 
 def test_another_process_learns_who_writes(out):
-    """One line with the process that holds the catalog."""
     with catalog_transaction(out):
         other = subprocess.run(lock_holder(out, "pass"), capture_output=True, text=True)
     assert other.stderr.splitlines()[-1].endswith(
@@ -492,7 +476,6 @@ def test_another_process_learns_who_writes(out):
 
 
 def test_a_lock_ends_with_its_process(out):
-    """However it ends: kill -9 leaves no lock behind."""
     command = lock_holder(out, "print('held', flush=True); time.sleep(60)")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -504,7 +487,7 @@ def test_a_lock_ends_with_its_process(out):
 
 
 def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
-    """A cancelled one may still be ending; beyond its time it counts as any other."""
+    """A cancelled run may still be ending; after its time it counts as any other."""
     is_locked, ended = threading.Event(), []
 
     def first() -> None:
@@ -525,7 +508,7 @@ def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path):
-    """Nobody's files are swept because a catalog was meant to go elsewhere."""
+    """A mistyped catalog path must not delete someone's files."""
     (tmp_path / "batches").mkdir()
     mine = tmp_path / "batches" / "batches-mine.parquet"
     mine.write_text("mine")
@@ -535,7 +518,6 @@ def test_a_folder_with_other_things_is_refused(tmp_path):
 
 
 def test_a_file_is_no_folder_for_a_catalog(tmp_path):
-    """One line, of the path that was given."""
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotOpen, match="file exists"), catalog_transaction(tmp_path / "file"):
         pass

@@ -1,5 +1,3 @@
-"""Small files become one, large ones stay, and each span is found again."""
-
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +13,7 @@ SLOTS = TABLES["time_entries"]
 
 
 def source(folder: Path, name: str, numbers: range, *spans: tuple[int, int]) -> RowSource:
-    """A file with these slots, of which spans count; by default all."""
+    """Returns a file with these slots, of which `spans` count, by default all."""
     path = folder / f"time_entries-{name}.parquet"
     rows = [dict.fromkeys(SLOTS.names) | {"slot": number} for number in numbers]
     pq.write_table(pa.Table.from_pylist(rows, SLOTS), path, row_group_size=4)
@@ -36,7 +34,6 @@ def slots(staging: Path, name: str) -> list[int]:
 
 
 def test_small_files_become_one(staging):
-    """In their order, without the rows that no segment has."""
     first = source(staging, "a", range(10))
     second = source(staging, "b", range(10, 20), (7, 3), (0, 2))
     (task,) = plan_layout("time_entries", [first, second]).merges
@@ -45,7 +42,6 @@ def test_small_files_become_one(staging):
 
 
 def test_each_span_is_found_again(staging):
-    """Also one in the middle of a run."""
     files = [source(staging, "a", range(10)), source(staging, "b", range(10, 20), (7, 3), (0, 2))]
     layout = plan_layout("time_entries", files)
     (task,) = layout.merges
@@ -60,7 +56,6 @@ def test_each_span_is_found_again(staging):
 
 
 def test_a_large_file_stays(staging, monkeypatch):
-    """Unless some of its rows count no longer."""
     large, small = source(staging, "a", range(10_000)), source(staging, "b", range(10))
     monkeypatch.setattr(compaction, "LARGE_BYTES", large.file_bytes)
     layout = plan_layout("time_entries", [large, small, small])
@@ -78,7 +73,6 @@ def test_a_file_alone_stays(staging):
 
 
 def test_a_file_is_full_at_its_size(staging, monkeypatch):
-    """The next one begins then."""
     files = [source(staging, str(number), range(10)) for number in range(7)]
     monkeypatch.setattr(compaction, "FILE_BYTES", 2 * files[0].file_bytes + 1)
     monkeypatch.setattr(compaction, "LARGE_BYTES", files[0].file_bytes + 1)

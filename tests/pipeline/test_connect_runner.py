@@ -19,7 +19,7 @@ GROUP = "a run"
 
 
 class ConnectSession:
-    """As much of a session of Spark Connect as a runner asks; rows come back last first."""
+    """The part of a Spark Connect session that a runner uses; rows come back in reverse order."""
 
     def __init__(self, parallelism: str | None = None) -> None:
         self.conf = SimpleNamespace(get=lambda name, default: parallelism or default)
@@ -57,7 +57,6 @@ class ConnectSession:
 
 @pytest.fixture
 def tasks() -> list:
-    """Five segments without files, a task each."""
     segment_tasks = [
         SegmentTask(
             number=number,
@@ -73,12 +72,11 @@ def tasks() -> list:
 
 @pytest.fixture
 def small_queries(monkeypatch) -> Iterator[None]:
-    """Two tasks a query."""
     monkeypatch.setattr(task_runner, "TASKS_PER_QUERY", 2)
 
 
 def test_results_come_in_the_order_of_the_tasks(tasks, small_queries, tmp_path):
-    """Of several queries, whose rows come in another one; nothing of the run stays in the session."""
+    """Several queries return rows in another order; nothing of the run stays in the session."""
     session = ConnectSession()
     results = ConnectRunner(session, GROUP).run(tasks, tmp_path)
     numbers = [
@@ -90,7 +88,7 @@ def test_results_come_in_the_order_of_the_tasks(tasks, small_queries, tmp_path):
 
 
 def test_the_tasks_that_have_ended_are_counted_over_all_queries(tasks, small_queries, tmp_path):
-    """While a query runs as Spark tells; tasks of queries before it have ended."""
+    """Spark reports those of the running query; those of earlier queries are all done."""
     session = ConnectSession()
     runner = ConnectRunner(session, GROUP)
     counts = []
@@ -117,7 +115,7 @@ def test_how_many_tasks_run_at_a_time(parallelism, cores):
 
 
 def test_the_master_of_a_server_is_given_a_session(monkeypatch):
-    """Where no SparkContext can be: its session is started, and known by its class."""
+    """Its session is started where no SparkContext can be, and recognised by its class."""
     from kafkaviz.pipeline.spark import session
 
     connected = type("SparkSession", (ConnectSession,), {"__module__": "pyspark.sql.connect.x"})()
@@ -128,7 +126,7 @@ def test_the_master_of_a_server_is_given_a_session(monkeypatch):
 
 
 def test_a_task_is_run_where_its_pickled_copy_lies(tasks, tmp_path: Path):
-    """In a worker: of the numbers that it is sent, each with its own results."""
+    """A worker runs the tasks of the numbers that it is sent, each with its own results."""
     run_rows = task_runner._runner_of_rows(tmp_path, tuple(tasks))
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])
     rows = [batch.to_pylist()[0] for batch in (first, second)]

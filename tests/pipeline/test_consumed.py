@@ -1,5 +1,5 @@
-"""The records of recorded directories are those that consumers of the broker itself were given: from
-an offset on the first one, of both isolation levels, through both formats of records.
+"""The records of recorded directories are those that consumers of the broker got: the first from
+each offset on, for both isolation levels and both formats of records.
 """
 
 import json
@@ -72,7 +72,6 @@ def consumed(name: str, directory: Path, isolation: str) -> dict[tuple, list[tup
     ],
 )
 def test_records_are_those_that_consumers_got(shared, archive, name, isolation):
-    """From each offset that was asked for; where nothing came, there is nothing."""
     directory = unpack_if_archive(shared / "data" / f"{archive}.tar.gz")
     rows = consumed(name, directory, isolation)
     offsets = {key: [offset for offset, _ in records] for key, records in rows.items()}

@@ -1,4 +1,4 @@
-"""A compressed segment that is decoded in splits: what one pass over it gives comes out."""
+"""A compressed segment that is decoded in splits gives what one pass gives."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ TIMES_MS = range(START_MS, START_MS + 10)
 
 @pytest.fixture
 def small_shares(monkeypatch):
-    """Every compressed segment is looked into, and cut if its index lets it."""
+    """Makes every compressed segment be decoded, and cut where its index allows it."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "TASKS_PER_CORE", 1000)
     monkeypatch.setattr(plan_module, "SAMPLED_FROM_BYTES", 0)
@@ -40,7 +40,6 @@ def small_shares(monkeypatch):
 
 @pytest.fixture
 def jobs(monkeypatch) -> list[list[Task]]:
-    """The tasks of each job of the runs that follow."""
     jobs, run_tasks = [], job.run_tasks
 
     def run_and_note(run, runner, tasks, staging):
@@ -52,7 +51,7 @@ def jobs(monkeypatch) -> list[list[Task]]:
 
 
 def tables(path: Path) -> dict[str, list]:
-    """Every row of a catalog but the digests; of the stamps not where in a file rows are."""
+    """Returns every row of a catalog without digests and without the places of rows in files."""
     stored = catalog.read(path)
     rows = {
         name: stored.table(
@@ -66,7 +65,6 @@ def tables(path: Path) -> dict[str, list]:
 
 
 def segment_task(directory: Path, number: int = 0) -> SegmentTask:
-    """A segment of the first partition, to be checked and swept."""
     partition = open_broker(directory).partitions[0]
     segment: Segment = partition.segments[number]
     facts = PartitionFacts(partition=partition.directory)
@@ -82,17 +80,16 @@ def segment_task(directory: Path, number: int = 0) -> SegmentTask:
 
 
 def write_partition(directory: Path, codec_name: str, batches: int, value_bytes: int) -> Path:
-    """A broker directory with one segment."""
     data = [batch(10 * number, TIMES_MS, value_bytes, codec_name) for number in range(batches)]
     write(broker(directory) / "a-0", data)
     return directory
 
 
 def assert_alike(directory: Path, tmp_path: Path, request, in_process, jobs) -> dict[str, bool]:
-    """Every table is the same however the checks were cut, row by row.
+    """Asserts that every table is the same however the checks were cut.
 
     Returns:
-        Whether each segment that was cut was put together of its splits, by its .log.
+        Whether each cut segment was put together from its splits, by its .log.
     """
     in_process(directory, catalog=tmp_path / "whole", findings=True)
     request.getfixturevalue("small_shares")
@@ -127,7 +124,7 @@ def test_a_catalog_is_the_same_however_its_checks_were_cut(
 def test_segments_with_faults_are_read_in_one_piece(
     some_partitions, request, in_process, tmp_path, jobs
 ):
-    """A record that does not decompress, a length, and what follows the last batch."""
+    """A record that does not decompress, a length, and bytes after the last batch."""
     directory = shutil.copytree(some_partitions, tmp_path / "broker")
     logs = [
         log
@@ -151,7 +148,7 @@ def test_segments_with_faults_are_read_in_one_piece(
 
 @pytest.fixture
 def zstd(tmp_path, small_shares) -> SegmentTask:
-    """A segment of 200 batches in zstd, and its index."""
+    """Returns a segment of 200 batches in zstd, and its index."""
     return segment_task(write_partition(tmp_path / "zstd", "zstd", 200, 300))
 
 
@@ -161,7 +158,7 @@ def decode_tasks_of(segment_task: SegmentTask) -> list[DecodeTask]:
 
 
 def test_a_costly_segment_is_cut_where_batches_begin(zstd):
-    """All of its bytes, each in one split; what costs as much as its share is not cut."""
+    """Each byte is in one split; a segment that costs only its share is not cut."""
     tasks = decode_tasks_of(zstd)
     positions = walk(zstd.segment.with_log().log.path.read_bytes())[0]["position"]
     assert len(tasks) > 10 and {task.start for task in tasks} <= set(positions.tolist())
@@ -183,7 +180,6 @@ def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
 
 
 def test_the_costliest_comes_first(zstd, tmp_path):
-    """Be it a split, many segments or a log to load."""
     plain = segment_task(write_partition(tmp_path / "plain", "none", 400, 300))
     tasks = sort_by_cost([*plan([plain, zstd], cores=1), *load_tasks([], 1)])
     costs = [task.cost for task in tasks]
@@ -197,14 +193,13 @@ def staging(tmp_path) -> Path:
 
 
 def test_stretches_together_are_one_walk(zstd, staging):
-    """Each ends where the next begins."""
     ranges = [decode(task, staging) for task in decode_tasks_of(zstd)]
     assert len({part.file for part in ranges}) == len(ranges) and is_whole(ranges)
 
 
 @pytest.mark.parametrize("at", [61 + 5, 8], ids=["record", "length"])
 def test_a_stretch_with_a_fault_is_not_believed(zstd, staging, at):
-    """Nor is the segment then put together of it."""
+    """The segment is then not put together from splits."""
     log = zstd.segment.with_log().log.path
     tasks = decode_tasks_of(zstd)
     data = bytearray(log.read_bytes())
@@ -232,14 +227,14 @@ def test_a_lost_log_is_no_failure(zstd, staging):
     [("none", 16_000, 1, 1), ("zstd", 8_000, 6, 12), ("gzip", 8_000, 12, 13), ("lz4", 900, 9, 40)],
 )
 def test_cost_follows_codec_and_size(tmp_path, small_shares, codec_name, batch_bytes, least, most):
-    """By the byte, against a .log that is not compressed."""
+    """Per byte, relative to an uncompressed .log."""
     directory = write_partition(tmp_path / "made", codec_name, 20, batch_bytes // 10)
     segment = segment_task(directory).segment.with_log()
     assert least <= plan_module.check_cost(segment) / segment.log.size_bytes <= most
 
 
 def test_an_index_that_misleads_costs_no_error(zstd):
-    """Nothing but the first batch is looked at then; nor does one that is gone."""
+    """Only the first batch is then read; a missing index costs no error either."""
     segment = zstd.segment.with_log()
     cost = plan_module.check_cost(segment)
     index = segment.index.path

@@ -1,5 +1,5 @@
-"""The memory of an ingest does not follow the number of segments; benchmarks/bench_ingest_memory.py
-has a hundred thousand of them, on Spark.
+"""The memory of an ingest does not grow with the number of segments;
+benchmarks/bench_ingest_memory.py has a hundred thousand of them, on Spark.
 """
 
 import json
@@ -33,7 +33,7 @@ FEW, MANY = 500, 10_000
 
 @pytest.mark.nightly
 def test_memory_does_not_follow_the_number_of_segments(tmp_path):
-    """Neither of a first run nor of one that keeps all but a segment: objects of 10 000 segments
+    """Neither in a first run nor in one that keeps all segments but one: objects of 10 000 segments
     would be some 40 MB. Tasks run in a process of their own, as Spark's do.
     """
     template = write_template(tmp_path / "template")
@@ -43,7 +43,7 @@ def test_memory_does_not_follow_the_number_of_segments(tmp_path):
 
 
 def peaks(root: Path, template: Path, count: int) -> list[int]:
-    """The most bytes that were resident in a first run, and in one where a segment has changed."""
+    """Returns the peak of resident bytes in a first run, and in one where a segment has changed."""
     broker, found = write_broker(root / "broker", template, count // SEGMENTS), []
     for expected in (count, 1):
         command = [sys.executable, "-c", INGEST, str(broker), str(root / "catalog")]

@@ -38,14 +38,13 @@ from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 @pytest.fixture
 def out(tmp_path) -> Path:
-    """Where the catalog goes."""
     return tmp_path / "catalog"
 
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """Two topic-partitions of three segments each, stopped cleanly; what their batches hold makes
-    no sense.
+    """Returns two topic-partitions of three segments each, stopped cleanly, with meaningless batch
+    contents.
     """
     directory = write_broker(
         tmp_path / "made",
@@ -57,14 +56,11 @@ def broker(tmp_path) -> Path:
 
 @pytest.fixture
 def copied(killed, tmp_path) -> Path:
-    """Partitions of a real broker that was killed, to be changed."""
     return shutil.copytree(killed, tmp_path / "killed")
 
 
 def assert_health(out: Path, *directories: Path) -> None:
-    """The catalog says of each directory what a check of it says, and its tables hold that and
-    nothing else.
-    """
+    """Asserts that the catalog and its tables hold exactly what a check of each directory says."""
     read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
         broker = open_broker(directory)
@@ -91,8 +87,8 @@ def read_name(read: catalog.Catalog, directory: Path) -> str:
     "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
 )
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
-    """Of three real brokers: findings in their order, steps of the next start, and the release that
-    is assumed.
+    """Three real brokers: findings in their order, steps of the next start, and the assumed
+    release.
     """
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=out, findings=True)
@@ -104,8 +100,8 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
 def test_findings_on_spark_are_the_same(
     some_partitions, killed, damaged, on_spark, out, fingerprint
 ):
-    """Three brokers in one catalog, by Spark's workers; the directories are as they were, and the
-    progress ends where it should.
+    """Three brokers in one catalog, by Spark's workers; the directories are unchanged, and the
+    progress is complete.
     """
     brokers = (some_partitions, killed, damaged)
     before = [fingerprint(directory) for directory in brokers]
@@ -123,8 +119,8 @@ def test_findings_on_spark_are_the_same(
 
 @pytest.mark.nightly
 def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
-    """2.8.2 to 4.4.0, clean, killed, restarted, damaged; those of several log directories are one
-    broker at three moments, and test_log_directories.py has them.
+    """2.8.2 to 4.4.0, clean, killed, restarted, damaged. test_log_directories.py has the broker
+    with several log directories.
     """
     archives = sorted((shared / "data").glob("kafka-*.tar.gz"))
     archives = [
@@ -138,9 +134,7 @@ def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
 
 
 def test_the_columns_are_those_that_are_promised(killed, in_process, out):
-    """Those who read the tables without kafkaviz find the place of a finding in topic, partition,
-    file and bytes.
-    """
+    """Readers of the tables without kafkaviz find a finding by topic, partition, file and bytes."""
     in_process(killed, catalog=out, findings=True)
     assert FINDINGS.names[:11] == [
         "broker",
@@ -193,7 +187,6 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
 
 
 def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
-    """The second run starts no Spark and opens no file of it."""
     in_process(broker, catalog=out, findings=True)
     before = fingerprint(out)
     monkeypatch.setattr(
@@ -214,7 +207,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
     """The findings are those of a full check.
 
-    Of the others at most the partition's active .log is opened, whose end a start reads.
+    Of the others at most the partition's active .log is opened, because a start reads its end.
     """
     in_process(broker, catalog=out, findings=True)
     touch(broker / "a-0" / f"{10:020d}.log")
@@ -230,8 +223,8 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
 
 
 def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out):
-    """A file cut, one grown, one gone, one added, one renamed; each time the catalog says what a
-    check says.
+    """A file cut, one grown, one gone, one added, one renamed: each time the catalog equals a
+    check.
     """
     in_process(copied, catalog=out, findings=True)
     logs = sorted(copied.glob("*/*.log"), key=lambda path: -path.stat().st_size)
@@ -255,9 +248,7 @@ def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out)
 
 
 def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
-    """Without it segments are judged otherwise: they are checked again, and their rows stay where
-    they were.
-    """
+    """Without it segments are checked again, and their rows stay in place."""
     in_process(broker, catalog=out, findings=True)
     before = catalog.read(out)
     codes = [{finding.code for finding in before.health("made").findings}]
@@ -295,9 +286,7 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     ],
 )
 def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed):
-    """A small file or a directory that appears: the catalog is out of date, and then says what a
-    check says.
-    """
+    """A new small file or directory makes the catalog stale; the next run equals a check."""
     in_process(broker, catalog=out, findings=True)
     properties = "log.retention.ms=1000\nlog.cleanup.policy=compact\n"
     text = {"server.properties": properties, "recovery-point-offset-checkpoint": "0\n1\na 0 99\n"}
@@ -313,7 +302,7 @@ def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed
 
 
 def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monkeypatch):
-    """A checkpoint that changed: the logs are kept."""
+    """A changed checkpoint keeps the logs."""
     in_process(broker, catalog=out, findings=True)
     (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 33\n")
     with opened_files(monkeypatch) as opened:
@@ -323,7 +312,7 @@ def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monk
 
 
 def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeypatch):
-    """However small a task is to be: its checks go from batch to batch."""
+    """However small a task should be, its checks go from batch to batch."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     check, checked = checks.check, []
@@ -336,7 +325,7 @@ def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeyp
 
 
 def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, out, monkeypatch):
-    """Its neighbours have theirs; once it can be read it is, though its stamp is the same."""
+    """Its neighbours have theirs; it is read once it can be, though its stamp is the same."""
     closed, readable = broker / "a-0" / f"{10:020d}.log", {"now": False}
     open_reader, access = file.reader, os.access
 
@@ -367,7 +356,7 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
 
 
 def test_a_start_that_cannot_be_foretold_leaves_the_findings(broker, in_process, out, monkeypatch):
-    """A small file that a start reads may not be read: no restart, all else."""
+    """A start reads an unreadable small file: there is no restart, but everything else."""
     (broker / "a-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     open_reader = file.reader
 
@@ -385,7 +374,7 @@ def test_a_start_that_cannot_be_foretold_leaves_the_findings(broker, in_process,
 
 
 def test_without_findings_there_are_none(broker, in_process, out):
-    """A catalog that was made so says it; with them it is made again, the rows with the sweep."""
+    """Such a catalog says so; a run with findings reads everything again, with the sweep."""
     in_process(broker, catalog=out)
     read = catalog.read(out)
     assert [read.info.rows[table] for table in CHECK_TABLES] == [0] * len(CHECK_TABLES)
@@ -409,7 +398,6 @@ def test_without_findings_there_are_none(broker, in_process, out):
     [("sweep", 6), ("findings", 0), ("restart_steps", 0), ("retention", 0), ("checked", 6)],
 )
 def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table, read_segments):
-    """Somebody deleted a Parquet file."""
     in_process(broker, catalog=out, findings=True)
     for path in (out / table).iterdir():
         path.unlink()
@@ -418,7 +406,7 @@ def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table
 
 
 def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
-    """A text that is none, or has a code that there is not: that segment is checked again."""
+    """A segment with malformed text or an unknown code is checked again."""
     in_process(broker, catalog=out, findings=True)
     evidence = Evidence(verbatim("that"))
     unknown = replace(
@@ -488,7 +476,6 @@ def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, fi
     ],
 )
 def test_rows_that_no_check_wrote_are_one_line(copied, in_process, out, table, column, value):
-    """The same of the columns."""
     in_process(copied, catalog=out, findings=True)
     spoil_first_row(out / table, column, lambda text: value)
     with pytest.raises(
@@ -498,7 +485,6 @@ def test_rows_that_no_check_wrote_are_one_line(copied, in_process, out, table, c
 
 
 def spoil_first_row(folder: Path, column: str, spoil: Callable[[str], str | None]) -> None:
-    """Changes one text of a table's only file."""
     (path,) = folder.iterdir()
     rows = pq.read_table(path)
     first, *others = rows[column].to_pylist()
@@ -533,8 +519,8 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
 
 
 def test_a_date_that_comes_closer_is_checked_again(copied, in_process, out):
-    """Times ahead of the broker's clock are no finding once the clock has come so far, though
-    nobody touched those segments.
+    """Times ahead of the broker's clock stop being findings when the clock reaches them, although
+    no segment changed.
     """
     for path in copied.rglob("*"):
         os.utime(path, ns=(10**18, 10**18))
@@ -573,7 +559,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
 
 
 def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
-    """Nothing is said of the directory around them."""
+    """Nothing is reported about the directory around them."""
     in_process(broker / "a-0", catalog=out, findings=True)
     read = catalog.read(out)
     assert broker_health.Health(
@@ -599,6 +585,5 @@ def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_proces
 
 
 def test_a_run_checks_by_default(broker, in_process, out):
-    """start_ingest by itself."""
     job.start_ingest([broker], out, "local[2]").wait()
     assert_health(out, broker)

@@ -1,5 +1,3 @@
-"""The formats are found by Spark itself, in modules of the prefix that it looks for."""
-
 import importlib
 import os
 import shutil
@@ -22,7 +20,7 @@ MODULES = sorted(path.stem for path in (ROOT / SOURCE_MODULES).glob("pyspark_*.p
 
 
 def test_every_format_has_a_module():
-    """Each has the name of its format; tests/test_wheel.py holds the wheel to having them."""
+    """Each has the name of its format; tests/test_wheel.py checks that the wheel has them."""
     names = {importlib.import_module(module).DefaultSource.name(): module for module in MODULES}
     assert names == {source.name(): f"pyspark_{source.name()}" for source in SOURCES}
 
@@ -37,7 +35,6 @@ def test_a_module_imports_nothing_until_it_is_read():
 
 
 def test_it_reads_as_the_registered_format_does(clean):
-    """Its columns, a reader, and no stream."""
     options = {"path": str(clean), "topics": "nulls", "columns": "offset"}
     for source in SOURCES:
         if source.name() != "kafka_records":
@@ -66,7 +63,7 @@ def test_nothing_is_written(clean, name):
 
 @pytest.mark.slow
 def test_spark_finds_the_formats_by_itself(spark, clean):
-    """A session that registers nothing: the columns and the rows."""
+    """A session that registers nothing has the columns and the rows."""
     options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426"}
     plain = spark.newSession()
     frame = plain.read.format("kafka_files").options(**options).load(str(clean))
@@ -80,7 +77,9 @@ def test_spark_finds_the_formats_by_itself(spark, clean):
     "name", ["kafka_files", pytest.param("kafka_records", marks=pytest.mark.nightly)]
 )
 def test_spark_refuses_a_stream_in_one_line(spark, clean, name):
-    """Of a session that registers nothing, when the stream starts; what may be done is said."""
+    """In a session that registers nothing, when the stream starts; the message names the
+    alternative.
+    """
     source = spark.newSession().readStream.format(name)
     source = source.option(SELECTIONS.get(name, "topics"), "nulls")
     with pytest.raises(StreamingQueryException) as refusal:
@@ -109,9 +108,9 @@ spark.stop()
 
 @pytest.mark.nightly
 def test_a_wheel_gives_spark_the_formats(clean, tmp_path):
-    """One that is built and installed: in another folder, without a checkout and without register.
+    """A built and installed wheel, in another folder, without a checkout and without register.
 
-    pip fetches what builds it.
+    pip fetches the build requirements.
     """
     source, wheels, site = (tmp_path / name for name in ("source", "wheels", "site"))
     command = ["git", "ls-files", "-z", "--", ".", ":!tests", ":!benchmarks"]
@@ -141,7 +140,7 @@ def test_a_wheel_gives_spark_the_formats(clean, tmp_path):
 
 
 def test_what_is_read_and_skipped_is_logged_where_it_is_asked_for(clean, caplog):
-    """Of the plan and of each task; Spark shows the log of its workers."""
+    """For the plan and each task; Spark shows the log of its workers."""
     options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426"}
     read("kafka_files", clean, **options)
     assert caplog.messages == []

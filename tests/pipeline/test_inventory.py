@@ -21,14 +21,11 @@ from tests.pipeline.small_logs import write_broker
 
 
 def make_broker(path: Path) -> Broker:
-    """A broker directory with one segment."""
     return open_broker(write_broker(path, {"a-0": [[100] * 3]}))
 
 
 @pytest.fixture
 def as_read(tmp_path) -> Callable[[Inventory], Catalog]:
-    """Writes a catalog that was read from exactly this."""
-
     def write(inventory_: Inventory) -> Catalog:
         out = tmp_path / f"catalog-{uuid.uuid4().hex}"
         with catalog_transaction(out) as transaction:
@@ -62,7 +59,7 @@ def names(inventory_: Inventory) -> list[str]:
 
 
 def test_a_folder_gives_the_name(tmp_path):
-    """As far as that tells all apart."""
+    """As far as it is unique."""
     assert names(inventory([make_broker(tmp_path / "one"), make_broker(tmp_path / "two")])) == [
         "one",
         "two",
@@ -90,7 +87,7 @@ def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path, as_r
 
 
 def test_another_set_of_directories_is_not_in_the_catalog(tmp_path, as_read):
-    """One more, one fewer."""
+    """One more, or one fewer."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert not inventory([first]).is_in(as_read(inventory([first, two])))
     assert not inventory([first, two]).is_in(as_read(inventory([first])))
@@ -98,7 +95,6 @@ def test_another_set_of_directories_is_not_in_the_catalog(tmp_path, as_read):
 
 
 def test_a_renamed_broker_is_read_again(tmp_path, as_read):
-    """A second folder called data: the first is no longer just data in the tables."""
     first = make_broker(tmp_path / "b1" / "data")
     before = as_read(inventory([first]))
     both = inventory([first, make_broker(tmp_path / "b2" / "data")])
@@ -106,7 +102,6 @@ def test_a_renamed_broker_is_read_again(tmp_path, as_read):
 
 
 def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
-    """It may see more in the same bytes."""
     stock = inventory([make_broker(tmp_path / "one")])
     before = as_read(stock)
     assert stock.is_in(before) and reusable(stock, before) == [0]
@@ -116,14 +111,12 @@ def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
 
 
 def test_all_is_read_without_a_catalog(tmp_path):
-    """The first run."""
     work = find_work(inventory([make_broker(tmp_path / "one")]), None, None)
     assert [task.number for task in work] == [0] and work.has_new_rows(0)
 
 
 @pytest.mark.parametrize("field", ["size_bytes", "mtime_ns"])
 def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field, as_read):
-    """Either is enough."""
     broker = make_broker(tmp_path / "one")
     before = as_read(inventory([broker]))
     (partition,) = broker.partitions
@@ -136,7 +129,7 @@ def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field, as_read):
 
 
 def test_a_topic_may_be_called_as_a_suffix(tmp_path, as_read):
-    """a.txnindex-0 is a topic-partition, and what changes in it is read."""
+    """a.txnindex-0 is a topic-partition, and a change in it is read."""
     broker = open_broker(write_broker(tmp_path / "one", {"a.txnindex-0": [[100] * 3]}))
     before = as_read(inventory([broker]))
     with open(tmp_path / "one" / "a.txnindex-0" / f"{0:020d}.log", "ab") as log:

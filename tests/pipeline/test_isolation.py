@@ -26,8 +26,8 @@ START_MS = whole_logs.START_MS
 
 
 def consumed(partition, start_offset: int = 0, most: int = 1000) -> list[int]:
-    """The offsets that a consumer with isolation.level=read_committed is given, record by record,
-    from an offset on.
+    """Returns the offsets that a consumer with isolation.level=read_committed gets, record by
+    record, from an offset on.
     """
     log, behaviour, offsets = view_partition(partition), versions.search_profile("4.3.1"), []
     bounds = find_bounds(log, behaviour, "read_committed")
@@ -45,8 +45,8 @@ def consumed(partition, start_offset: int = 0, most: int = 1000) -> list[int]:
 
 @pytest.fixture
 def broker_directory(tmp_path):
-    """Two segments: producer 7 aborts over both, 8 commits, 9 stays open from offset 15 on; there
-    is no snapshot, and one .txnindex.
+    """Returns two segments: producer 7 aborts in both, 8 commits, 9 stays open from offset 15 on;
+    no snapshot, one .txnindex.
     """
     directory = whole_logs.broker(tmp_path / "made")
     first = [plain(0), of_producer(7, 1), of_producer(8, 3), plain(5), marker(8, 6, 1)]
@@ -103,8 +103,8 @@ def test_uncommitted_tells_what_became_of_each(broker_directory, txnindex):
 
 @pytest.mark.slow
 def test_aborted_transactions_of_a_real_broker(clean):
-    """As a consumer is given them from the start of each segment on, of the topics that have any:
-    with .txnindex files, snapshots, and one transaction left open.
+    """As a consumer gets them from the start of each segment on: with .txnindex files, snapshots,
+    and one open transaction.
     """
     checked = 0
     for partition in [
@@ -137,9 +137,7 @@ def test_aborted_transactions_of_a_real_broker(clean):
 
 
 def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatch):
-    """Ten segments of decided transactions without a snapshot: of those behind the range none is
-    opened.
-    """
+    """Ten segments of decided transactions without a snapshot: none after the range is opened."""
     directory = whole_logs.broker(tmp_path / "made")
     for first in range(0, 300, 30):
         batches = [
@@ -174,9 +172,8 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
 def test_the_end_of_the_log_is_not_read_for_what_lies_before_the_last_roll(
     clean, monkeypatch, name, needed
 ):
-    """For each batch the same as the newest snapshot and the end of the log, which are not read,
-    unless one of its transactions was open at the roll: by the snapshot of the last roll, or by a
-    .txnindex that tells that all was decided.
+    """Each batch has the answer of the newest snapshot and the end of the log, which are read only
+    if one of its transactions was open at the roll, by the roll's snapshot and the .txnindex.
     """
     partition = open_broker(clean).partition(name)
     batches = np.concatenate([segment.batches() for segment in partition.live[:-1]])
@@ -193,7 +190,7 @@ def test_the_end_of_the_log_is_not_read_for_what_lies_before_the_last_roll(
 
 
 def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monkeypatch):
-    """None of segments before it, and none behind the one that tells that all of it was decided."""
+    """None of the segments before it, and none after the one that decides all of it."""
     partition = open_broker(clean).partition("payments-0")
     everything, batches = (
         read_transactions(partition)[0],
@@ -211,8 +208,8 @@ def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monke
 
 
 def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
-    """Its records lie before the roll, the marker that aborts it behind. A snapshot that does not
-    know it is held against that marker.
+    """Its records are before the roll, the marker that aborts it after. A snapshot without it is
+    checked against that marker.
     """
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [plain(0), of_producer(7, 1)], 0)
@@ -232,7 +229,7 @@ def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
 
 
 def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory):
-    """A version that is not there; the markers tell the same in the other modes."""
+    """An unknown version; the markers give the same in the other modes."""
     path = broker_directory / "t-0" / f"{7:020d}.txnindex"
     data = path.read_bytes()
     path.write_bytes(b"\1" + data[1:])
@@ -264,8 +261,8 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory)
 
 
 def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
-    """Of a real broker's, 4.3.1: the markers of the whole log stand for the .txnindex files; no
-    aborted record comes back.
+    """On a real broker's log, 4.3.1, the markers replace the .txnindex files; no aborted record is
+    returned.
     """
     directory = tmp_path / "kafka"
     directory.mkdir()
@@ -284,7 +281,6 @@ def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
 
 
 def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = None) -> list[str]:
-    """Brokers' directories with a replica of t-0 each, so many records long."""
     for name, end in ends.items():
         directory = whole_logs.broker(tmp_path / name)
         cluster = (clusters or {}).get(name, "made")
@@ -296,7 +292,6 @@ def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = N
 
 
 def brokers_of(name: str, directories: list[str], **options: str) -> list[str]:
-    """Returns the broker of each row."""
     import json
 
     return read(name, directories[0], paths=json.dumps(directories), **options)[
@@ -305,7 +300,6 @@ def brokers_of(name: str, directories: list[str], **options: str) -> list[str]:
 
 
 def test_of_several_replicas_one_is_read(tmp_path):
-    """The longest; of those that end together the first by its broker's name."""
     directories = replicas(tmp_path, {"broker-3": 5, "broker-1": 4, "broker-2": 5})
     assert brokers_of("kafka_records", directories) == ["broker-2"] * 5
     assert (
@@ -317,8 +311,8 @@ def test_of_several_replicas_one_is_read(tmp_path):
 
 
 def test_the_formats_of_files_have_every_replica(tmp_path):
-    """Each broker's files are its own; with replicas=one those of the replica that records are read
-    of.
+    """Each broker has its own files; replicas=one gives those of the replica that records are read
+    from.
     """
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
     for name in ("kafka_segments", "kafka_batches", "kafka_time_index"):
@@ -327,15 +321,12 @@ def test_the_formats_of_files_have_every_replica(tmp_path):
 
 
 def test_topics_of_two_clusters_are_no_replicas(tmp_path):
-    """However they are called."""
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5}, {"broker-2": "another"})
     assert sorted(brokers_of("kafka_records", directories)) == ["broker-1"] * 4 + ["broker-2"] * 5
 
 
 def test_what_is_known_to_be_no_replica_is_read(tmp_path):
-    """Partitions without a broker's directory around them, and topics of one name with different
-    ids.
-    """
+    """Partitions without a broker directory around them, and topics of one name with different ids."""
     alone = [tmp_path / name / "t-0" for name in ("here", "there")]
     for number, path in enumerate(alone):
         path.parent.mkdir()
@@ -350,7 +341,7 @@ def test_what_is_known_to_be_no_replica_is_read(tmp_path):
 
 
 def test_an_index_that_cannot_be_opened_hides_no_replica(tmp_path):
-    """Where several are compared; the log's end is found in the .log."""
+    """The log's end is then found in the .log."""
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
     index = Path(directories[1]) / "t-0" / "00000000000000000000.index"
     index.unlink(missing_ok=True)
@@ -359,9 +350,9 @@ def test_an_index_that_cannot_be_opened_hides_no_replica(tmp_path):
 
 
 def flip_bytes(data: bytes) -> dict[str, bytes]:
-    """A .txnindex of some entries with one byte of each field changed, shortened, and emptied.
+    """Yields a .txnindex with one byte of each field changed, shortened, and emptied.
 
-    A first offset that is only a little too small, or a stable offset that is, hides nothing else.
+    A first or stable offset that is only a little too small hides nothing else.
     """
     size = txn_index.ENTRY.itemsize
     damaged = {
@@ -380,8 +371,8 @@ def flip_bytes(data: bytes) -> dict[str, bytes]:
 
 
 def test_a_transaction_index_that_is_wrong_ends_the_query(clean, tmp_path):
-    """Of a real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. The other
-    modes go by the markers.
+    """A real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. The other
+    modes use the markers.
     """
     directory = tmp_path / "kafka"
     directory.mkdir()
@@ -406,7 +397,7 @@ def test_a_transaction_index_that_is_wrong_ends_the_query(clean, tmp_path):
 
 
 def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
-    """The entry that hides records of the range is gone; its marker is in the same segment."""
+    """The entry that hides records of the range is missing; its marker is in the same segment."""
     directory = tmp_path / "kafka"
     directory.mkdir()
     shutil.copy(clean / "meta.properties", directory)
@@ -425,14 +416,14 @@ def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
 
 @pytest.mark.parametrize("offsets", ["10000-10010", "8000-9000", "9459-10458"])
 def test_nothing_is_held_against_batches_outside_the_range(clean, offsets):
-    """A split reads some batches around the range; of their transactions nothing was looked up."""
+    """A split reads some batches around the range, whose transactions were not looked up."""
     options = {"topics": "payments", "isolation": "read_committed", "offsets": offsets}
     assert read("kafka_records", clean, **options).num_rows
 
 
 def test_an_empty_batch_that_compaction_left_is_held_against_nothing(tmp_path):
-    """Its transaction was committed; the marker is gone, and the next one that follows aborts
-    another transaction.
+    """Its transaction was committed; its marker is gone, and the next one aborts another
+    transaction.
     """
     directory = whole_logs.broker(tmp_path / "made")
     at = HEADER.fields["record_count"][1]

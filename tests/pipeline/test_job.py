@@ -1,6 +1,6 @@
 """A run's steps: what it reads, what it keeps, and the catalog it leaves.
 
-Tasks run in this process; test_task_runner.py has the real thing.
+Tasks run in this process; test_task_runner.py uses Spark.
 """
 
 import json
@@ -29,7 +29,6 @@ from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """Two topic-partitions of three segments each."""
     return write_broker(
         tmp_path / "made",
         {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
@@ -38,7 +37,6 @@ def broker(tmp_path) -> Path:
 
 @pytest.fixture
 def out(tmp_path) -> Path:
-    """Where the catalog goes."""
     return tmp_path / "catalog"
 
 
@@ -53,15 +51,12 @@ def test_a_catalog_is_what_the_in_process_reader_says(sample, request, in_proces
 
 @pytest.mark.slow
 def test_several_brokers_make_one_catalog(some_partitions, killed, damaged, in_process, out):
-    """Told apart by the names of their folders."""
     in_process(some_partitions, killed, damaged, catalog=out)
     assert_catalog_holds(out, some_partitions, killed, damaged)
 
 
 def test_codecs_are_known_without_the_batches(some_partitions, in_process, out, monkeypatch):
-    """Of each segment those that its rows of table batches name, also where it was read in
-    splits, or kept.
-    """
+    """Each segment has those of its rows of table batches, also if it was read in splits, or kept."""
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 100_000)
     in_process(some_partitions, catalog=out)
@@ -91,7 +86,6 @@ def test_codecs_are_known_without_the_batches(some_partitions, in_process, out, 
 
 
 def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, fingerprint):
-    """Names, sizes, hashes and times of every file and folder."""
     before = fingerprint(broker)
     in_process(broker, catalog=out)
     touch(broker / "a-0" / f"{0:020d}.log")
@@ -104,8 +98,8 @@ def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, finger
 
 
 def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
-    """The second run starts no Spark, opens no segment file, and leaves every file of the catalog
-    alone but its lock.
+    """The second run starts no Spark, opens no segment file, and changes no file of the catalog
+    except its lock.
     """
     in_process(broker, catalog=out)
     before = fingerprint(out)
@@ -125,9 +119,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch, kind):
-    """Its neighbours' rows, packed into the same Parquet files, are kept without reading their
-    logs.
-    """
+    """Its neighbours' rows in the same Parquet files are kept without reading their logs."""
     in_process(broker, catalog=out)
     touch(broker / "a-0" / f"{10:020d}.{kind}")
     assert not inventory.is_fresh(catalog.read(out), [open_broker(broker)])
@@ -139,7 +131,6 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch, k
 
 
 def test_full_reads_all_again(broker, in_process, out, monkeypatch):
-    """Whether or not anything has changed."""
     in_process(broker, catalog=out)
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, full=True)
@@ -148,9 +139,7 @@ def test_full_reads_all_again(broker, in_process, out, monkeypatch):
 
 
 def test_a_segment_that_grew_is_read_again(broker, in_process, out):
-    """And a new one is added: the one before it is active no more, and has a reason for its
-    roll.
-    """
+    """And a new one is added: the one before it is no longer active, and has a reason for its roll."""
     in_process(broker, catalog=out)
     with open(broker / "a-0" / f"{22:020d}.log", "ab") as log:
         log.write(log_bytes([140], base_offset=36))
@@ -167,7 +156,6 @@ def test_a_segment_that_grew_is_read_again(broker, in_process, out):
 
 
 def test_a_removed_partition_leaves_the_catalog(broker, in_process, out, monkeypatch):
-    """Nothing is read, and no Spark is started, for that."""
     in_process(broker, catalog=out)
     shutil.rmtree(broker / "a-0")
     with opened_files(monkeypatch) as opened:
@@ -178,7 +166,6 @@ def test_a_removed_partition_leaves_the_catalog(broker, in_process, out, monkeyp
 
 
 def test_an_empty_partition_appears_and_goes(broker, in_process, out):
-    """A partition directory without a segment has its row."""
     in_process(broker, catalog=out)
     (broker / "c-0").mkdir()
     in_process(broker, catalog=out)
@@ -189,7 +176,6 @@ def test_an_empty_partition_appears_and_goes(broker, in_process, out):
 
 
 def test_a_checkpoint_that_changed_is_in_the_partitions(broker, in_process, out, monkeypatch):
-    """No segment is read for it."""
     in_process(broker, catalog=out)
     (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 33\n")
     with opened_files(monkeypatch) as opened:
@@ -200,7 +186,6 @@ def test_a_checkpoint_that_changed_is_in_the_partitions(broker, in_process, out,
 
 
 def test_a_txnindex_is_not_read(broker, in_process, out, monkeypatch):
-    """The catalog has its size alone."""
     in_process(broker, catalog=out)
     (broker / "a-0" / f"{0:020d}.txnindex").write_bytes(bytes(34))
     with opened_files(monkeypatch) as opened:
@@ -211,7 +196,7 @@ def test_a_txnindex_is_not_read(broker, in_process, out, monkeypatch):
 
 
 def test_a_renamed_suffix_is_another_segment(broker, in_process, out):
-    """Marked as deleted, a segment keeps its counts and loses its rows."""
+    """A segment marked as deleted keeps its counts and loses its rows."""
     in_process(broker, catalog=out)
     for path in sorted((broker / "b-1").glob(f"{0:020d}.*")):
         path.rename(path.with_name(f"{path.name}.deleted"))
@@ -234,7 +219,7 @@ def test_many_runs_keep_every_row(broker, in_process, out):
 
 
 def test_the_catalog_holds_the_last_selection(broker, damaged, in_process, out):
-    """Another directory, and then both: rows of the one that stays are kept."""
+    """Another directory, and then both: the rows of the one that stays are kept."""
     in_process(broker, catalog=out)
     in_process(damaged, catalog=out)
     assert_catalog_holds(out, damaged)
@@ -244,7 +229,7 @@ def test_the_catalog_holds_the_last_selection(broker, damaged, in_process, out):
 
 
 def test_the_same_broker_elsewhere_is_read(broker, in_process, out, tmp_path):
-    """The same names, sizes and times in another place are not the same files."""
+    """Equal names, sizes and times elsewhere are not the same files."""
     in_process(broker, catalog=out)
     (tmp_path / "copy").mkdir()
     copy = shutil.copytree(broker, tmp_path / "copy" / "made")
@@ -252,9 +237,7 @@ def test_the_same_broker_elsewhere_is_read(broker, in_process, out, tmp_path):
 
 
 def test_names_that_are_no_text(tmp_path, in_process, out):
-    """Tables have U+FFFD for their bytes, as everything else that shows them; no two are taken for
-    one, and a second run knows them.
-    """
+    """Tables have U+FFFD for their bytes; no two are confused, and a second run recognises them."""
     odd = [os.fsdecode(name) for name in (b"caf\xe9-0", b"caf\xe8-0")]
     directory = write_broker(
         tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5, [120] * 6], "c-0": [[100] * 5]}
@@ -289,9 +272,7 @@ def test_names_that_are_no_text(tmp_path, in_process, out):
 
 
 def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
-    """The archive's name without its suffix is the broker's, wherever it was unpacked; a second run
-    finds it unpacked.
-    """
+    """The archive's name without its suffix is the broker's; a second run finds it unpacked."""
     sample = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
     in_process(sample, catalog=out)
     assert {row["broker"] for row in rows(out, "partitions")} == {"kafka-4.3.1-damaged"}
@@ -302,7 +283,6 @@ def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
 
 
 def test_a_partition_directory_can_be_given_alone(broker, in_process, out):
-    """Two of them are one broker; nothing else of it is there."""
     in_process(broker / "a-0", catalog=out)
     assert {(row["broker"], row["directory"]) for row in rows(out, "partitions")} == {
         ("made", "a-0")
@@ -312,15 +292,14 @@ def test_a_partition_directory_can_be_given_alone(broker, in_process, out):
 
 
 def test_a_directory_given_twice_counts_once(broker, in_process, out):
-    """Also where one of them is a link."""
     (broker.parent / "link").symlink_to(broker)
     in_process(broker, broker.parent / "link", broker / ".." / "made", catalog=out)
     assert_catalog_holds(out, broker)
 
 
 def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeypatch):
-    """An index whose entries the planner cannot refute, and the scan can: the rows are those of the
-    in-process reader.
+    """The planner cannot refute the index's entries, but the scan can: the rows equal the
+    in-process reader's.
     """
     monkeypatch.setattr(plan_module, "MAX_BYTES", 200)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 200)
@@ -350,7 +329,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
 
 @pytest.mark.parametrize("table", [table for table in TABLES if table not in CHECK_TABLES])
 def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table):
-    """Somebody deleted a Parquet file: the run does not say that nothing has changed."""
+    """A Parquet file was deleted, so the run must not report that nothing has changed."""
     in_process(broker, catalog=out)
     for path in (out / table).iterdir():
         path.unlink()
@@ -382,19 +361,16 @@ def test_of_several_files_the_lost_ones_segments_are_read_again(
 
 
 def spoil_shape(path: Path) -> None:
-    """No table has files."""
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
 
 
 def spoil_format(path: Path) -> None:
-    """As an older version wrote it."""
     path.write_text(
         json.dumps(json.loads(path.read_text()) | {"format": min(catalog_info.READ_FORMATS) - 1})
     )
 
 
 def spoil_kind(path: Path) -> None:
-    """A directory in the file's place."""
     path.unlink()
     (path / "deep").mkdir(parents=True)
 
@@ -404,7 +380,7 @@ def spoil_kind(path: Path) -> None:
     "spoil", [spoil_shape, spoil_kind, spoil_format, lambda path: path.write_text("[" * 100_000)]
 )
 def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, full):
-    """A run that finds one reads everything, whether it was asked to or not."""
+    """The run reads everything again."""
     in_process(broker, catalog=out)
     spoil(out / "_catalog.json")
     assert in_process(broker, catalog=out, full=full).done.read_segments == 6
@@ -412,7 +388,7 @@ def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, f
 
 
 def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, monkeypatch):
-    """Its neighbours have their rows; once it can be read it is, though its stamp is the same."""
+    """Its neighbours have their rows; it is read once it can be, though its stamp is the same."""
     closed = broker / "a-0" / f"{10:020d}.log"
     readable = {"now": False}
     open_reader, access = file.reader, os.access
@@ -446,7 +422,6 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
 
 
 def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out, monkeypatch):
-    """The others are there."""
     list_files = file.list_files
 
     def failing(path: Path):
@@ -465,7 +440,6 @@ def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out,
 def test_a_catalog_inside_an_inspected_directory_is_refused(
     broker, in_process, inside, fingerprint
 ):
-    """Nothing is written there, not even a folder."""
     before = fingerprint(broker)
     with pytest.raises(CannotOpen, match="only read"):
         in_process(broker, catalog=broker / inside)
@@ -473,7 +447,6 @@ def test_a_catalog_inside_an_inspected_directory_is_refused(
 
 
 def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
-    """The run says what open_broker says."""
     run = job.start_ingest([tmp_path / "nowhere"], out)
     with pytest.raises(KafkavizError, match="nowhere"):
         run.wait()
@@ -497,7 +470,7 @@ def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, f
 
 
 def test_the_description_is_json_that_says_what_was_read(broker, in_process, out):
-    """Versions, sources, stamps, rows: for those who read a catalog without kafkaviz."""
+    """Versions, sources, stamps and rows, for readers without kafkaviz."""
     in_process(broker, catalog=out)
     document = json.loads((out / "_catalog.json").read_text())
     assert (document["format"], document["kafkaviz"]) == (
@@ -521,7 +494,7 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
 
 
 def test_a_catalog_inside_a_linked_partition_is_refused(broker, in_process, tmp_path):
-    """A partition directory may be a link to another disk: what it leads to is inspected too."""
+    """A partition directory may be a link to another disk, whose target is inspected too."""
     elsewhere = tmp_path / "disk" / "b-0"
     elsewhere.mkdir(parents=True)
     (broker / "b-0").symlink_to(elsewhere)
@@ -531,7 +504,7 @@ def test_a_catalog_inside_a_linked_partition_is_refused(broker, in_process, tmp_
 
 
 def test_a_run_that_waits_is_cancelled_before_it_has_done_anything(broker, out, monkeypatch):
-    """As where a reader presses Cancel while the page is still drawn."""
+    """A reader may press Cancel while the page is still drawn."""
     begun = []
     monkeypatch.setattr(job, "ingest", lambda run, *_, **__: begun.append(run))
     run = job.start_ingest([broker], out, delay_s=60.0)
@@ -544,6 +517,5 @@ def test_a_run_that_waits_is_cancelled_before_it_has_done_anything(broker, out, 
 
 
 def test_a_run_that_has_waited_goes_on(broker, out, in_process):
-    """It is the same run."""
     run = job.start_ingest([broker], out, delay_s=0.01)
     assert run.wait() is not None and run.state == "done"

@@ -41,7 +41,7 @@ LEVEL = "kafka.isolation.level"
 
 @pytest.fixture(scope="module")
 def broker_directory(tmp_path_factory) -> Path:
-    """t-0 of offsets 100 to 199 in two segments, of which 110 is the log start; t-1 of 0 to 49;
+    """Returns t-0 of offsets 100 to 199 in two segments with log start 110, t-1 of 0 to 49, and
     other-0 of 0 to 9. A batch has ten records, a second apart.
     """
     directory = whole_logs.broker(tmp_path_factory.mktemp("files") / "made")
@@ -61,7 +61,6 @@ def broker_directory(tmp_path_factory) -> Path:
 
 
 def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
-    """Returns the offsets that are given for each topic-partition."""
     rows: dict[str, list[int]] = {}
     for row in read("kafka_files", directory, **options).to_pylist():
         rows.setdefault(f"{row['topic']}-{row['partition']}", []).append(row["offset"])
@@ -69,7 +68,7 @@ def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
 
 
 def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
-    """Returns the first and the last offset of each topic-partition; none between them
+    """Returns the first and the last offset of each topic-partition, and asserts that none between
     is missing.
     """
     given = offsets(directory, **options)
@@ -78,7 +77,7 @@ def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
 
 
 def test_the_schema_is_that_of_sparks_own_source():
-    """Column by column, of which each may be null, as KafkaRecordToRowConverter of 4.3 has it."""
+    """Each column and its nullability, by KafkaRecordToRowConverter of 4.3."""
     headers = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
     expected = (
         StructType()
@@ -114,14 +113,14 @@ def test_rows_are_those_of_kafka_records(clean):
 
 
 def test_a_record_without_a_time_is_before_1970(shared, tmp_path):
-    """Kafka's -1 is a millisecond, as Spark's source has it; of magic 0 its type is -1."""
+    """Kafka's -1 is one millisecond before 1970, as in Spark's source; for magic 0 its type is -1."""
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     rows = read("kafka_files", directory, subscribePattern="v0.*").to_pylist()
     assert {(row["timestamp"].timestamp(), row["timestampType"]) for row in rows} == {(-0.001, -1)}
 
 
 def test_control_records_are_not_given(tmp_path):
-    """Nor do they end what stands around them; LogAppendTime is type 1."""
+    """The records around them are returned; LogAppendTime is type 1."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [
         whole_logs.batch(0, [START_MS] * 3),
@@ -210,8 +209,8 @@ def test_control_records_are_not_given(tmp_path):
     ],
 )
 def test_offsets_are_those_that_the_options_mean(broker_directory, options, expected):
-    """The end is not included; times are looked up; a time counts more than an offset, one time
-    more than many.
+    """The end is exclusive; times are looked up; a time has priority over an offset, and one time
+    over many.
     """
     assert spans(broker_directory, **options) == expected
 
@@ -273,7 +272,6 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
     ],
 )
 def test_an_option_that_means_nothing_is_refused(broker_directory, options, words):
-    """In words that name it."""
     is_subscribed = not options or any("subscribe" in key or key == "assign" for key in options)
     with pytest.raises(BadOption, match=words):
         read(
@@ -312,7 +310,7 @@ def test_an_option_that_means_nothing_is_refused(broker_directory, options, word
     ],
 )
 def test_what_is_lost_ends_the_query(broker_directory, caplog, options, words, rest):
-    """Unless failOnDataLoss=false goes on with what is there, and a line in the log."""
+    """With failOnDataLoss=false the query continues, and a line is logged."""
     with pytest.raises(DataLoss, match=rf"{words}.*; with option failOnDataLoss=false"):
         read("kafka_files", broker_directory, **options)
     assert spans(broker_directory, **options, failOnDataLoss="false") == rest
@@ -349,7 +347,7 @@ def test_what_names_a_cluster_has_no_effect(broker_directory):
     ],
 )
 def test_rows_are_the_same_however_they_are_divided(broker_directory, options, parts):
-    """Into at least so many tasks, each of so many offsets at most."""
+    """At least so many tasks, of at most so many offsets each."""
     source = FilesSource({"path": str(broker_directory), "subscribe": "t", **options})
     reader = source.reader(source.schema())
     tasks = reader.partitions()
@@ -362,7 +360,7 @@ def test_rows_are_the_same_however_they_are_divided(broker_directory, options, p
 
 
 def test_the_isolation_of_a_consumer(clean):
-    """kafka.isolation.level, read_uncommitted as it is Kafka's default."""
+    """kafka.isolation.level is read_uncommitted by default, as in Kafka."""
     plain, committed = (
         offsets(clean, subscribe="payments", **options)["payments-0"]
         for options in ({}, {LEVEL: "read_committed"})
@@ -380,7 +378,7 @@ def test_the_isolation_of_a_consumer(clean):
 
 
 def test_times_are_looked_up_as_brokers_do(clean):
-    """Every time that 4.3.1's own broker was asked for: kafkaviz.search gives its answers."""
+    """kafkaviz.search gives the answers of 4.3.1's own broker to every time."""
     from kafkaviz import versions
     from kafkaviz.search.by_time import list_offset
     from kafkaviz.search.fetch import find_bounds
@@ -398,7 +396,7 @@ def test_times_are_looked_up_as_brokers_do(clean):
 
 
 def test_times_are_found_where_a_broker_runs(tmp_path):
-    """Its newest segment has an index of full length, in which few entries are written yet."""
+    """The newest segment has a preallocated index with few entries."""
     directory = whole_logs.broker(tmp_path / "running")
     batches = [
         whole_logs.batch(at, range(START_MS + at * 1000, START_MS + at * 1000 + 10_000, 1000))
@@ -421,7 +419,7 @@ def test_times_are_found_where_a_broker_runs(tmp_path):
     "pattern", [r"orders", r"(?i)ORD.*", r"[a-z&]+", r"a{2,3}+x", r"\d+\.\w", r"a\[b", r"[\[\]]"]
 )
 def test_a_pattern_that_is_the_same_in_java_is_taken(pattern):
-    """Classes are those of ASCII, as in Java."""
+    """Its classes are ASCII, as in Java."""
     assert compile_java_pattern(pattern).flags & re.ASCII
 
 
@@ -439,13 +437,12 @@ def test_a_pattern_that_is_the_same_in_java_is_taken(pattern):
     ],
 )
 def test_a_pattern_that_python_takes_otherwise_is_refused(pattern):
-    """In words that name it."""
     with pytest.raises(BadOption, match=r"option subscribePattern: .* not the same in Java"):
         compile_java_pattern(pattern)
 
 
 def test_a_pattern_finds_no_topic_of_kafkas_own(clean):
-    """As Spark's source leaves them out."""
+    """Spark's source leaves them out too."""
     topics = set(
         read("kafka_files", clean, subscribePattern=".", columns="topic")["topic"].to_pylist()
     )
@@ -473,7 +470,7 @@ def test_one_flipped_byte_ends_the_query(broker_directory, tmp_path):
 
 
 def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
-    """Spark shows those as PushedFilters; what they leave is exact."""
+    """Spark shows them as PushedFilters, and they are exact."""
     source = FilesSource({"path": str(broker_directory), "subscribe": "t"})
     from kafkaviz.pipeline.datasource.source import PushingFilesReader
 
@@ -502,7 +499,7 @@ def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
 
 @pytest.mark.parametrize("pattern", ["made-*", "made-{1,2}", "mad[e]-?"])
 def test_a_pattern_stands_for_directories(tmp_path, pattern):
-    """As Spark's own sources of files have it; one that matches nothing is said to."""
+    """As in Spark's own file sources; a pattern that matches nothing is reported."""
     for number in (1, 2):
         directory = whole_logs.broker(tmp_path / f"made-{number}")
         whole_logs.write(directory / f"t-{number}", [whole_logs.batch(0, [START_MS] * number)])
@@ -521,7 +518,6 @@ def test_a_path_with_the_letters_of_a_pattern_is_itself(tmp_path):
 
 @pytest.mark.parametrize("text", ["/a,/b", '"/a"', "[1]", "{"])
 def test_paths_are_a_list(text):
-    """In words of our own."""
     with pytest.raises(BadOption, match="option paths takes"):
         directories({"paths": text})
 
@@ -542,7 +538,6 @@ def test_the_replica_is_told_where_it_is_asked_for(broker_directory):
 
 
 def test_of_several_replicas_one_is_read(tmp_path):
-    """The longest, as kafka_records has it."""
     paths = []
     for name, end in {"broker-1": 4, "broker-2": 6}.items():
         directory = whole_logs.broker(tmp_path / name)
@@ -563,7 +558,7 @@ def test_braces_stand_for_alternatives(tmp_path):
 
 
 def test_a_caret_negates_a_class_as_in_hadoop(tmp_path):
-    """Python takes it for a letter, and so would read just what was to be left out."""
+    """Python takes it for a character, and would read exactly what was excluded."""
     for name in ("10", "11", "1^"):
         (tmp_path / name).mkdir()
     for pattern in ("1[^0]", "1[!0]"):
@@ -575,13 +570,13 @@ def test_a_caret_negates_a_class_as_in_hadoop(tmp_path):
     ["{a,b}" * 30, "{a,b}" * 1200, "{" + "," * 20_000 + "}", "{a," * 1200 + "b" + "}" * 1200],
 )
 def test_a_pattern_of_too_many_alternatives_is_refused(tmp_path, pattern):
-    """Before any of them is looked for."""
+    """None of them is looked for."""
     with pytest.raises(CannotOpen, match=r"10,?000 alternatives") as caught:
         expand(f"{tmp_path}/{pattern}")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
 
 
 def test_an_open_brace_takes_no_time_per_pair_of_commas(tmp_path):
-    """The pattern looks at each character some times, not at each pair of them."""
+    """The pattern must not look at each pair of commas."""
     with pytest.raises(CannotOpen, match="matches"):
         expand(f"{tmp_path}/*{{{',' * 200_000}")

@@ -59,8 +59,8 @@ SCRIPT = """
 
 @pytest.mark.nightly
 def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
-    """In a process of its own, which has a Java to lose; no traceback, and the catalog is whole in
-    the end.
+    """In a process of its own, which has a Java to lose; no traceback, and the catalog is complete
+    in the end.
     """
     environment = os.environ | {
         "KAFKAVIZ_CACHE": str(tmp_path / "cache"),
@@ -75,9 +75,7 @@ def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
 
 
 def test_how_far_a_run_is_can_be_read_when_its_java_has_ended():
-    """The page asks twice a second, and may do so before the run has noticed: no task has ended
-    then.
-    """
+    """The page asks twice a second, also before the run has noticed: no task has ended then."""
     has_asked, ends = threading.Event(), threading.Event()
 
     def refuse() -> None:

@@ -1,5 +1,5 @@
-"""An ingest that is killed with SIGKILL anywhere: its readers see the old catalog or the new one, and
-the next run gets the lock of the dead process and goes through.
+"""An ingest that is killed with SIGKILL anywhere: readers see the old catalog or the new one, and
+the next run takes the dead process's lock and succeeds.
 """
 
 import json
@@ -22,7 +22,6 @@ Content = dict[str, list[str]]
 
 
 def content(path: Path) -> Content:
-    """Every row that readers ask for, by the description."""
     read = catalog.read(path)
     return {
         table: sorted(map(repr, read.table(table).to_pylist()))
@@ -32,7 +31,7 @@ def content(path: Path) -> Content:
 
 
 def content_by_folder(path: Path) -> Content:
-    """The same for those who list the folder of the run."""
+    """Returns every row by a listing of the run's folder."""
     current = (path / commit.CURRENT).resolve()
     return {
         table: sorted(map(repr, ds.dataset(current / table).to_table().to_pylist()))

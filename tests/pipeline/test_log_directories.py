@@ -1,4 +1,4 @@
-"""Several log directories of one broker in one read and in one catalog: those of a 4.4.0 broker."""
+"""Several log directories of a 4.4.0 broker in one read and in one catalog."""
 
 import json
 import shutil
@@ -28,25 +28,22 @@ NAMES = ("disk-a", "disk-b", "disk-c")
 
 @pytest.fixture(scope="module")
 def ingested(disks, tmp_path_factory) -> catalog.Catalog:
-    """A catalog of the three, given by their folder."""
     out = tmp_path_factory.mktemp("catalog") / "out"
     ingest_in_process(disks, catalog=out)
     return catalog.read(out)
 
 
 def load(name: str, *paths: Path, **options: str) -> list[dict]:
-    """The rows of several directories in one load."""
     listed = json.dumps(list(map(str, paths)))
     return read(name, paths[0], paths=listed, **options).to_pylist()
 
 
 def origins(rows: list[dict]) -> Counter:
-    """How many rows there are of each partition, by the names of their brokers."""
     return Counter((row["broker"], row["topic"], row["partition"]) for row in rows)
 
 
 def test_one_load_of_a_folder_an_archive_or_the_directories(disks):
-    """One broker, each partition once, all records that its .log files have."""
+    """One broker, each partition once, all records of its .log files."""
     options = {
         "isolation": "read_uncommitted",
         "mode": "DROPMALFORMED",
@@ -70,8 +67,8 @@ def test_one_load_of_a_folder_an_archive_or_the_directories(disks):
 
 
 def test_what_belongs_together(disks, tmp_path):
-    """Directories of one node with other ids; two copies of them are two brokers, by their folders;
-    one directory and its copy are two.
+    """Directories of one node have different ids; two copies of them are two brokers, by their
+    folders; a directory and its copy are two.
     """
     copied = shutil.copytree(disks, tmp_path / "copy")
     everything = [folder / name for folder in (disks, copied) for name in NAMES]
@@ -88,7 +85,7 @@ def test_what_belongs_together(disks, tmp_path):
 
 
 def test_directories_without_an_id_belong_together_unless_they_share_a_partition(tmp_path):
-    """Before 3.7 only what is in them tells two disks from a disk and its copy."""
+    """Before 3.7 only their contents distinguish two disks from a disk and its copy."""
     for name, held in {"a": "t-0", "b": "t-1", "c": "t-0"}.items():
         directory = whole_logs.broker(tmp_path / name / "data")
         whole_logs.write(directory / held, [whole_logs.batch(0, [whole_logs.START_MS])])
@@ -117,13 +114,12 @@ def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
 
 
 def partition_of(directory: Path) -> str:
-    """The largest partition of a log directory."""
     partitions = open_broker(directory).partitions
     return max(partitions, key=lambda partition: partition.live_log_bytes).directory
 
 
 def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path, monkeypatch):
-    """Each by its log directory; nothing of them is mixed up in the next run."""
+    """Each by its log directory, also in the next run."""
     without_spark(monkeypatch)
     copied = Path(shutil.copytree(disks, tmp_path / "copy"))
     twice = partition_of(disks / "disk-b")
@@ -145,9 +141,7 @@ def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path,
 
 
 def test_one_catalog_of_one_broker(disks, ingested):
-    """Each directory is listed, each partition has its own, and the findings are those of a
-    check.
-    """
+    """Each directory is listed, each partition has its own, and the findings are those of a check."""
     (source,) = ingested.info.sources
     assert source.broker == disks.name and source.path == disks / "disk-a"
     assert [
@@ -198,7 +192,7 @@ def test_only_what_changed_is_read_again(disks, tmp_path, monkeypatch):
 
 
 def test_a_catalog_of_before_is_read(disks, tmp_path, monkeypatch):
-    """Of format 11: without log directories, and without their column; the next run adds them."""
+    """Format 11 has no log directories and no column for them; the next run adds both."""
     without_spark(monkeypatch)
     out = tmp_path / "out"
     run_ingest(disks / "disk-b", catalog=out, findings=True)
@@ -233,7 +227,6 @@ def drop_column(out: Path, document: dict) -> None:
 
 
 def test_a_catalog_inside_one_of_the_directories_is_refused(disks):
-    """Nothing is written into any of them."""
     from kafkaviz.errors import CannotOpen
 
     with pytest.raises(CannotOpen, match="disk-c"):

@@ -26,7 +26,6 @@ FILE_OF = {"kafka_offset_index": "index", "kafka_time_index": "timeindex"}
 
 @pytest.fixture
 def broker_directory(tmp_path) -> Path:
-    """Two topic-partitions of a hundred batches of ten records each."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
     for name in ("a-0", "b-0"):
@@ -35,13 +34,12 @@ def broker_directory(tmp_path) -> Path:
 
 
 def flipped(data: bytes, at: int) -> bytes:
-    """With the lowest bit of a byte changed."""
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
 def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
-    """Five batches: the second with a byte changed, the third no gzip, the fourth with a count that
-    is wrong; where those three lie.
+    """Writes five batches: the second with a byte changed, the third no gzip, the fourth with a
+    wrong count; returns where those three are.
     """
     batches = [whole_logs.batch(number * 10, [START_MS] * 5, 20, codec_name) for number in range(5)]
     batches[1] = flipped(batches[1], len(batches[1]) - 3)
@@ -57,7 +55,7 @@ def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])
 def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
-    """By default, with the file and the byte of the checksum, and what to do about it."""
+    """By default, with the file, the byte of the checksum, and what to do."""
     directory, (first, *_) = corrupt(tmp_path, codec_name)
     words = (
         rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option "
@@ -73,8 +71,8 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
     "name", ["kafka_records", pytest.param("kafka_files", marks=pytest.mark.nightly)]
 )
 def test_a_flipped_byte_of_a_brokers_log_ends_a_query_of_spark(spark, clean, tmp_path, name):
-    """Wherever in the second batch the checksum covers it: with the file, and the byte of the
-    checksum that is wrong; and the log as the broker wrote it is read.
+    """At any byte of the second batch that the checksum covers; the error names the file and the
+    wrong checksum's byte. The intact log is read.
     """
     directory = whole_logs.broker(tmp_path / "made")
     shutil.copytree(clean / "nulls-0", directory / "nulls-0")
@@ -98,8 +96,8 @@ def test_a_flipped_byte_of_a_brokers_log_ends_a_query_of_spark(spark, clean, tmp
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])
 def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
-    """A wrong checksum, bytes that do not decompress, a count that is wrong: no record of theirs,
-    and their neighbours'.
+    """A wrong checksum, bytes that do not decompress, a wrong count: none of their records, and all
+    of their neighbours'.
     """
     directory, starts = corrupt(tmp_path, codec_name)
     sound = [*range(5), *range(40, 45)]
@@ -117,7 +115,7 @@ def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
 
 
 def test_any_changed_byte_is_detected(tmp_path):
-    """From the attributes on, which the checksum covers, one bit anywhere."""
+    """One bit anywhere in the part that the checksum covers, from the attributes on."""
     batches = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
     directory = whole_logs.broker(tmp_path / "made")
     for at in range(CRC_START - 4, len(batches[1])):
@@ -148,7 +146,7 @@ def test_batches_tell_their_checksums(tmp_path):
 
 
 def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
-    """The column costs a second look at the bytes, so it is not taken without it."""
+    """The column costs a second pass over the bytes, so it is computed only on request."""
     from kafkaviz.pipeline.datasource import records
 
     directory, _ = corrupt(tmp_path)
@@ -160,7 +158,7 @@ def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
-    """Between the plan and the reading, as retention deletes it; a row in mode PERMISSIVE, and
+    """Retention may delete it between the plan and the reading; in mode PERMISSIVE it is a row,
     never nothing.
     """
     for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
@@ -183,7 +181,6 @@ def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
 
 
 def source_schema(name: str, options: dict[str, str]):
-    """The columns as Spark has them."""
     return next(row_source for row_source in source.SOURCES if name == row_source.FORMAT)(
         options
     ).schema()
@@ -191,8 +188,8 @@ def source_schema(name: str, options: dict[str, str]):
 
 @pytest.mark.parametrize("kind", ["log", "index"])
 def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monkeypatch):
-    """A .log, and an .index that a column is made of; without that column the .index is not needed,
-    but where a segment is cut.
+    """A .log, and an .index that a column needs; otherwise the .index is needed only to cut a
+    segment.
     """
     opened, hidden = open, f"{0:020d}.{kind}"
 
@@ -219,7 +216,7 @@ def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monk
 
 
 def test_a_directory_that_may_not_be_read_ends_the_query(broker_directory, monkeypatch, caplog):
-    """A topic-partition that is asked for; a checkpoint that says nothing loses no row."""
+    """A requested topic-partition; an empty checkpoint loses no row."""
     scandir = os.scandir
 
     def refusing(path):
@@ -260,7 +257,7 @@ def test_a_torn_tail_ends_the_query_and_zeros_do_not(broker_directory):
 
 
 def test_an_archive_is_refused_on_a_cluster(tmp_path, broker_directory):
-    """Its workers would read nothing; a directory of any name is read."""
+    """Its workers could not read it; a directory of any name is read."""
     packed = tmp_path / "made.tar.gz"
     packed.write_bytes(b"")
     for name in FORMATS:

@@ -1,4 +1,6 @@
-"""The oldest Spark that the data source says it runs on, fetched by pip: the rows of this one."""
+"""The oldest Spark that the data source claims to run on, fetched by pip, gives the rows of this
+one.
+"""
 
 import os
 import subprocess
@@ -28,7 +30,7 @@ spark.stop()
 
 @pytest.mark.nightly
 def test_the_oldest_spark_reads_the_same(clean, tmp_path):
-    """Of the records, and of Spark's own columns with their times."""
+    """Records, and Spark's own columns with their times."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     packages = tmp_path / "packages"
     subprocess.run([*pip, "--target", packages, f"pyspark=={OLDEST}"], check=True)

@@ -1,5 +1,3 @@
-"""An error leaves a worker of Spark as one line."""
-
 import io
 import os
 import struct
@@ -15,7 +13,6 @@ from kafkaviz.pipeline.datasource.source_schema import BadOption
 
 
 def sent(error: Exception) -> str:
-    """Returns the text that a Spark worker sends of an error."""
     out = io.BytesIO()
     try:
         raise error
@@ -27,7 +24,7 @@ def sent(error: Exception) -> str:
 
 
 def test_a_worker_sends_the_line_alone(monkeypatch):
-    """Without Python's stack, without what was handled before, and with its ends of lines shown."""
+    """Without Python's stack or an earlier exception, and with line ends escaped."""
     monkeypatch.setenv(WORKER_VARIABLE, "65536")
     monkeypatch.setenv(HIDE_TRACEBACK, "")
     with pytest.raises(CannotOpen) as raised, one_line():
@@ -49,7 +46,7 @@ def test_other_processes_keep_their_tracebacks(monkeypatch):
 
 @pytest.mark.parametrize("options", [{"nothing": "1"}, {"columns": "nothing"}, {"paths": "/a,/b"}])
 def test_what_a_source_refuses_is_one_line(monkeypatch, options):
-    """When columns are asked for, and when a query is planned."""
+    """When columns are requested, and when a query is planned."""
     monkeypatch.setenv(WORKER_VARIABLE, "65536")
     monkeypatch.setenv(HIDE_TRACEBACK, "")
     with pytest.raises(BadOption) as raised:

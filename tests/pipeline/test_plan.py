@@ -1,5 +1,3 @@
-"""The work list: every byte once, packed or cut, and cut only where the log bears out the index."""
-
 import os
 import pickle
 from collections import Counter
@@ -25,14 +23,12 @@ from tests.pipeline.small_logs import write_broker
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
-    """Tasks of 2000 to 4000 bytes, so that small files show what large ones do."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 2000)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 4000)
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
 
 
 def segment_tasks_of(directory: Path) -> list[SegmentTask]:
-    """Every segment of a broker directory."""
     segments = [
         (partition, segment)
         for partition in open_broker(directory).partitions
@@ -55,9 +51,7 @@ def splits_of(tasks: list) -> list[SegmentSplit]:
 
 
 def test_small_segments_share_a_task(tmp_path):
-    """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in
-    order.
-    """
+    """Forty segments of 500 bytes, 600 with the cost of opening: six per task of 4000, in order."""
     segment_tasks = segment_tasks_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
     tasks = list(plan(segment_tasks, cores=1))
     assert [len(task.splits) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
@@ -77,8 +71,8 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
 
 
 def test_what_is_read_again_costs_as_much_as_it_reads(tmp_path):
-    """One cut in the wrong place its .log, one that was decoded in splits its rows: a large one is
-    not put with others.
+    """A wrongly cut segment costs its .log, one decoded in splits its rows, so a large one is not
+    put with others.
     """
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 40, [100] * 30]})
     segment_tasks = segment_tasks_of(directory)
@@ -91,7 +85,6 @@ def test_what_is_read_again_costs_as_much_as_it_reads(tmp_path):
 
 
 def test_more_cores_take_smaller_tasks(tmp_path):
-    """But none below the least."""
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     assert [len(list(plan([segment_task], cores))) for cores in (1, 2, 64)] == [4, 5, 5]
 
@@ -124,7 +117,6 @@ def test_without_an_index_nothing_is_cut(tmp_path):
 
 
 def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
-    """It still has rows to read."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
     (directory / "big-0" / "00000000000000000000.log").unlink()
     (segment_task,) = segment_tasks_of(directory)
@@ -152,7 +144,7 @@ def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
 
 
 def test_an_entry_with_the_key_of_another_batch_serves(tmp_path):
-    """A batch that is complete by its checksum begins at its position, whichever offset it names."""
+    """A batch with a right checksum begins at its position, whichever offset it names."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     path = directory / "big-0" / "00000000000000000000.index"
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)

@@ -15,7 +15,6 @@ from kafkaviz.pipeline.datasource import probes, source
 
 @pytest.mark.parametrize("version", ["3.5.9", "4.0.5"])
 def test_an_older_spark_is_refused(version):
-    """In one line, before anything is registered."""
     spark = SimpleNamespace(version=version)
     with pytest.raises(KafkavizError) as refusal:
         kafkaviz.pipeline.register(spark)
@@ -35,7 +34,6 @@ def test_an_older_spark_is_refused(version):
     ],
 )
 def test_a_newer_spark_is_taken(version, is_taken):
-    """Of 4.1 on."""
     refusals = []
     try:
         kafkaviz.pipeline.refuse_older_spark(version)
@@ -45,7 +43,7 @@ def test_a_newer_spark_is_taken(version, is_taken):
 
 
 def test_types_are_those_of_spark_4_1_too(monkeypatch):
-    """Its to_arrow_schema has no argument for the zone of times."""
+    """Its to_arrow_schema has no argument for the time zone."""
     schema = source.RecordsSource({"path": "/x", "columns": "timestamp,offset"}).schema()
     expected = source.arrow_schema(schema)
     to_arrow_schema = source.to_arrow_schema
@@ -56,7 +54,7 @@ def test_types_are_those_of_spark_4_1_too(monkeypatch):
 
 
 class Fault(PySparkException):
-    """What Spark raises where it cannot run a Python."""
+    """The error that Spark raises where it cannot run a Python."""
 
     def __init__(self) -> None:
         super().__init__(message="no python3")
@@ -66,7 +64,7 @@ class Fault(PySparkException):
 
 
 class Session:
-    """A session of Spark that answers a probe with columns, or with an error."""
+    """A Spark session that answers a probe with columns, or with an error."""
 
     def __init__(self, answer: list[str] | Exception) -> None:
         self.dataSource = SimpleNamespace(register=lambda row_source: None)
@@ -100,7 +98,7 @@ class Session:
     ("is_connect", "process"), [(True, "Spark Connect server"), (False, "driver and of every")]
 )
 def test_a_python_without_kafkaviz_is_refused_in_one_line(answer, words, is_connect, process):
-    """Whose Python it is, and where the variable that names it is set."""
+    """The line names the Python, and where its variable is set."""
     with pytest.raises(KafkavizError) as refusal:
         probes.require_kafkaviz(Session(answer), is_connect=is_connect)
     text = str(refusal.value)
@@ -109,7 +107,7 @@ def test_a_python_without_kafkaviz_is_refused_in_one_line(answer, words, is_conn
 
 
 def test_the_probe_needs_no_kafkaviz():
-    """A Python that has none loads its code, and says so."""
+    """A Python without kafkaviz loads its code, and says so."""
     code = (
         "import pickle, sys; sys.modules['kafkaviz'] = None; "
         "source = pickle.load(sys.stdin.buffer); print(*source({}).schema().names, sep='\\n')"
@@ -126,7 +124,6 @@ def test_the_probe_needs_no_kafkaviz():
 
 @pytest.mark.slow
 def test_spark_is_asked(spark):
-    """This Python has kafkaviz."""
     probes.require_kafkaviz(spark, is_connect=False)
     name = probes._probe().name()
     assert spark.read.format(name).load().columns == [probes.HAS_KAFKAVIZ]

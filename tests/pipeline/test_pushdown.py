@@ -1,5 +1,3 @@
-"""Spark's filters as limits: the understood ones, and the others, which limit nothing."""
-
 from math import inf
 
 import numpy as np
@@ -56,7 +54,6 @@ OFFSET = ("offset",)
     ],
 )
 def test_limits_of_a_column(filters, least, most):
-    """All filters together, both ends included."""
     assert add_filters(filters).limits("offset") == NumberRange(least, most)
 
 
@@ -74,7 +71,7 @@ def test_topics_of_filters_and_of_the_option():
 
 
 def test_partitions_of_filters_and_of_the_option():
-    """Ranges of the option, of which one must have the number, and a filter beside them."""
+    """Ranges of the option, one of which must have the number, and a filter in addition."""
     filters = add_filters(
         [GreaterThan(("partition",), 1)],
         PushedFilters(partitions=(NumberRange(0, 2), NumberRange(7, 7))),
@@ -83,7 +80,6 @@ def test_partitions_of_filters_and_of_the_option():
 
 
 def test_numbers_within_limits():
-    """Single ones, ranges and arrays."""
     limits = NumberRange(5, 9)
     assert [number for number in range(20) if limits.has(number)] == [5, 6, 7, 8, 9]
     assert limits.rows(np.arange(20)).tolist() == [limits.has(number) for number in range(20)]

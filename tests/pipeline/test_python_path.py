@@ -9,13 +9,12 @@ from kafkaviz.pipeline.spark.python_path import without_archives
 
 @pytest.fixture
 def site_packages(tmp_path: Path) -> Path:
-    """The folder into which pip unpacks packages, Spark among them."""
+    """Returns the folder into which pip unpacks packages, Spark among them."""
     (tmp_path / "lib" / "pyspark" / "python" / "lib").mkdir(parents=True)
     return tmp_path / "lib"
 
 
 def archives(spark_home: Path) -> list[str]:
-    """Returns the paths that Spark puts in front of sys.path."""
     names = ("python/lib/pyspark.zip", "jars/spark-core_2.13-4.3.0.jar")
     return [str(spark_home / name) for name in names]
 
@@ -28,7 +27,6 @@ def test_of_spark_from_pip_the_archives_are_left_out(site_packages):
 
 
 def test_a_link_to_the_same_environment_is_followed(site_packages, tmp_path):
-    """As where a checkout has the virtual environment of another one."""
     (tmp_path / "link").symlink_to(site_packages)
     path = [*archives(site_packages / "pyspark"), str(tmp_path / "link")]
     assert without_archives(path, str(site_packages / "pyspark")) == [str(tmp_path / "link")]

@@ -70,7 +70,6 @@ DIGITS = {
 
 @pytest.fixture(scope="module")
 def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The catalog of the sample broker."""
     out = tmp_path_factory.mktemp("query") / "catalog"
     ingest_in_process(clean, catalog=out)
     return out
@@ -78,7 +77,6 @@ def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def plain(clean: Path) -> dict[str, list[dict]]:
-    """The tables that the questions ask, in plain Python."""
     broker = open_broker(clean)
     tables = plain_rows.tables_of(clean)
     swept = []
@@ -155,8 +153,8 @@ def densest(tables: dict) -> dict:
 
 
 def worst_lookup(tables: dict) -> dict:
-    """Of the first offset of each batch: from the batch of the last entry whose key is not above
-    it, or byte 0, to the batch itself.
+    """Returns the longest scan to the first offset of a batch: from the batch of the last entry
+    whose key is not above it, or byte 0.
     """
     keys, worst = by(tables["offset_entries"], "topic", "partition", "segment_base_offset"), {}
     for segment, rows in by(tables["batches"], "topic", "partition", "segment_base_offset").items():
@@ -374,13 +372,12 @@ PLAIN = {
 
 
 def rounded(column: str, value: float) -> object:
-    """The value as the query rounds it: half up there, half to even here."""
+    """Rounds the value as the query does: half up, where Python rounds half to even."""
     return pytest.approx(value, abs=0.5001 * 10 ** -DIGITS.get(column, 0))
 
 
 @pytest.mark.parametrize("name", [question.name for question in QUESTIONS])
 def test_a_question_is_answered_as_plain_python_does(name, catalog_folder, plain):
-    """Every row of the answer, their order, and that none is missing."""
     answer, (plainly, order, most_first, most) = (
         ask(catalog_folder, QUESTION_BY_NAME[name].sql),
         PLAIN[name],
@@ -409,8 +406,8 @@ def test_a_question_is_answered_as_plain_python_does(name, catalog_folder, plain
 def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean):
     """Header by header, as the release of these scans does it.
 
-    At every batch with an entry, the one before it and the last of a segment, for up to them the
-    search reads most; and at every fiftieth.
+    At every indexed batch, the one before it and the last of a segment, where the search reads
+    most, and at every fiftieth.
     """
     worst = ask(catalog_folder, QUESTION_BY_NAME["worst-lookup"].sql)
     for row in worst[1:3]:  # the first is the metadata log, which is no topic of a consumer
@@ -443,7 +440,6 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
 
 
 def rows_of(spark: object, catalog_folder: Path, text: str) -> list[dict]:
-    """Returns the rows that Spark SQL answers."""
     from pyspark.sql import functions as F
 
     for name, files in catalog.read(catalog_folder).info.tables.items():
@@ -472,9 +468,7 @@ def rows_of(spark: object, catalog_folder: Path, text: str) -> list[dict]:
     ids=lambda question: question.name,
 )
 def test_spark_gives_the_same_rows(catalog_folder, on_spark, spark, question):
-    """A second opinion: every question is SQL that both speak, and gives the same rows; their order
-    is tested above.
-    """
+    """Every question is SQL for both engines; their order is tested above."""
     ours, theirs = (
         ask(catalog_folder, question.sql),
         rows_of(spark, catalog_folder, question.sql),
@@ -650,7 +644,7 @@ SECRET = "KAFKAVIZ_SECRET"
     ],
 )
 def test_what_is_no_question_is_refused(text, what, marked, catalog_folder, tmp_path):
-    """In one line, with its place, and no path of the server in it; nothing of it is run."""
+    """In one line with its place and no path of the server; nothing of it runs."""
     text = text.replace("{ran}", str(tmp_path / "ran"))
     with pytest.raises(sql.QueryError) as error:
         ask(catalog_folder, text)
@@ -670,7 +664,6 @@ def test_what_is_no_question_is_refused(text, what, marked, catalog_folder, tmp_
 
 
 def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
-    """Every table of entries has one."""
     with pytest.raises(sql.QueryError, match='the column is written "offset"'):
         ask(catalog_folder, "SELECT offset FROM offset_entries")
     assert ask(
@@ -680,8 +673,8 @@ def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
 
 
 def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
-    """Its environment is not even in the process that answers; ${…} is text; the files of a catalog
-    have no path.
+    """Its environment is not in the answering process; ${…} is text; the files of a catalog have no
+    path.
     """
     monkeypatch.setenv(SECRET, "s3cret")
     worker = worker_pool.Worker()
@@ -710,7 +703,7 @@ def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
 def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
     catalog_folder, tmp_path, monkeypatch
 ):
-    """Behind the judgement of the text stands the lock of the database."""
+    """The lock of the database backs up the check of the text."""
     import duckdb
 
     from kafkaviz.pipeline.sql import sql_worker
@@ -744,8 +737,8 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
 
 
 def test_questions_of_every_shape_are_answered(catalog_folder):
-    """WITH, subqueries, windows, values, functions of tables, descriptions; a comment or a
-    semicolon may end them.
+    """WITH, subqueries, windows, values, table functions, descriptions; a comment or a semicolon
+    may end them.
     """
     for text in (
         (
@@ -793,8 +786,8 @@ def test_questions_of_every_shape_are_answered(catalog_folder):
 
 
 def test_what_a_page_could_not_hold_is_text(catalog_folder):
-    """Maps, lists, intervals, bytes; a sum of whole numbers is one; and each column has a name of
-    its own.
+    """Maps, lists, intervals, bytes; a sum of whole numbers stays one; each column has its own
+    name.
     """
     text = """SELECT map {'a': 1} AS m, [1, 2] AS a, INTERVAL 2 MONTH AS i, '\\x00\\xFF'::BLOB AS b, 1 AS n, 2 AS n, 3 AS N, NULL AS "o""o",
         sum(9) AS s, 1::UTINYINT AS u, {'a': 'b'} AS r"""
@@ -826,7 +819,7 @@ def test_what_a_page_could_not_hold_is_text(catalog_folder):
 
 
 def test_a_long_answer_is_cut_and_counted(catalog_folder, plain):
-    """The first rows, and how many there would be."""
+    """The first rows, and how many there are."""
     answer = Query(catalog_folder, "SELECT * FROM batches", most_rows=100).wait(PATIENCE_S)
     assert (
         answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
@@ -838,8 +831,8 @@ def test_a_long_answer_is_cut_and_counted(catalog_folder, plain):
 
 
 def test_a_long_text_is_cut_where_it_is_computed(catalog_folder, plain):
-    """A list of all batches in a cell, and in every row another; what fits stays whole, and the
-    answer says at which length it cut.
+    """A list of all batches in a cell, and in every row another; shorter text stays whole, and the
+    answer states the limit.
     """
     answer = Query(
         catalog_folder, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic"
@@ -856,7 +849,6 @@ def test_a_long_text_is_cut_where_it_is_computed(catalog_folder, plain):
 
 
 def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
-    """A catalog that was made without findings."""
     out = tmp_path / "catalog"
     in_process(clean / "orders-0", catalog=out)
     answer = Query(out, "SELECT * FROM findings").wait(PATIENCE_S)
@@ -884,7 +876,7 @@ def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
 def test_a_catalog_is_queried_whatever_its_folder_is_called(
     name, clean, tmp_path, in_process, catalog_folder
 ):
-    """And no other one whose name the first would fit as a pattern."""
+    """The folder's name is not a pattern that matches another catalog."""
     in_process(clean / "orders-0", catalog=tmp_path / name / "catalog")
     for other in {"b": ("b1",), "x": ("x1",), "a": ("ab",)}.get(name[0], ()):
         shutil.copytree(catalog_folder, tmp_path / other / "catalog")
@@ -894,7 +886,6 @@ def test_a_catalog_is_queried_whatever_its_folder_is_called(
 
 
 def test_no_catalog(tmp_path):
-    """Said as everywhere else."""
     with pytest.raises(CannotOpen, match="is not a catalog"):
         ask(tmp_path, "SELECT 1")
 
@@ -902,7 +893,7 @@ def test_no_catalog(tmp_path):
 def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
     catalog_folder, clean, tmp_path, in_process, monkeypatch
 ):
-    """The query knew of files that are gone; of ones that nothing replaced it says so."""
+    """The query knew files that are gone; it says so if nothing replaced them."""
     out = tmp_path / "catalog"
     in_process(clean / "orders-0", catalog=out)
     before = catalog.read_info(out)
@@ -917,7 +908,6 @@ def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
 
 
 def running(text: str, catalog_folder: Path) -> Query:
-    """A query that a process works on."""
     query_, until = Query(catalog_folder, text), time.monotonic() + PATIENCE_S
     while query_.state == "waiting" and time.monotonic() < until:
         time.sleep(0.02)
@@ -926,7 +916,7 @@ def running(text: str, catalog_folder: Path) -> Query:
 
 
 def test_a_query_that_would_not_end_is_cancelled(catalog_folder):
-    """Its process ends with it, and the next one is answered."""
+    """Its process ends with it, and the next query is answered."""
     query_ = running(ENDLESS, catalog_folder)
     time.sleep(0.5)
     pid = query_._worker.pid
@@ -942,7 +932,7 @@ def test_a_query_that_would_not_end_is_cancelled(catalog_folder):
 
 
 def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
-    """After as many seconds as the server's environment says, and no other with it."""
+    """After the seconds in the server's environment, and no other with it."""
     monkeypatch.setenv(query.SECONDS, "1")
     with pytest.raises(QueryTooLong, match="longer than 1 s"):
         ask(catalog_folder, "SELECT count(*) FROM range(1000000000000000)")
@@ -982,7 +972,7 @@ def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
     ],
 )
 def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monkeypatch):
-    """In a sentence; this process keeps its size, and the next query is answered."""
+    """In one sentence; this process keeps its size, and the next query is answered."""
     for worker in query.POOL._idle:
         worker.end()  # it has the limit of before
     monkeypatch.setenv(worker_pool.MEMORY, "128")
@@ -997,7 +987,9 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monke
 
 @pytest.mark.slow
 def test_a_cross_join_does_not_take_the_memory(catalog_folder):
-    """All that joins one row is many million rows: the first are told, and that there are more."""
+    """A join of everything with itself has many million rows: the first are returned, with a note
+    that there are more.
+    """
     answer = Query(
         catalog_folder, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c"
     ).wait(PATIENCE_S)
@@ -1012,9 +1004,7 @@ def test_a_deep_pattern_comes_to_an_end(catalog_folder):
 
 
 def test_others_wait_for_their_turn(catalog_folder):
-    """As many run at once as there are hands; who gives up waiting starts nothing, and the next in
-    line comes.
-    """
+    """Only so many run at once; a waiter that gives up starts nothing, and the next in line runs."""
     busy = [running(ENDLESS, catalog_folder) for _ in range(MAX_QUERIES)]
     given_up, next_one = (
         Query(catalog_folder, "SELECT 1 AS one"),
@@ -1030,7 +1020,6 @@ def test_others_wait_for_their_turn(catalog_folder):
 
 
 def test_a_warm_process_is_kept_and_no_more_than_one(catalog_folder):
-    """It answers the next query."""
     running(ENDLESS, catalog_folder).cancel()
     assert ask(catalog_folder, "SELECT 1 AS one")
     (process,) = query.POOL._idle
@@ -1058,7 +1047,6 @@ def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
 
 
 def test_a_killed_process_is_reported_and_another_started(catalog_folder, plain):
-    """The query under way fails by name, the next one is answered."""
     query_ = running(ENDLESS, catalog_folder)
     os.kill(query_._worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerLost, match="the process that worked on the query ended"):
@@ -1069,7 +1057,7 @@ def test_a_killed_process_is_reported_and_another_started(catalog_folder, plain)
 
 
 def test_a_worker_ends_with_its_server(catalog_folder):
-    """Even where it works on a query: its stdin is closed."""
+    """Even in the middle of a query: its stdin is closed."""
     worker = worker_pool.Worker()
     head, _ = worker.ask(
         {"folder": str(catalog_folder), "tables": {}, "text": "SELECT 1", "most_rows": 9}

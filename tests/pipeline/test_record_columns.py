@@ -30,8 +30,8 @@ UTC = datetime.UTC
 
 
 def test_a_record_has_the_columns_of_its_batch(clean):
-    """Of a real broker's transactions, idempotent producers and plain ones: row by row what
-    kafka_batches says.
+    """A real broker's transactions, idempotent producers and plain ones: row by row as in
+    kafka_batches.
     """
     keys = ("topic", "partition", "segment_base_offset")
     topics = {"topics": "payments,clicks-gzip,append-time,accounts"}
@@ -50,7 +50,7 @@ def test_a_record_has_the_columns_of_its_batch(clean):
 
 
 def test_magic_0_and_1_have_no_producer_and_no_leader_epoch(shared):
-    """Of a 2.8.2 broker's logs of all three magics, compressed wrappers too."""
+    """A 2.8.2 broker's logs of all three magics, also compressed wrappers."""
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     topics = "mixed.*,v0.gzip,v1.snappy"
     names = ("topic", "segment_base_offset", "position", "magic")
@@ -73,7 +73,6 @@ def test_magic_0_and_1_have_no_producer_and_no_leader_epoch(shared):
 
 
 def test_timestamps_are_those_in_milliseconds(clean):
-    """To the millisecond, in UTC; of records and of batches."""
     zero = datetime.datetime(1970, 1, 1, tzinfo=UTC)
     table = read("kafka_records", clean, topics="epoch-zero,clicks-gzip,sensors-late")
     assert table.schema.field("timestamp").type == pa.timestamp("us", tz="UTC")
@@ -90,7 +89,7 @@ def test_timestamps_are_those_in_milliseconds(clean):
 
 
 def test_what_is_no_time_is_null():
-    """-1, and what microseconds of 64 bits do not reach; null stays null."""
+    """-1, and values beyond microseconds of 64 bits; null stays null."""
     most = (2**63 - 1) // 1000
     times = pa.array([-1, -2, 0, most, most + 1, -(2**63), None])
     values = records.timestamps(times).cast(pa.int64()).to_pylist()
@@ -100,7 +99,6 @@ def test_what_is_no_time_is_null():
 
 
 def test_a_record_without_a_time_has_a_null(tmp_path):
-    """timestamp_ms says -1, as Kafka wrote it."""
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [whole_logs.batch(0, [-1]), whole_logs.batch(1, [5])])
     rows = read("kafka_records", directory).to_pylist()
@@ -121,7 +119,7 @@ def test_newer_columns_follow_those_that_were_there(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_never_null_says_so(name, clean, damaged):
-    """To Spark too; of two brokers no such column has a null, and every other one may."""
+    """Also to Spark; with two brokers no such column has a null, and every other one may."""
     schema = columns(name, parse_options({"payload": "true"}))
     not_null = {field.name for field in schema if not field.nullable}
     assert not_null == NOT_NULL[name] & set(schema.names)
@@ -136,13 +134,13 @@ def test_what_is_never_null_says_so(name, clean, damaged):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_row_of_a_problem_has_nulls(name):
-    """Of one the broker, the topic and the partition are known, and nothing else need be."""
+    """Only the broker, the topic and the partition are known."""
     schema = columns(name, parse_options({"mode": "PERMISSIVE"}))
     assert {field.name for field in schema if not field.nullable} == set(KNOWN_OF_PROBLEMS)
 
 
 def test_a_replica_says_why_it_is_read(tmp_path):
-    """The only one, the longest, or the first by name of several as long; null of all of them."""
+    """The only one, the longest, or the first by name of equally long ones; null for all replicas."""
     paths = []
     for name, ends in {"broker-1": (4, 5, 6), "broker-2": (5, 5, 0)}.items():
         directory = whole_logs.broker(tmp_path / name)
@@ -164,7 +162,6 @@ def test_a_replica_says_why_it_is_read(tmp_path):
 
 
 def reasons(name: str, paths: list[str], **options: str) -> set[tuple[int, str, str | None]]:
-    """Returns the broker of each partition and the reason for reading it."""
     import json
 
     rows = read(name, Path(paths[0]), paths=json.dumps(paths), **options).to_pylist()

@@ -1,4 +1,4 @@
-"""Records of many batches at once against the slow twin: format.batch_records, batch by batch."""
+"""Records of many batches at once, compared with format.batch_records, batch by batch."""
 
 import gzip
 import json
@@ -34,7 +34,6 @@ def lines(path: Path) -> list[dict]:
 def rows_in(
     data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
 ) -> tuple[list[dict], list[UnreadableBatch]]:
-    """The rows of a log in memory, and what could not be read."""
     read, (batches, _) = reader(data), walk(data)
     read_rows, troubles = [], []
     for columns in records(read, batches if rows is None else batches[list(rows)], wish):
@@ -48,8 +47,8 @@ def rows_in(
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
-    """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own
-    or within, the position alone.
+    """Reads a log batch by batch; a batch with a fault, or a wrong checksum of its own or inside,
+    gives its position alone.
     """
     read_rows, troubles = [], []
     for row in walk(data)[0]:
@@ -85,7 +84,6 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
 
 
 def assert_as_twin(data: bytes) -> int:
-    """The number of rows."""
     read_rows, troubles = rows_in(data)
     expected, broken = twin(data)
     assert read_rows == expected and [trouble.position for trouble in troubles] == broken
@@ -102,7 +100,6 @@ def test_batches_of_kafkas_own_classes(data):
 
 
 def test_logs_of_old_brokers(data):
-    """Messages and wrappers of magic 0 and 1."""
     logs = [bytes.fromhex(line["hex"]) for line in lines(data / "legacy_logs.jsonl.gz")]
     assert sum(map(assert_as_twin, logs)) > 500
 
@@ -110,9 +107,7 @@ def test_logs_of_old_brokers(data):
 @pytest.mark.parametrize("run_bytes", [1, 700, 8 << 20])
 @pytest.mark.parametrize("plain_bytes", [1, 32 << 20])
 def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
-    """However many batches are read and unfolded at once; of the batches given, also with gaps
-    between them.
-    """
+    """However many batches are read and decoded at once; also with gaps between them."""
     monkeypatch.setattr(records_module, "RUN_BYTES", run_bytes)
     monkeypatch.setattr(records_module, "PLAIN_BYTES", plain_bytes)
     names = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -128,8 +123,8 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
 
 
 def test_a_fault_leaves_its_neighbours():
-    """A byte changed anywhere in the middle one of three batches: the same rows and the same fault
-    as of one batch alone.
+    """A byte changed anywhere in the middle batch of three gives the rows and the fault of that
+    batch alone.
     """
     batches = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
     faults = 0
@@ -144,7 +139,7 @@ def test_a_fault_leaves_its_neighbours():
 
 
 def test_bytes_behind_the_last_record_are_a_fault():
-    """As Kafka's iterator has it, compressed or not: its neighbours' records are there."""
+    """As in Kafka's iterator, compressed or not; the neighbours' records are returned."""
     body = (
         record.build(
             [
@@ -187,7 +182,7 @@ def test_limits_leave_out_the_rest():
     st.lists(st.tuples(st.integers(61, 3 << 20), st.sampled_from([0, 0, 0, 1, 61])), max_size=40)
 )
 def test_stretches_that_are_read_at_once(sizes_and_gaps):
-    """Batches without a gap, up to 8 MiB or one batch: as a loop over them has it."""
+    """Adjacent batches, up to 8 MiB or one batch: as a plain loop finds them."""
     batches = np.zeros(len(sizes_and_gaps), BATCH)
     runs, at = [], 0
     for number, (size_bytes, gap) in enumerate(sizes_and_gaps):

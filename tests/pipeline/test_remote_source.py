@@ -1,4 +1,6 @@
-"""An object store as a data source and in a catalog: its credentials go along, and are not seen."""
+"""An object store as a data source and in a catalog: its credentials reach the workers, and are not
+shown.
+"""
 
 from operator import itemgetter
 
@@ -21,7 +23,6 @@ SECRET = KEYS["AWS_SECRET_ACCESS_KEY"]
 
 @pytest.fixture
 def stored(object_store, clean):
-    """Two partitions of the sample broker in the store."""
     object_store.put("source/broker-1/meta.properties", (clean / "meta.properties").read_bytes())
     for name in ("accounts-0", "payments-0"):
         object_store.put_directory(clean / name, f"source/broker-1/{name}")
@@ -29,7 +30,7 @@ def stored(object_store, clean):
 
 
 def test_the_sessions_credentials_read(spark, stored, monkeypatch, clean):
-    """Those of Hadoop's s3a, where the environment has none; neither plan nor options show them."""
+    """Those of Hadoop's s3a if the environment has none; neither plan nor options show them."""
     settings = {
         "access.key": KEYS["AWS_ACCESS_KEY_ID"],
         "secret.key": SECRET,
@@ -70,7 +71,7 @@ def test_credentials_of_a_session_become_variables(spark):
 
 
 def test_a_format_with_credentials_prints_without_them():
-    """As Python prints a class, and what it makes."""
+    """In Python's repr of a class and of its instances."""
     source = session_source(
         BatchesSource, pushes_filters=False, is_local=True, credentials=(("NAME", SECRET),)
     )
@@ -80,7 +81,7 @@ def test_a_format_with_credentials_prints_without_them():
 
 
 def test_a_catalog_of_a_remote_broker_names_its_address(stored, in_process, tmp_path):
-    """It lies in a local folder; a second ingest reads no segment again, nor asks for a byte."""
+    """It is in a local folder; a second ingest reads no segment again and requests no byte."""
     read_segments = []
     for _ in range(2):
         stored.requests.clear()

@@ -1,5 +1,5 @@
-"""Of several replicas the one is read that the others would follow: two brokers of a 4.4.0 cluster,
-and what that release did when both were started again (kafka-4.4.0-replica.json.gz).
+"""The replica that the others would follow is read: two brokers of a 4.4.0 cluster, and what that
+release did when both were started again (kafka-4.4.0-replica.json.gz).
 """
 
 import gzip
@@ -34,7 +34,6 @@ EQUAL = {
 
 
 def link_tree(source: Path, target: Path, *leave_out: str) -> Path:
-    """A broker directory whose files are links, without some of them."""
     for folder, _, files in os.walk(source):
         if Path(folder).name not in leave_out:
             (target / Path(folder).relative_to(source)).mkdir(parents=True, exist_ok=True)
@@ -45,7 +44,7 @@ def link_tree(source: Path, target: Path, *leave_out: str) -> Path:
 
 
 def replicas(tmp_path, *leave_out: str, brokers: dict[str, str]) -> list[str]:
-    """Both directories under other names, in the order of the given brokers."""
+    """Returns both directories under other names, in the order of the given brokers."""
     return [
         str(link_tree(unpack_if_archive(REPLICAS[int(node) - 1]), tmp_path / name, *leave_out))
         for name, node in brokers.items()
@@ -53,7 +52,6 @@ def replicas(tmp_path, *leave_out: str, brokers: dict[str, str]) -> list[str]:
 
 
 def choices(paths: list[str]) -> dict[str, tuple[str, str]]:
-    """Returns, per topic-partition, the broker whose replica is read, and the reason."""
     columns = "broker,topic,partition,replica_reason"
     rows = read(
         "kafka_segments",
@@ -70,12 +68,12 @@ def choices(paths: list[str]) -> dict[str, tuple[str, str]]:
 
 @pytest.fixture(scope="module", params=[{"a": "1", "b": "2"}, {"a": "2", "b": "1"}], ids=str)
 def brokers(request) -> dict[str, str]:
-    """The nodes by the names of their directories: whichever comes first."""
+    """Returns the nodes by the names of their directories, whichever comes first."""
     return request.param
 
 
 def test_the_leader_is_read(tmp_path, brokers):
-    """Of every partition that both have the one that 4.4.0 elected, and the reason."""
+    """For every partition on both brokers: the leader that 4.4.0 elected, and the reason."""
     chosen = choices(replicas(tmp_path, brokers=brokers))
     assert {name: brokers[chosen[name][0]] for name in BOTH} == LEADERS
     reasons = {name: chosen[name][1] for name in BOTH}
@@ -86,7 +84,7 @@ def test_the_leader_is_read(tmp_path, brokers):
 
 
 def test_the_epochs_tell_it_without_a_metadata_log(tmp_path, brokers):
-    """But for logs that are equal, of which the one that deleteRecords reached first is read."""
+    """Of equal logs the one that deleteRecords reached first is read."""
     chosen = choices(replicas(tmp_path, names.METADATA_DIRECTORY, brokers=brokers))
     assert {brokers[chosen["footprints-0"][0]]: chosen["footprints-0"][1]} == {
         "1": ReplicaReason.LAST_START
@@ -117,7 +115,7 @@ def test_no_record_is_read_that_the_cluster_drops(tmp_path, name):
 
 
 def test_a_metadata_log_that_is_older_than_an_election_tells_nothing(tmp_path, brokers):
-    """Broker 1's metadata log ends before broker 2 was elected: epoch 5 is in 2's files alone."""
+    """Broker 1's metadata log ends before broker 2 was elected: only 2's files have epoch 5."""
     paths = replicas(tmp_path, brokers=brokers)
     name = {node: name for name, node in brokers.items()}
     newer = tmp_path / name["2"] / names.METADATA_DIRECTORY
@@ -131,7 +129,7 @@ def test_a_metadata_log_that_is_older_than_an_election_tells_nothing(tmp_path, b
 
 
 def test_a_killed_brokers_last_batches_tell_their_epoch(tmp_path):
-    """Where the checkpoint was not written any more; a clean stop wrote it."""
+    """The checkpoint was not written any more; a clean stop wrote it."""
     paths = []
     for name, epoch, count in (("a", 0, 5), ("b", 4, 3)):
         directory = whole_logs.broker(tmp_path / name)
@@ -147,7 +145,7 @@ def test_a_killed_brokers_last_batches_tell_their_epoch(tmp_path):
 
 
 def in_epoch(epoch: int, offset: int) -> bytes:
-    """A batch of a leader epoch, which its checksum leaves out."""
+    """Returns a batch with a leader epoch, which its checksum does not cover."""
     from kafkaviz.format.batch import HEADER
 
     data = whole_logs.batch(offset, [whole_logs.START_MS])

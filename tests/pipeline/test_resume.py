@@ -48,7 +48,6 @@ ingest.run_ingest(Path(sys.argv[1]), catalog=Path(sys.argv[2]), findings=sys.arg
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """Two partitions of three segments."""
     return write_broker(tmp_path / "made", {"a-0": SEGMENTS, "b-1": SEGMENTS})
 
 
@@ -58,7 +57,7 @@ def out(tmp_path) -> Path:
 
 
 def kill_a_run(broker: Path, out: Path, tasks: int, findings: bool = False) -> None:
-    """A run that is killed with SIGKILL once so many tasks have ended."""
+    """Starts a run and kills it with SIGKILL once so many tasks have ended."""
     arguments = [str(broker), str(out), str(tasks), "findings" if findings else "rows"]
     process = subprocess.run(
         [sys.executable, "-c", KILLED, *arguments], check=False, cwd=Path(__file__).parents[2]
@@ -83,7 +82,7 @@ def test_what_a_killed_run_had_read_is_not_read_again(broker, in_process, out, m
 
 
 def test_findings_are_not_found_again(broker, in_process, out, tmp_path, monkeypatch):
-    """Nor are they others than in a run which nothing interrupted."""
+    """They equal those of an uninterrupted run."""
     kill_a_run(broker, out, 5, findings=True)
     with opened_files(monkeypatch):
         run = in_process(broker, catalog=out, findings=True)
@@ -110,7 +109,9 @@ def test_a_run_killed_twice_keeps_both_parts(broker, in_process, out, monkeypatc
 
 
 def leave_a_task(broker: Path, out: Path, monkeypatch, **options: object) -> Path:
-    """A run that fails when its only task, of all segments, has ended: its staging folder."""
+    """Starts a run that fails when its only task, of all segments, has ended; returns its staging
+    folder.
+    """
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1 << 28)
 
     class DyingRunner(InProcessRunner):
@@ -163,7 +164,7 @@ def nonsense(path: Path) -> None:
 def test_what_a_killed_machine_lost_is_read_again(
     broker, in_process, out, monkeypatch, damage, folder
 ):
-    """A summary or rows that cannot be read: neither is there."""
+    """An unreadable summary or rows."""
     staging = leave_a_task(broker, out, monkeypatch)
     (path,) = (staging / folder).iterdir()
     damage(path)
@@ -194,7 +195,6 @@ def test_rows_elsewhere_are_not_taken(broker, in_process, out, monkeypatch, span
 
 
 def test_a_summary_survives_its_file(broker, out, monkeypatch):
-    """Each value, with problems and without."""
     staging = leave_a_task(broker, out, monkeypatch)
     (path,) = (staging / task_results.FOLDER).iterdir()
     summaries = list(task_results.read(staging, task_results.ResultFile(path.name, 0)))

@@ -1,4 +1,4 @@
-"""Rows of the table batches against what Kafka's own classes (4.3.1) say of the same bytes."""
+"""Rows of the table batches, compared with what Kafka's own classes (4.3.1) say of the same bytes."""
 
 import gzip
 import json
@@ -19,7 +19,6 @@ OWNER = SegmentTask(
 
 @pytest.fixture(scope="module")
 def parsed(data) -> list[dict]:
-    """Batches of magic 0, 1 and 2, whole: their bytes, and the header as Kafka reads it."""
     with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
         documents = [json.loads(line) for line in lines]
     return [line for line in documents if line.get("valid") and "header" in line]
@@ -27,7 +26,6 @@ def parsed(data) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def rows(parsed) -> list[dict]:
-    """The same bytes as one log, as rows."""
     batches, end = walk(b"".join(bytes.fromhex(line["hex"]) for line in parsed))
     assert end.reason == "end"
     nothing = np.full(len(batches), -1)
@@ -35,7 +33,7 @@ def rows(parsed) -> list[dict]:
 
 
 def test_every_field_is_what_kafka_reads(parsed, rows):
-    """And null where its format has no such field, or hides it in compressed messages."""
+    """Null where its format has no such field, or hides it in compressed messages."""
     assert len(parsed) == len(rows) > 200
     for line, row in zip(parsed, rows, strict=True):
         assert {name: row[name] for name in expected(line["header"])} == expected(line["header"]), (
@@ -44,7 +42,6 @@ def test_every_field_is_what_kafka_reads(parsed, rows):
 
 
 def expected(header: dict) -> dict:
-    """The columns that Kafka's header answers."""
     new, timed = header["magic"] == 2, header["magic"] > 0
     plain = not header["isCompressed"]
     return {
@@ -74,7 +71,6 @@ def expected(header: dict) -> dict:
 
 
 def test_rows_say_whose_they_are(rows):
-    """The leading columns of every table."""
     assert {
         (row["broker"], row["topic"], row["partition"], row["segment_base_offset"]) for row in rows
     } == {("b", "t", 3, 40)}
@@ -84,7 +80,6 @@ def test_rows_say_whose_they_are(rows):
 
 
 def test_rows_of_several_segments_follow_one_another():
-    """Three, one and two entries of three segments."""
     owners = [
         SegmentTask(
             number=number,
@@ -105,7 +100,7 @@ def test_rows_of_several_segments_follow_one_another():
 
 
 def test_an_id_without_a_codec_is_its_number(parsed):
-    """Kafka keeps such a batch, and refuses it only to who reads its records."""
+    """Kafka keeps such a batch, and refuses only to read its records."""
     batch = bytearray(
         bytes.fromhex(next(line["hex"] for line in parsed if line["header"]["magic"] == 2))
     )
@@ -120,7 +115,6 @@ def test_an_id_without_a_codec_is_its_number(parsed):
 
 
 def test_no_rows_have_all_columns():
-    """An empty log, an empty index."""
     assert table(batch_columns(walk(b"")[0], np.empty(0, int)), [], [], BATCHES).schema == BATCHES
     assert (
         table(entry_columns(np.empty(0, OFFSET_ENTRY)), [], [], OFFSET_ENTRIES).schema

@@ -33,14 +33,12 @@ from tests.pipeline.small_logs import write_broker
 
 @pytest.fixture
 def staging(tmp_path) -> Path:
-    """A run's folder, with one for each table."""
     for table in TASK_TABLES:
         (tmp_path / "staging" / table).mkdir(parents=True)
     return tmp_path / "staging"
 
 
 def segment_tasks_of(directory: Path) -> list[SegmentTask]:
-    """Every segment of a broker directory."""
     segments = [
         (partition, segment)
         for partition in open_broker(directory).partitions
@@ -59,7 +57,7 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
 
 
 def checked_tasks_of(directory: Path) -> list[SegmentTask]:
-    """The same, to be checked and swept too."""
+    """Returns every segment of a broker directory as a task with checks and sweep."""
     broker = open_broker(directory)
     checks = plan_check(broker)
     facts = [checks.facts(partition) for partition in broker.partitions for _ in partition.segments]
@@ -70,14 +68,12 @@ def checked_tasks_of(directory: Path) -> list[SegmentTask]:
 
 
 def together(segment_tasks: list[SegmentTask]) -> IngestTask:
-    """One task that reads all of them."""
     return IngestTask(
         0, tuple(split for task in tasks_per_segment(segment_tasks) for split in task.splits)
     )
 
 
 def rows_of(summaries: list[SplitSummary], table: str, staging: Path) -> list[dict]:
-    """The rows that the summaries name, in their order."""
     files = {path.name: pq.read_table(path) for path in (staging / table).iterdir()}
     spans = [summary.spans[table] for summary in summaries if table in summary.spans]
     parts = [files[span.file].slice(span.first_row, span.rows) for span in spans]
@@ -87,7 +83,6 @@ def rows_of(summaries: list[SplitSummary], table: str, staging: Path) -> list[di
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
-    """Three real brokers, row by row; a row group ends inside a segment."""
     directory = request.getfixturevalue(sample)
     expected = tables_of(directory)
     summaries = scan(together(segment_tasks_of(directory)), staging)
@@ -98,8 +93,8 @@ def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
 
 
 def test_magic_0_and_1_have_nulls(shared, staging):
-    """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is
-    looked up inside them.
+    """A 2.8.2 broker's directory: formats without epochs and producers; hidden values are read
+    inside wrappers.
     """
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(segment_tasks_of(directory)), staging)
@@ -114,8 +109,8 @@ def test_magic_0_and_1_have_nulls(shared, staging):
 
 
 def assert_checked_alike(directory: Path, staging: Path) -> None:
-    """One pass with checks and sweep gives the rows and summaries of a pass without them, and the
-    findings of the checks alone.
+    """Asserts that one pass with checks and sweep gives the rows and summaries of a pass without
+    them, and the findings of the checks alone.
     """
     plain = scan(together(segment_tasks_of(directory)), staging)
     checked_tasks = checked_tasks_of(directory)
@@ -140,8 +135,8 @@ def test_a_pass_with_checks_gives_the_same_rows(sample, request, staging):
 def test_a_pass_with_checks_gives_the_same_rows_behind_a_wrong_length(
     clean, staging, tmp_path, flipped
 ):
-    """Base offset and length of a batch in the middle, a byte at a time: the checks go on behind
-    it, a broker's reader ends there or is led past the next batch.
+    """Base offset and length of a batch in the middle are changed byte by byte: the checks continue
+    after it, while a broker's reader stops or skips batches.
     """
     tasks = segment_tasks_of(clean)
     source = next(task for task in tasks if task.topic == "payments").segment
@@ -161,7 +156,7 @@ def test_a_pass_with_checks_gives_the_same_rows_of_magic_0_and_1(shared, staging
 
 @pytest.mark.parametrize("kept", [1.0, 0.7])
 def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypatch, kept):
-    """Each byte once, a torn tail's too, and some headers a second time."""
+    """Each byte once, also a torn tail's, and some headers a second time."""
     source = max(segment_tasks_of(clean), key=lambda segment_task: segment_task.log_bytes).segment
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
@@ -187,7 +182,7 @@ def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
-    """However rows are gathered before they are written."""
+    """However many rows are collected before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
     expected = tables_of(clean)
     summaries = scan(together(segment_tasks_of(clean)), staging)
@@ -198,9 +193,7 @@ def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
 
 
 def test_stretches_are_together_the_whole(clean, staging):
-    """A segment cut at some entries of its index: the same rows, and one summary that says the
-    same.
-    """
+    """A segment cut at index entries gives the same rows and the same summary."""
     segment_task = next(
         segment_task_
         for segment_task_ in segment_tasks_of(clean)
@@ -238,8 +231,8 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
 
 
 def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
-    """A bad length ends the walk; the split behind it must not give rows that a walk from the
-    start would not.
+    """A bad length ends the walk; the split after it must not give rows that a walk from the start
+    would not.
     """
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     log = directory / "a-0" / "00000000000000000000.log"
@@ -279,7 +272,6 @@ def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
 
 
 def test_an_index_without_its_log_has_rows(tmp_path, staging):
-    """As when its log was lost: no batches, and what its slots say."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 4]})
     for kind in ("log", "timeindex"):
         (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
@@ -304,7 +296,7 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
 def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
     tmp_path, staging, vanished, row_counts
 ):
-    """Its neighbours are read; the rest of the segment too."""
+    """Its neighbours and the rest of the segment are read."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
     segment_tasks = segment_tasks_of(directory)
     os.unlink(getattr(segment_tasks[1].segment, vanished).path)
@@ -323,7 +315,7 @@ def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
 
 
 def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, staging, monkeypatch):
-    """An error of the disk in the middle."""
+    """The disk reports an error in the middle."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 30_000]})
     (segment_task,) = segment_tasks_of(directory)
     preadv = os.preadv
@@ -343,7 +335,7 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
 
 
 def test_every_file_is_reported_once(tmp_path, staging):
-    """A segment read in two splits, both of which miss its index and its log."""
+    """A segment read in two splits, both without their index and log."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     (segment_task,) = segment_tasks_of(directory)
     for file_info in (segment_task.segment.index, segment_task.segment.log):
@@ -367,7 +359,7 @@ def test_every_file_is_reported_once(tmp_path, staging):
 
 
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
-    """Truncated meanwhile by its broker."""
+    """Its broker truncated it meanwhile."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     (segment_task,) = segment_tasks_of(directory)
     os.truncate(segment_task.segment.log.path, 1234)
@@ -376,7 +368,7 @@ def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
 
 
 def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
-    """A damaged index: slot 3 points where slot 6 does."""
+    """In the damaged index slot 3 points where slot 6 does."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 10]})
     path = directory / "a-0" / "00000000000000000000.index"
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
@@ -398,9 +390,7 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
 
 
 def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
-    """Whatever a log, an index and a time index hold: rows, as the in-process reader has them, and
-    no exception.
-    """
+    """Whatever a log and its indexes hold: the rows of the in-process reader, and no exception."""
     rng = np.random.default_rng(7)
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
@@ -433,7 +423,6 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
 
 
 def test_a_task_of_nothing_writes_nothing(staging):
-    """No row, no file."""
     (summary,) = scan(
         together(
             [

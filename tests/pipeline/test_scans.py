@@ -1,5 +1,5 @@
-"""Several scans of one frame or view, in one query and one after the other: every row, on classic
-Spark and on Spark Connect.
+"""Several scans of one frame or view, in one query and in a row: every row, on classic Spark and on
+Spark Connect.
 """
 
 import json
@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def expected(clean) -> dict[str, dict]:
-    """The same counts, of the rows that the reader gives without Spark."""
     answers_ = {}
     for name in KEYS:
         options = {"columns": ",".join(KEYS[name]), SELECTIONS.get(name, "topics"): TOPICS}
@@ -41,7 +40,7 @@ def expected(clean) -> dict[str, dict]:
 
 @pytest.fixture
 def pushing(spark):
-    """The session of the test run, whose owner has pushed filters on for other sources."""
+    """Returns the session of the test run with filter pushdown on, as for other sources."""
     options = {probes.ENABLED: "true", SHUFFLES: "1"}
     before = {name: spark.conf.get(name) for name in options}
     for name, value in options.items():
@@ -61,15 +60,15 @@ def pushing(spark):
     ],
 )
 def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
-    """Where Spark keeps the filters of one scan for the next, too."""
+    """Also where Spark keeps the filters of one scan for the next."""
     register(pushing)
     assert answers(pushing, clean, name) == expected[name]
 
 
 @pytest.mark.nightly
 def test_spark_connect_gives_the_same(clean, expected):
-    """A server and a session of its own, in a process of its own; all six formats, which are found
-    before they are registered.
+    """A server and a session in a process of its own; all six formats are found before they are
+    registered.
     """
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
     paths = os.pathsep.join([str(ROOT), str(ROOT / SOURCE_MODULES)])
@@ -87,9 +86,7 @@ def test_spark_connect_gives_the_same(clean, expected):
 def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
     pushing, clean, expected, monkeypatch
 ):
-    """The probe forced to say so: the frame is of a reader that takes filters, and a single scan
-    has its rows.
-    """
+    """With a forced probe the frame's reader accepts filters, and a single scan has its rows."""
     monkeypatch.setattr(probes, "isolates_filters", lambda spark: True)
     probes._CACHE.clear()
     register(pushing)
@@ -105,8 +102,8 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
 
 @pytest.mark.slow
 def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
-    """Two scans of a source that takes filters are right exactly where it says that Spark keeps
-    them apart; it is asked once.
+    """Two scans of a source with pushed filters are right exactly if the probe says so; it runs
+    once.
     """
     queries = []
     keeps_apart = probes.isolates_filters
@@ -130,8 +127,6 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
 
 
 def test_a_session_without_pushed_filters_is_not_probed():
-    """No query is run, and no setting is touched."""
-
     class Conf:
         def get(self, name, default=None):
             return default
@@ -143,7 +138,7 @@ def test_a_session_without_pushed_filters_is_not_probed():
 
 
 def test_a_reader_takes_filters_only_where_they_are_enabled(clean):
-    """Spark refuses one that does where they are off."""
+    """Spark refuses such a reader where they are off."""
     from pyspark.sql.datasource import DataSourceReader
 
     source = RecordsSource({"path": str(clean)})

@@ -1,4 +1,4 @@
-"""The session: what its workers inherit, and how it comes back after its JVM was killed."""
+"""The session: what its workers inherit, and how it is replaced after its JVM was killed."""
 
 import gc
 import os
@@ -121,9 +121,7 @@ sys.exit(status)
 
 
 def test_workers_get_this_python_and_this_checkout(tmp_path):
-    """Whatever the shell says, and whatever lies on its path; what was on PYTHONPATH stays
-    there.
-    """
+    """Whatever the shell's variables and PATH are; the old PYTHONPATH is kept."""
     environ = {
         "PATH": os.environ["PATH"],
         "PYSPARK_PYTHON": "/other/python",
@@ -171,13 +169,13 @@ def test_a_worker_keeps_the_collector_off_what_it_was_forked_with(spark):
 
 
 def collector_state() -> tuple[bool, bool, bool]:
-    """Whether garbage is collected here, objects are kept out of it, and our code was there first."""
+    """Returns whether garbage is collected in a worker, objects are frozen, and our code ran first."""
     return gc.isenabled(), gc.get_freeze_count() > 100_000, "kafkaviz.analysis.sweep" in sys.modules
 
 
 def test_who_has_no_secret_is_not_heard(spark):
-    """Spark's ports are open to every user of the machine, and one of them takes a command to stop
-    the executor.
+    """Spark's ports are open to every user of the machine, and one of them accepts a command to
+    stop the executor.
     """
     conf, jvm = spark.sparkContext.getConf(), spark._jvm
     assert conf.get("spark.authenticate") == "true"
@@ -186,7 +184,7 @@ def test_who_has_no_secret_is_not_heard(spark):
 
 
 def reaches(jvm, conf, port: str) -> bool:
-    """Whether a client of that configuration finds the executor of a local session."""
+    """Returns whether a client of that configuration finds the executor of a local session."""
     rpc, spark = jvm.org.apache.spark.rpc, jvm.org.apache.spark
     no_file = getattr(
         getattr(jvm.org.apache.spark.internal.config, "package$"), "MODULE$"
@@ -215,19 +213,19 @@ def reaches(jvm, conf, port: str) -> bool:
     [("local", True), ("local[*]", True), ("local-cluster[1,1,900]", False), ("yarn", False)],
 )
 def test_only_a_local_session_is_given_a_secret(master, is_ours):
-    """On a cluster its administrator's setting stands."""
+    """On a cluster its administrator's setting counts."""
     assert ("spark.authenticate" in settings(master)) == is_ours
 
 
 def test_a_session_on_a_cluster_inherits_no_secret(spark):
-    """What a JVM was started with is a setting of every session that it ever has."""
+    """A JVM's start settings apply to every session that it ever has."""
     assert spark._jvm.java.lang.System.getProperty("spark.driver.memory")
     assert spark._jvm.java.lang.System.getProperty("spark.authenticate") is None
 
 
 @pytest.mark.nightly
 def test_a_killed_jvm_is_replaced():
-    """In a process of its own: the session of the tests is left alone."""
+    """In a process of its own, so that the session of the tests stays."""
     ended = subprocess.run(
         [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, timeout=180
     )
@@ -236,8 +234,8 @@ def test_a_killed_jvm_is_replaced():
 
 @pytest.mark.nightly
 def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
-    """A venv with every package but kafkaviz, and a driver that has it on its sys.path alone, in
-    another directory.
+    """A venv with every package but kafkaviz, and a driver in another directory that has it only on
+    its sys.path.
     """
     script = UNINSTALLED.format(
         root=str(ROOT), directory=str(damaged), catalog=str(tmp_path / "catalog")
@@ -322,15 +320,13 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
     ],
 )
 def test_the_master_that_the_environment_names_counts(arguments, master):
-    """Where nothing was said to us, and no session runs."""
+    """If no master is given and no session runs."""
     assert submitted_master({"PYSPARK_SUBMIT_ARGS": arguments} if arguments else {}) == master
 
 
 @pytest.mark.nightly
 def test_an_ingest_on_spark_connect(tmp_path, damaged):
-    """A server and a session of its own, in a process of its own; the session is given, and then
-    found running.
-    """
+    """A server and a session in a process of its own; the session is given, and then found running."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(
         [sys.executable, "-c", CONNECTED.format(directory=str(damaged))],
@@ -349,7 +345,7 @@ def test_an_ingest_on_spark_connect(tmp_path, damaged):
 
 
 def venv_without(folder: Path) -> Path:
-    """The Python of a new venv that sees the packages of this one, all but kafkaviz itself."""
+    """Returns the Python of a new venv that sees all packages of this one but kafkaviz."""
     venv.create(folder / "venv")
     packages = folder / "packages"
     packages.mkdir()

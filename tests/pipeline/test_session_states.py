@@ -19,7 +19,7 @@ from kafkaviz.pipeline.spark.java import NoJava
 
 
 def answering(is_stopped: Callable[[], bool], **more: object) -> SimpleNamespace:
-    """A context whose JVM says whether it was stopped."""
+    """Returns a context whose JVM says whether it was stopped."""
     return SimpleNamespace(
         _jsc=SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=is_stopped)), **more
     )
@@ -39,12 +39,10 @@ def lost_jvm() -> bool:
     ],
 )
 def test_a_context_lives_while_its_jvm_answers(context, alive):
-    """One that was stopped here has no JVM any more."""
     assert session.is_alive(context) == alive
 
 
 def connected(*, is_stopped: bool) -> object:
-    """A session of Spark Connect, known by its class."""
     kind = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
     spark = kind()
     spark.is_stopped = is_stopped
@@ -56,7 +54,7 @@ def connected(*, is_stopped: bool) -> object:
     [connected(is_stopped=True), SimpleNamespace(sparkContext=answering(lambda: True))],
 )
 def test_a_session_that_was_stopped_is_refused(spark, tmp_path):
-    """Before anything is read: the directory is not even there."""
+    """Before anything is read: the directory does not even exist."""
     with pytest.raises(KafkavizError) as refusal:
         job.start_ingest([tmp_path / "gone"], tmp_path / "catalog", spark=spark).wait()
     assert refusal.value.message.key == "errors.session_stopped"
@@ -71,7 +69,7 @@ def test_a_session_that_runs_is_not_refused(spark):
 
 
 def test_a_context_of_somebody_else_is_not_stopped_for_another_master(monkeypatch):
-    """It is used where no master or its own is named."""
+    """It is used if no master or its own is given."""
     theirs = answering(lambda: False, master="local[1]")
     monkeypatch.setattr(SparkContext, "_active_spark_context", theirs)
     assert session.context() is session.context("local[1]") is theirs
@@ -101,7 +99,7 @@ def test_a_context_whose_jvm_was_killed_is_given_up(monkeypatch):
 
 
 def test_a_server_of_spark_connect_is_asked_for_a_session(monkeypatch):
-    """The one that is named, else that of the environment; what is no master is refused here too."""
+    """The given server, else that of the environment; an invalid master is refused here too."""
     remotes = []
     builder = SimpleNamespace(
         remote=lambda master: remotes.append(master) or builder, getOrCreate=lambda: "session"
@@ -131,7 +129,7 @@ def test_the_master_of_spark_submit_is_a_setting_of_its_jvm(monkeypatch, setting
     [("local[1]", sys.executable), ("spark://there:7077", "python3")],
 )
 def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, master, python):
-    """While a job of ours is defined; elsewhere people have said which is theirs."""
+    """Only during our job; elsewhere administrators set the Python."""
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     environment = {"PYTHONPATH": "theirs"}
     context = SimpleNamespace(
@@ -152,7 +150,7 @@ def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, ma
 
 
 def test_two_runs_on_one_context_wait_for_each_other(monkeypatch):
-    """Else one would restore what the other has set, while it needs it or for good."""
+    """Otherwise one would restore a setting while the other needs it, or for good."""
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     context = SimpleNamespace(
         master="local[1]",

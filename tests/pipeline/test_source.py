@@ -48,7 +48,6 @@ OWN = {"meta.properties"}  # what a broker directory is known by
 
 
 def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
-    """Every record that the plain reader gives of some topics, batch by batch."""
     rows_ = []
     for partition in [
         partition
@@ -84,10 +83,10 @@ def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory) -> Path:
-    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16
-    KB, their times growing.
+    """Returns a broker directory of two topic-partitions; orders-0 has six segments of 400 batches
+    of 16 KB with growing times.
 
-    Each of them begins with a producer snapshot, as Kafka takes one when it rolls.
+    Each segment begins with a producer snapshot, as Kafka writes one when it rolls.
     """
     directory = whole_logs.broker(tmp_path_factory.mktemp("source") / "made")
     for first in range(0, 2400, 400):
@@ -108,7 +107,6 @@ def big(tmp_path_factory) -> Path:
 
 
 def size_of(directory: Path) -> int:
-    """All bytes of the .log files."""
     return sum(path.stat().st_size for path in directory.rglob("*.log"))
 
 
@@ -116,9 +114,7 @@ def size_of(directory: Path) -> int:
 @pytest.mark.parametrize("sample", ["some_partitions", "killed", "damaged"])
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
-    """Of three real brokers, with every column, in one task and in many, cut in the middle of
-    segments.
-    """
+    """Three real brokers with every column, in one task and in many, cut inside segments."""
     directory = request.getfixturevalue(sample)
     expected = [
         {key: value for key, value in row.items() if key not in PARTITION_COLUMNS}
@@ -175,8 +171,8 @@ def test_records_are_those_of_the_plain_reader(sample, request):
 
 @pytest.mark.nightly
 def test_rows_of_every_recorded_broker(shared):
-    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in
-    one task and in many.
+    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged: batches and records, in one
+    task and in many.
     """
     checked, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [archive for archive in archives if ".expected." not in archive.name]:
@@ -210,7 +206,6 @@ def test_rows_of_every_recorded_broker(shared):
 
 
 def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
-    """By filter and by option."""
     with counted(monkeypatch) as reads:
         rows = read(
             "kafka_batches",
@@ -232,8 +227,8 @@ def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "1000000"])
 def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """50 records of 38 400, in the middle of a segment: less than 2 % of the bytes, for records and
-    for batches.
+    """50 records of 38 400 inside a segment: less than 2 % of the bytes, for records and for
+    batches.
     """
     range_ = [GreaterThanOrEqual(("offset",), 20_000), LessThan(("offset",), 20_050)]
     with counted(monkeypatch) as reads:
@@ -249,8 +244,8 @@ def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
 def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """A minute of 400: what comes before is skipped by the .timeindex; what comes behind, once it
-    is said how late a record may be.
+    """A minute of 400: the .timeindex skips what comes before; late_ms allows to skip what comes
+    after.
     """
     least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
     range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
@@ -276,7 +271,7 @@ def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 
 def late(directory: Path) -> Path:
-    """A log in which every tenth batch is an hour old, and the records of a batch go back and forth
+    """Returns a log in which every tenth batch is an hour old, and record times within a batch vary
     by seconds.
     """
     random, batches = np.random.default_rng(3), []
@@ -301,7 +296,7 @@ def late(directory: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("task_bytes", ["1000000000", "50000"])
 def test_no_late_record_is_missed(tmp_path, task_bytes):
-    """Fifty ranges of offsets and times give what the whole log gives once it is filtered."""
+    """Fifty ranges of offsets and times equal the whole log after filtering."""
     directory = late(whole_logs.broker(tmp_path / "made"))
     everything = read("kafka_records", directory).to_pylist()
     assert len(everything) == 2400
@@ -323,9 +318,7 @@ def test_no_late_record_is_missed(tmp_path, task_bytes):
 
 
 def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
-    """A record two minutes older than its batch's first is found, but where it is said that there
-    is none.
-    """
+    """A record two minutes older than its batch's first is found, unless late_ms excludes it."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [
         whole_logs.batch(0, [START_MS]),
@@ -343,8 +336,8 @@ def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
 
 
 def rows_of_ranges(directory: Path, topics: str, count: int) -> int:
-    """How many rows so many ranges of times have, each as all records filtered have them; edges are
-    at times of records, or next to one.
+    """Counts the rows of many time ranges, each compared with all records filtered; edges are at
+    record times, or next to one.
     """
     options = {
         "topics": topics,
@@ -379,7 +372,6 @@ def rows_of_ranges(directory: Path, topics: str, count: int) -> int:
 
 
 def test_ranges_of_a_real_broker_are_whole(clean):
-    """A topic whose records are hours late, and one whose clock is a year ahead."""
     assert rows_of_ranges(clean, "sensors-*", 12) > 1000
 
 
@@ -393,15 +385,13 @@ def test_ranges_of_a_real_broker_are_whole(clean):
     ],
 )
 def test_ranges_of_recorded_brokers_are_whole(shared, name, topics):
-    """Batches whose records are minutes older than their first among them, and records of every
-    magic.
-    """
+    """Batches whose records are minutes older than their first, and records of every magic."""
     assert rows_of_ranges(unpack_if_archive(shared / "data" / f"{name}.tar.gz"), topics, 12) > 1000
 
 
 def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
-    """All entries are true, and the newest batch has none: Kafka misses it, and so does a range;
-    any looks at every header.
+    """All entries are true, but the newest batch has none: Kafka misses it, and so does a range;
+    `any` reads every header.
     """
     directory = whole_logs.broker(tmp_path / "made")
     times_ms = [START_MS + 100_000, START_MS + 500_000, START_MS + 200_000]
@@ -417,7 +407,7 @@ def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
 
 
 def test_a_renamed_directory_repeats_nothing(tmp_path):
-    """What Kafka is copying or deleting is read where it is asked for, or opened by itself."""
+    """What Kafka is copying or deleting is read only on request, or if it is opened by itself."""
     directory, odd = whole_logs.broker(tmp_path / "made"), "x-0." + "a" * 32 + "-future"
     for name in ("x-0", odd):
         whole_logs.write(directory / name, [whole_logs.batch(0, [START_MS])])
@@ -429,9 +419,7 @@ def test_a_renamed_directory_repeats_nothing(tmp_path):
 
 
 def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
-    """An entry's offset lies within 2^31 of its segment's base offset, whatever is written
-    there.
-    """
+    """An entry's offset is within 2^31 of its segment's base offset, whatever its value."""
     directory = whole_logs.broker(tmp_path / "made")
     for first in (0, 1 << 33):
         whole_logs.write(
@@ -446,7 +434,6 @@ def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
 
 
 def test_a_plan_of_many_segments_is_quick(tmp_path):
-    """The ends of a partition's segments are worked out once, not for each segment of it."""
     from kafkaviz.pipeline.datasource import source_plan
     from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
     from kafkaviz.pipeline.datasource.source_schema import SourceOptions
@@ -546,8 +533,8 @@ def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
 
 
 def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
-    """A length of zero, one that leads astray, and a .log that may not be read: the other batches
-    and segments are there.
+    """A length of zero, a wrong length, and an unreadable .log: the other batches and segments are
+    returned.
     """
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
@@ -586,7 +573,7 @@ def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
 
 
 def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
-    """With what the directory tells of it, and why there is no more."""
+    """With what the directory knows of it, and the reason."""
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "a-0", [whole_logs.batch(0, [START_MS])])
     stem = whole_logs.write(directory / "a-0", [whole_logs.batch(1, [START_MS])], 1)
@@ -599,7 +586,6 @@ def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
 
 
 def test_names_and_sizes_open_no_file(big, monkeypatch):
-    """kafka_segments without a column that reading tells."""
     with counted(monkeypatch) as reads:
         rows = read("kafka_segments", big, columns="topic,partition,base_offset,log_bytes")
     assert reads.names == OWN and rows.num_rows == 7
@@ -608,7 +594,6 @@ def test_names_and_sizes_open_no_file(big, monkeypatch):
 
 
 def test_many_small_segments_share_tasks(tmp_path):
-    """Two hundred segments of a kilobyte in a few tasks, not in two hundred."""
     from kafkaviz.pipeline.datasource.pushdown import PushedFilters
     from kafkaviz.pipeline.datasource.source_plan import tasks
     from kafkaviz.pipeline.datasource.source_schema import SourceOptions
@@ -674,13 +659,12 @@ def test_many_small_segments_share_tasks(tmp_path):
     ],
 )
 def test_an_option_that_means_nothing_is_refused(big, options, words):
-    """In words that name it."""
     with pytest.raises(BadOption, match=words):
         read("kafka_records", big, **options)
 
 
 def test_a_schema_of_ones_own_has_known_columns(big):
-    """Another name, or another type of a known one, is refused; a part of the columns is not."""
+    """Another name, or another type of a known column, is refused; a subset of the columns is not."""
     source = RecordsSource({"path": str(big)})
     assert source.reader(StructType().add("offset", LongType()))
     for name, kind in (("offset", StringType()), ("nothing", LongType())):
@@ -698,8 +682,8 @@ def test_a_schema_of_ones_own_has_known_columns(big):
     ],
 )
 def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ, conf, is_this):
-    """The first python3 on PATH, Spark's default, need not have kafkaviz; what somebody said
-    counts, and a cluster has its own; what is not this Python is asked for kafkaviz.
+    """Spark's default, the first python3 on PATH, may lack kafkaviz. A configured Python counts, a
+    cluster has its own, and a foreign Python is probed.
     """
     probed = []
     monkeypatch.setattr(
@@ -726,7 +710,7 @@ def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ
 
 
 def test_a_directory_may_be_named_by_a_uri(big):
-    """file: is a path of this machine, s3: stays an address, and what is neither is refused."""
+    """file: is a path of this machine, s3: stays an address, and anything else is refused."""
     assert directories({"path": big.as_uri()}) == [str(big)]
     assert directories({"path": f"file:{big}"}) == [str(big)]
     assert directories({"path": "s3://bucket/kafka"}) == ["s3://bucket/kafka"]
@@ -735,7 +719,6 @@ def test_a_directory_may_be_named_by_a_uri(big):
 
 
 def test_a_directory_that_is_none_is_refused(tmp_path):
-    """As everywhere."""
     with pytest.raises(CannotOpen):
         read("kafka_batches", tmp_path / "gone")
     with pytest.raises(
@@ -749,7 +732,7 @@ def test_a_directory_that_is_none_is_refused(tmp_path):
 def test_spark_gives_the_same_rows(spark, clean, big):
     """All five formats through Spark: pushed filters, N partitions, and SQL on top.
 
-    Topics of few rows, with every codec, nulls, transactions and several segments.
+    Small topics, with every codec, nulls, transactions and several segments.
     """
     from pyspark.sql.functions import spark_partition_id
 
@@ -792,8 +775,8 @@ def test_spark_gives_the_same_rows(spark, clean, big):
 )
 @pytest.mark.parametrize("position", [7, "a batch"])
 def test_a_log_that_is_cut_after_the_plan_is_lost_data(tmp_path, name, position):
-    """At a batch or within one, closed or active, as a file that is gone is; it is no end that was
-    set ahead.
+    """At a batch or within one, closed or active, like a deleted file; a configured end is
+    different.
     """
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(offset, [whole_logs.START_MS]) for offset in range(40)]

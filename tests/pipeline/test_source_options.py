@@ -1,4 +1,4 @@
-"""Options that skip: no row outside of them is given, and no file is read for nothing."""
+"""Options that skip: no row outside of them is given, and no file is read in vain."""
 
 from math import inf
 
@@ -15,8 +15,8 @@ START_MS = whole_logs.START_MS
 
 @pytest.fixture(scope="module")
 def broker_directory(tmp_path_factory):
-    """Three partitions; each has three segments of 100 batches of ten records, a second a batch,
-    which lies across each range below.
+    """Returns three partitions with three segments of 100 batches of ten records, one second per
+    batch.
     """
     directory = whole_logs.broker(tmp_path_factory.mktemp("options") / "made")
     for partition in range(3):
@@ -34,7 +34,6 @@ def broker_directory(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def every_row(broker_directory) -> dict[str, list[dict]]:
-    """All rows of the formats, read without an option."""
     names = ("kafka_records", "kafka_batches", "kafka_offset_index", "kafka_time_index")
     return {name: read(name, broker_directory).to_pylist() for name in names}
 
@@ -58,9 +57,7 @@ def within(rows: list[dict], column: str, least: float, most: float) -> list[dic
 def test_a_range_of_offsets_has_its_rows_and_no_other(
     broker_directory, every_row, text, least, most, task_bytes
 ):
-    """Both ends included, as all rows filtered have them; of batches those that hold one, of
-    segments those that by their names may.
-    """
+    """Both ends are included; batches that hold one, segments that by their names may."""
     options = {"task_bytes": task_bytes}
     for name in ("kafka_records", "kafka_offset_index", "kafka_time_index"):
         assert read(name, broker_directory, **options, offsets=text).to_pylist() == within(
@@ -81,7 +78,7 @@ def test_a_range_of_offsets_has_its_rows_and_no_other(
 
 @pytest.mark.parametrize("late_ms", [None, "0"])
 def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, every_row, late_ms):
-    """In milliseconds and as ISO 8601, with a zone and without; both ends included."""
+    """In milliseconds and as ISO 8601, with and without a zone; both ends are included."""
     options = {} if late_ms is None else {"late_ms": late_ms}
     least, most = START_MS + 123_400, START_MS + 170_100
     start, stop = units.moment(least), units.moment(most)
@@ -110,7 +107,6 @@ def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, every_row,
 
 
 def test_partitions_are_numbers_and_ranges(broker_directory):
-    """Separated by commas."""
     for text, numbers in (
         ("1", {1}),
         ("0,2", {0, 2}),
@@ -125,7 +121,7 @@ def test_partitions_are_numbers_and_ranges(broker_directory):
 
 
 def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
-    """The bytes of a range: less than a fiftieth, by offsets and by times, without any filter."""
+    """Less than a fiftieth of the bytes, by offsets and by times, without any filter."""
     size_bytes = sum(path.stat().st_size for path in broker_directory.rglob("*.log"))
     for options in (
         {"offsets": "1500-1549"},
@@ -140,7 +136,7 @@ def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
 
 
 def test_times_are_for_rows_that_have_one(broker_directory):
-    """A segment and a slot of an .index have none: nothing is left out without a word."""
+    """A segment and a slot of an .index have none, so nothing is left out silently."""
     for name in ("kafka_segments", "kafka_offset_index"):
         with pytest.raises(
             BadOption,
@@ -153,7 +149,7 @@ def test_times_are_for_rows_that_have_one(broker_directory):
 
 
 def test_ranges_are_read_as_they_are_written():
-    """ISO 8601 in UTC where it has no zone."""
+    """ISO 8601 is UTC if it has no zone."""
     options = parse_options(
         {
             "timestamps": "2026-09-21T18:22:31.444/2026-09-21T20:22:31.500+02:00",

@@ -1,5 +1,3 @@
-"""Spools return their values: partitions in the order of the listing, and sorted values."""
-
 from random import Random
 
 import pytest
@@ -12,12 +10,10 @@ from tests.pipeline.small_logs import write_broker, write_segment
 
 @pytest.fixture
 def made(tmp_path):
-    """Three topic-partitions."""
     return write_broker(tmp_path / "made", {f"a-{number}": [[100] * 5] for number in range(3)})
 
 
 def test_partitions_come_back(made):
-    """One by one, in any order, as often as one likes."""
     expected, spool = (
         open_broker(made).partitions,
         open_broker(made, collect=PartitionSpool).partitions,

@@ -1,4 +1,4 @@
-"""Which queries are allowed, judged by DuckDB's syntax tree, and their errors in our words."""
+"""Which queries are allowed, by DuckDB's syntax tree, and their errors in our words."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from kafkaviz.pipeline.sql import sql
 
 
 class DuckDBFault(Exception):
-    """What DuckDB raises with `errors_as_json`."""
+    """The error that DuckDB raises with `errors_as_json`."""
 
     def __init__(self, kind: str, text: str, **details: str) -> None:
         words = {"exception_type": kind, "exception_message": text} | details
@@ -19,7 +19,6 @@ class DuckDBFault(Exception):
 
 @pytest.fixture(scope="module")
 def parse() -> Iterator[Callable[[str], dict]]:
-    """DuckDB's own parser."""
     with duckdb.connect(":memory:") as connection:
         yield lambda text: json.loads(
             connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0]
@@ -59,7 +58,6 @@ def parse() -> Iterator[Callable[[str], dict]]:
     ],
 )
 def test_what_is_refused(parse, text, key, advice, marked):
-    """In a message of its own, with advice where there is some, and the characters."""
     with pytest.raises(sql.QueryError) as refusal:
         sql.check_query(text, parse)
     error = refusal.value
@@ -110,14 +108,14 @@ def test_what_only_asks_the_catalog_is_not_refused(parse, text):
     ],
 )
 def test_a_common_mistake_is_told_in_our_words(details, key, advice):
-    """With what DuckDB proposes, where it proposes something."""
+    """With DuckDB's proposal if it has one."""
     error = sql.query_error(DuckDBFault("Binder", "unused", **details), "SELECT 1")
     assert error.what.key == key
     assert (error.advice and error.advice.key) == advice
 
 
 def test_other_mistakes_are_told_in_duckdbs_first_sentence():
-    """The rest is advice, but not the list of all that it could have meant."""
+    """The rest is advice, but not the list of all candidates."""
     text = "No overload fits!\n Add casts. Or not. Candidates: a, b"
     error = sql.query_error(DuckDBFault("Binder", text), "SELECT 1")
     assert str(error.what) == "No overload fits! Add casts"
@@ -154,7 +152,7 @@ def test_a_fault_that_no_query_is_to_blame_for(fault):
     ids=str,
 )
 def test_the_place_of_a_fault_is_counted_in_characters(details, expected):
-    """DuckDB counts bytes, and from the beginning of what it was given."""
+    """DuckDB counts bytes from the beginning of its input."""
     text = "SELECT 中, nope"
     error = sql.query_error(DuckDBFault("Binder", "x", **details), f"{text}", 1)
     marked, place = expected
@@ -164,14 +162,14 @@ def test_the_place_of_a_fault_is_counted_in_characters(details, expected):
 
 
 def test_a_fault_of_a_query_of_several_lines_names_one():
-    """From 1, as an editor counts, and the column too."""
+    """Lines and columns count from 1, as in an editor."""
     error = sql.QueryError(sql.EMPTY[0], None, 11, 14)
     location = sql.locate_error("SELECT 1,\n nope", error)
     assert (location.line, location.column, location.text) == (2, 2, " nope")
 
 
 def test_a_fault_of_all_of_a_query_has_no_line():
-    """To mark each line of it would say nothing; a query of one line is marked."""
+    """Marking each of its lines would say nothing; a query of one line is marked."""
     error = sql.QueryError(sql.EMPTY[0], None, 0, 11)
     assert sql.locate_error("SELECT 1,\n2\n", error) is None
     assert sql.locate_error("SELECT 1, 2", error).line == 1

@@ -24,7 +24,7 @@ from tests.support import ingest
 
 @pytest.fixture(scope="module")
 def catalogs(tmp_path_factory) -> tuple[Path, Path]:
-    """The catalogs of two brokers, without findings: the tables of the checks have no file."""
+    """Returns the catalogs of two brokers without findings: the tables of the checks have no file."""
     folder, partitions = (
         tmp_path_factory.mktemp("sql"),
         {
@@ -41,7 +41,9 @@ def catalogs(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[CatalogDatabase]:
-    """As if its process were limited: the limit would be this one's until it ends."""
+    """Opens a database as if this process were limited, because a real limit would last until its
+    end.
+    """
     database = CatalogDatabase(256, 1)
     database._is_limited = True
     with pytest.MonkeyPatch.context() as patched:
@@ -56,8 +58,6 @@ def request(folder: Path, text: str, most_rows: int = 100) -> dict:
 
 @pytest.fixture
 def reply(database, catalogs):
-    """Returns the reply to a query of the first catalog, and its rows."""
-
     def ask(text: str, most_rows: int = 100) -> tuple[dict, list[dict]]:
         head, body = database.reply(request(catalogs[0], text, most_rows))
         return head, pa.ipc.open_stream(body).read_all().to_pylist() if body else []
@@ -66,7 +66,7 @@ def reply(database, catalogs):
 
 
 def test_the_rows_of_a_query(reply):
-    """As an Arrow stream, with how many there are and how long it took."""
+    """As an Arrow stream, with their number and the duration."""
     head, rows = reply("SELECT topic, count(*) AS n FROM batches GROUP BY topic ORDER BY topic")
     assert rows == [{"topic": "orders", "n": 5}, {"topic": "refunds", "n": 4}]
     assert (head["all_rows"], head["cut_at"]) == (2, 0)
@@ -79,21 +79,21 @@ def test_more_rows_than_are_sent_are_counted(reply):
 
 
 def test_rows_that_take_long_to_count_are_not_counted(reply, monkeypatch):
-    """The query is answered all the same."""
+    """The query is answered anyway."""
     monkeypatch.setattr(sql_worker, "COUNTED_WITHIN_S", 0.05)
     head, rows = reply("SELECT a.range AS n FROM range(10000000) a, range(10000000) b", most_rows=2)
     assert (len(rows), head["all_rows"]) == (2, None)
 
 
 def test_a_long_text_is_cut(reply):
-    """And only a text that is too long; the reply says at how many characters."""
+    """Only a text that is too long; the reply states the number of characters."""
     head, rows = reply(f"SELECT repeat('x', {CELL_CHARACTERS + 1}) AS a, 'b' AS b")
     most = CELL_CHARACTERS // 2
     assert (head["cut_at"], rows) == (most, [{"a": "x" * most + "…", "b": "b"}])
 
 
 def test_what_arrow_or_a_page_could_not_hold_is_text(reply):
-    """Bytes, lists and spans of time; a sum of whole numbers is one, and no name comes twice."""
+    """Bytes, lists and intervals; a sum of whole numbers stays one, and no name appears twice."""
     _, rows = reply(
         "SELECT '\\xAA\\xFF'::BLOB AS b, [1, 2] AS a, INTERVAL 2 MONTH AS i, sum(9) AS s, 1 AS n, "
         "2 AS N -- so;\n;"
@@ -107,7 +107,6 @@ def test_a_table_without_files_has_its_columns(reply):
 
 
 def test_another_catalog_is_opened_and_the_first_again(database, catalogs):
-    """Each time with its own tables."""
     topics = []
     for folder in (*catalogs, catalogs[0]):
         _, body = database.reply(request(folder, "SELECT DISTINCT topic FROM segments ORDER BY 1"))
@@ -135,7 +134,7 @@ def test_a_wrong_query_is_told_with_its_place(reply, text, key, marked):
 
 
 def test_a_fault_of_a_value_is_found_when_the_query_runs(reply):
-    """DuckDB knows it by then inside our own SELECT; the place is still one of the query."""
+    """DuckDB reports it inside our own SELECT; the place is still one of the query."""
     text = "SELECT '中' AS a, CAST(topic AS INT) AS b FROM segments"
     head, _ = reply(text)
     what, _, start, stop = head["wrong"]
@@ -160,7 +159,7 @@ def test_memory_that_runs_out_is_said(reply, monkeypatch):
 
 
 def test_files_that_are_gone_are_said(database, catalogs, tmp_path):
-    """An ingest may have replaced them; a folder that is gone is the same."""
+    """An ingest may have replaced them; a missing folder is the same."""
     lost = request(catalogs[0], "SELECT * FROM batches")
     tables = {name: [] for name in TABLES} | {"batches": ["gone.parquet"]}
     assert database.reply(lost | {"tables": tables}) == ({"lost_files": True}, b"")
@@ -181,7 +180,7 @@ def data_bytes() -> int:
 
 
 def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
-    """Beyond what it has, for DuckDB and for what DuckDB does not count."""
+    """Beyond what it already has, for DuckDB and for memory that DuckDB does not count."""
     limits = {}
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.update({kind: limit}))
     before_bytes = data_bytes()
@@ -194,7 +193,7 @@ def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
 
 
 def test_requests_are_answered_one_after_the_other(catalogs, monkeypatch, capfdbinary):
-    """A line of JSON each, and behind it the bytes of the rows; what else is printed is no reply."""
+    """One line of JSON each, followed by the bytes of the rows; other output is no reply."""
     texts = ["SELECT 1 AS a", "SELECT nope", "SELECT 2 AS a"]
     lines = [json.dumps(request(catalogs[0], text)).encode() for text in texts]
     reply_to = CatalogDatabase.reply
@@ -230,8 +229,6 @@ def test_the_end_of_the_server_ends_the_process(monkeypatch):
 
 
 class FakeWorker:
-    """A worker whose reply is given."""
-
     is_alive = True
 
     def __init__(self, reply: tuple[dict, bytes] | Exception) -> None:
@@ -267,7 +264,7 @@ def test_a_worker_that_fails_is_told_from_a_wrong_query(catalogs, monkeypatch, a
     "output", [b"", b"no JSON\n", b'{"bytes": 7}\nshort', b'{"bytes": 11}\nabcdefghijk'], ids=repr
 )
 def test_a_reply_that_is_cut_or_too_large_ends_its_worker(output, monkeypatch):
-    """Whatever it said before: it is none to ask again, and no rest is read as the next reply."""
+    """Whatever it said before: its rest must not be read as the next reply."""
     monkeypatch.setattr(worker_pool, "MAX_BYTES", 10)
     steps = []
     worker = object.__new__(worker_pool.Worker)

@@ -16,7 +16,6 @@ KEYS = ("topic", "partition", "segment_base_offset", "interval_bytes")
 
 
 def plainly(directory: Path) -> list[dict]:
-    """Each segment swept in this process."""
     segments = []
     for partition in open_broker(directory).partitions:
         for segment in [
@@ -64,9 +63,7 @@ def test_a_segment_read_in_stretches_is_swept_once(
 
 
 def test_what_was_swept_is_kept(in_process, tmp_path):
-    """A segment that has not changed is not read for it again; without findings there is no
-    sweep.
-    """
+    """An unchanged segment is not read for it again; without findings there is no sweep."""
     broker, out = (
         write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]}),
         tmp_path / "catalog",

@@ -1,5 +1,5 @@
-"""Tables that CREATE TABLE ... USING has put into Spark's catalog, and what Spark gives a source of
-them.
+"""Tables that CREATE TABLE ... USING has put into Spark's catalog, and what Spark passes to their
+source.
 """
 
 import json
@@ -38,7 +38,6 @@ def test_properties_of_a_table_are_no_options():
 
 
 def test_a_table_without_a_directory_is_refused_when_it_is_made():
-    """No query of it could name one."""
     properties = {name: value for name, value in PROPERTIES.items() if name != "path"}
     with pytest.raises(CannotOpen, match="names no directory"):
         RecordsSource(properties).schema()
@@ -53,7 +52,7 @@ def test_a_mistyped_option_of_a_table_is_refused(name):
 
 
 def test_a_query_of_a_table_has_its_options_from_the_columns(clean):
-    """Spark gives a SELECT nothing but the columns, and what stands in WITH."""
+    """Spark passes a SELECT only the columns and the options in WITH."""
     properties = {**PROPERTIES, "path": str(clean)}
     schema = RecordsSource(properties).schema()
     assert json.loads(schema.fields[0].metadata[table_options.METADATA_KEY]) == {
@@ -72,7 +71,7 @@ def test_a_query_of_a_table_has_its_options_from_the_columns(clean):
 
 
 def test_a_load_does_not_take_the_options_of_a_table(clean):
-    """A schema that was taken from a table says nothing of another directory."""
+    """A schema from a table says nothing about another directory."""
     schema = RecordsSource(PROPERTIES).schema()
     reader = RecordsSource({"path": str(clean), "topics": "orders"}).reader(schema)
     assert reader.options.topics == ("orders",)
@@ -87,7 +86,7 @@ def test_columns_carry_no_password():
 
 @pytest.mark.slow
 def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
-    """Made and asked in SQL: the rows of a load, and a mistyped option in one line."""
+    """Created and queried in SQL: the rows of a load, and a mistyped option in one line."""
     register(spark)
     spark.sql(f"CREATE DATABASE kafkaviz_tables LOCATION '{tmp_path}'")
     try:
@@ -118,7 +117,7 @@ def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
 
 
 def assert_one_line(text: str, words: str) -> None:
-    """Asserts that the first line of Spark's text holds the sentence, and that no Python traceback
+    """Asserts that the first line of Spark's text has the sentence, and that no Python traceback
     follows.
     """
     first, *rest = text.splitlines()

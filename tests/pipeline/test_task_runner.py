@@ -1,4 +1,4 @@
-"""Tasks of an ingest in Spark's workers, and the catalog that comes of them.
+"""Tasks of an ingest in Spark's workers, and the resulting catalog.
 
 One session serves all of these; the slow ones start others, and some need none.
 """
@@ -40,20 +40,17 @@ KINDS = {
 
 @pytest.fixture
 def out(tmp_path) -> Path:
-    """Where the catalog goes."""
     return tmp_path / "catalog"
 
 
 @pytest.fixture
 def tiny_tasks(monkeypatch) -> None:
-    """Makes one task per segment."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
-    """Every file of a catalog that readers go by."""
     paths = [
         path
         for path in folder.rglob("*")
@@ -78,8 +75,8 @@ def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, 
 def test_the_folders_of_tables_are_ordinary_parquet(
     some_partitions, damaged, spark, in_process, tmp_path
 ):
-    """Of one catalog and of several at once, though they are links: as many rows as the
-    descriptions say, also after a second run.
+    """Of one catalog and of several at once, though they are links: the number of rows in the
+    descriptions, also after a second run.
     """
     for name, directory in (("clean", some_partitions), ("damaged", damaged)):
         in_process(directory, catalog=tmp_path / name, findings=True)
@@ -103,8 +100,8 @@ def test_the_folders_of_tables_are_ordinary_parquet(
 
 
 def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, in_process, out):
-    """Batches, records, offsets and ends of every log, entries of every index, as kafka-dump-log
-    4.3.1 printed them.
+    """Batches, records, offsets and ends of every log, entries of every index, by kafka-dump-log
+    4.3.1.
     """
     in_process(clean, damaged, catalog=out)
     expected = json.loads((data / "dump_counts.json").read_text())
@@ -128,9 +125,9 @@ def test_eight_brokers_are_what_kafka_and_the_in_process_reader_say(shared, data
 
 
 def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
-    """The catalog's segments against counts of Kafka's dumps.
+    """Compares the catalog's segments with counts of Kafka's dumps.
 
-    In a dump that died, or of a slot never written, Kafka is not asked.
+    A dump that failed, or an unwritten slot, is not compared.
     """
     read = catalog.read(out)
     directories = {
@@ -167,7 +164,6 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
 
 
 def row_counts(row: dict, kind: str) -> dict | int:
-    """Returns the counts in a row of segments about one of its files."""
     if kind != "log":
         return row["offset_entries" if kind == "index" else "time_entries"]
     return {
@@ -177,7 +173,6 @@ def row_counts(row: dict, kind: str) -> dict | int:
 
 
 def as_told(counts: dict) -> dict:
-    """The same of a dump."""
     end = {"first_offset": counts["first_base_offset"], "valid_bytes": counts["end_position"]}
     return {**{name: counts[name] for name in ("batches", "records", "last_offset")}, **end}
 
@@ -226,8 +221,8 @@ def test_segments_of_several_tasks_are_put_together(clean, in_process, out, monk
 
 
 def test_a_wrong_cut_is_read_again(tmp_path, on_spark, out, monkeypatch):
-    """A second job reads that segment in one piece; the files of its splits are not taken in. A
-    third puts together those of each of three tables.
+    """A second job reads that segment in one piece, without its splits' files. A third puts
+    together those of each of three tables.
     """
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 90], "b-0": [[100] * 90]})
     monkeypatch.setattr(
@@ -241,9 +236,7 @@ def test_a_wrong_cut_is_read_again(tmp_path, on_spark, out, monkeypatch):
 
 
 def test_a_cancelled_run_leaves_the_catalog(tmp_path, on_spark, out, tiny_tasks):
-    """It ends within about a second, in the middle of its tasks; the session goes on to serve the
-    next run.
-    """
+    """It ends within about a second, in the middle of its tasks; the session serves the next run."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 1000})
     small = write_broker(tmp_path / "small", {"a-0": [[100] * 3]})
     on_spark(small, catalog=out)
@@ -283,9 +276,7 @@ def test_cancelled_before_its_first_task(tmp_path, on_spark, out, tiny_tasks):
 
 @pytest.mark.slow
 def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkeypatch):
-    """Its task is tried again, and writes again; what the first attempt had written is not in the
-    catalog.
-    """
+    """Its task is tried again; what the first attempt had written is not in the catalog."""
     broker = write_broker(tmp_path / "made", {"a-0": [[61] * 70_000, [100] * 3]})
     plan, marker = job.plan, tmp_path / "died"
 
@@ -368,7 +359,6 @@ def test_tasks_pickle_without_what_was_read(clean):
 @pytest.mark.nightly
 @pytest.mark.parametrize("master", ["local[1]", "local[*]"])
 def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
-    """One worker, or as many as there are."""
     on_spark(clean, catalog=out, master=master)
     assert_catalog_holds(out, clean)
     assert unpack_if_archive(clean) == clean

@@ -1,5 +1,3 @@
-"""The data source on a broker directory joined with its tiered storage."""
-
 import hashlib
 import shutil
 from pathlib import Path
@@ -26,7 +24,7 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("is_aiven", [False, True])
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_the_records_are_those_of_a_consumer(recorded, tmp_path, topic, is_aiven):
-    """With keys and values, of remote segments and of local ones."""
+    """With keys and values, from remote and local segments."""
     logs, store = recorded
     if is_aiven:
         store = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
@@ -58,7 +56,6 @@ def test_committed_records_are_those_of_a_consumer(recorded, topic):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_reads_the_joined_directory(recorded, name):
-    """By the option, or by the path of the folder that shows both."""
     joined = read(name, join_tiered(*recorded))
     assert read(name, recorded[0], tiered=str(recorded[1])).num_rows == joined.num_rows
     assert joined.num_rows > read(name, recorded[0]).num_rows
@@ -78,7 +75,7 @@ def test_the_workers_of_a_cluster_see_no_view(recorded):
 
 @pytest.mark.parametrize("is_torn", [False, True], ids=["flipped", "torn"])
 def test_damage_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path, is_torn):
-    """In the name of the file that the broker had, and not where the cache shows it."""
+    """By the name of the broker's file, not its place in the cache."""
     logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
     shutil.copytree(recorded[1], store)
     (log,) = store.rglob(f"orders-0-*/{41:020}-*.log")
@@ -93,7 +90,7 @@ def test_damage_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path,
 
 @pytest.fixture
 def holed(recorded, tmp_path) -> tuple[Path, Path]:
-    """The offsets 41 to 64 of orders-0 are nowhere: their .log is gone from the store."""
+    """Returns a store without the .log of offsets 41 to 64 of orders-0."""
     logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
     shutil.copytree(recorded[1], store)
     for log in store.rglob(f"orders-0-*/{41:020}-*"):
@@ -114,7 +111,7 @@ def holed(recorded, tmp_path) -> tuple[Path, Path]:
     ],
 )
 def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
-    """With the file as the broker had it, and the offsets. PERMISSIVE makes it a row."""
+    """With the broker's file and the offsets. PERMISSIVE makes it a row."""
     logs, store = holed
     expected = rf"{logs}/orders-0/{41:020}\.log: offsets 41 to 64: the metadata says that"
     for mode in ("FAILFAST", "DROPMALFORMED"):
@@ -127,7 +124,7 @@ def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
 
 @pytest.mark.parametrize("asked", [{"offsets": "0-40"}, {"offsets": "65-"}])
 def test_what_lies_beside_a_hole_is_read(holed, recorded, asked):
-    """As a consumer is given it; other topics too."""
+    """As a consumer gets it; other topics too."""
     logs, store = holed
     for options in ({"topics": "orders", **asked}, {"topics": "payments,audit"}):
         rows = read("kafka_records", logs, tiered=str(store), **options)
@@ -136,7 +133,7 @@ def test_what_lies_beside_a_hole_is_read(holed, recorded, asked):
 
 
 def test_a_hole_before_all_that_is_left_is_one(recorded, tmp_path):
-    """From the first offset that the metadata knows of; earliest is there."""
+    """From the first offset that the metadata knows; `earliest` is an option."""
     logs, store = recorded[0], tmp_path / "store"
     shutil.copytree(recorded[1], store)
     for log in store.rglob(f"orders-0-*/{0:020}-*"):
@@ -168,7 +165,7 @@ def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, tmp_path)
 
 @pytest.mark.parametrize("kind", ["rsm-manifest", "log", "indexes"])
 def test_a_bad_object_is_its_segments_alone(recorded, tmp_path, kind):
-    """Queries that do not touch it read as ever, whichever object it is; check has a finding."""
+    """Queries that do not touch it succeed, whichever object it is; check has a finding."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     (path,) = bucket.rglob(f"orders-*/0/{41:020}-*.{kind}")

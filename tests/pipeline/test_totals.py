@@ -1,5 +1,5 @@
-"""The numbers that pages and commands tell of one broker: where two differ, they differ by logs
-that are named, and by nothing else.
+"""The numbers that pages and commands give for one broker: where two differ, they differ by named
+logs and nothing else.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ SAMPLES = ("clean", "damaged", "killed")
 
 
 def counted(segments: Iterable[Segment]) -> list[int]:
-    """Segments, batches, offset and time entries, segment by segment."""
+    """Returns segments, batches, offset and time entries, segment by segment."""
     segments = list(segments)
     return [
         len(segments),
@@ -31,19 +31,16 @@ def counted(segments: Iterable[Segment]) -> list[int]:
 
 
 def without(numbers: Sequence[int], *logs: Sequence[int]) -> list[int]:
-    """Returns the numbers less those of the other logs."""
     return [every - sum(parts) for every, *parts in zip(numbers, *logs, strict=True)]
 
 
 @pytest.fixture(params=SAMPLES)
 def broker(request) -> Broker:
-    """One of the samples."""
     return open_broker(request.getfixturevalue(request.param))
 
 
 @pytest.fixture
 def everything(broker) -> list[int]:
-    """Returns the counts of all segments in the directory."""
     return counted(segment for partition in broker.partitions for segment in partition.segments)
 
 
@@ -74,7 +71,7 @@ def aside(broker) -> dict[str, list[int]]:
 
 
 def test_the_broker_page_counts_all(broker, everything, in_process, tmp_path):
-    """Names and indexes by itself; batches from the catalog."""
+    """It reads names and indexes itself, and batches from the catalog."""
     known = overview.with_entries(overview.inventory(broker)).total
     assert [known.segments, known.offset_entries, known.time_entries] == [
         everything[0],
@@ -90,7 +87,7 @@ def test_the_broker_page_counts_all(broker, everything, in_process, tmp_path):
 def test_the_catalog_has_no_rows_of_files_with_a_suffix(
     broker, everything, aside, in_process, tmp_path
 ):
-    """But their segments."""
+    """Only their segments."""
     in_process(broker.path, catalog=tmp_path / "catalog")
     tables = ("segments", "batches", "offset_entries", "time_entries")
     rows = [pq.read_table(tmp_path / "catalog" / name).num_rows for name in tables]
@@ -98,7 +95,7 @@ def test_the_catalog_has_no_rows_of_files_with_a_suffix(
 
 
 def test_the_data_source_is_without_renamed_directories_too(broker, everything, aside):
-    """Unless they are asked for; the segments of files with a suffix are rows."""
+    """Unless they are requested; segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
     options = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
     assert [read(name, broker.path, **options).num_rows for name in FORMATS] == without(
@@ -110,7 +107,7 @@ def test_the_data_source_is_without_renamed_directories_too(broker, everything, 
 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
-    """And counts segments without a batch: they have files and maps."""
+    """Segments without a batch are counted: they have files and maps."""
     source = open_source(broker.path)
     health, totals = (
         source.total.measurement,

@@ -1,5 +1,3 @@
-"""A query of committed records is planned without the end of the log; its tasks read that."""
-
 import pickle
 import random
 import shutil
@@ -29,14 +27,14 @@ def reader_of(name: str, directory, **options: str) -> KafkaReader:
 
 
 def offsets_of(reader: KafkaReader, tasks) -> list[int | None]:
-    """The offsets that tasks give, pickled on their way as by Spark."""
+    """Returns the offsets that tasks give, pickled as by Spark."""
     reader, tasks = pickle.loads(pickle.dumps((reader, tasks)))
     batches = [batch for task in tasks for batch in reader.read(task)]
     return [offset for batch in batches for offset in batch.column("offset").to_pylist()]
 
 
 def write_snapshot(partition, offset: int, open_since: dict[int, int]) -> None:
-    """A producer snapshot that names open transactions."""
+    """Writes a producer snapshot with open transactions."""
     producers = np.zeros(len(open_since), producer_snapshot.PRODUCER)
     producers["producer_id"] = list(open_since)
     producers["current_txn_first_offset"] = list(open_since.values())
@@ -63,7 +61,7 @@ class RandomLog:
 
     @property
     def committed(self) -> list[int]:
-        """The offsets that a consumer of committed records is given, markers among them."""
+        """Returns the offsets that a consumer of committed records gets, markers among them."""
         end = min(self.open.values(), default=self.end_offset)
         return [offset for offset in range(end) if offset not in self.aborted]
 
@@ -100,8 +98,8 @@ class RandomLog:
 @pytest.mark.parametrize("has_snapshots", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_log_is_read_before_the_first_task(tmp_path, monkeypatch, seed, has_snapshots):
-    """Of a copy of a running broker, whose end no snapshot describes; whoever reads which of its
-    splits first, and where ten segments without any snapshot are too many to be named in each task.
+    """On a copy of a running broker, whose end no snapshot describes; in any order of its splits,
+    and also if ten segments without a snapshot are too many to list in each task.
     """
     directory = whole_logs.broker(tmp_path / "made")
     log = RandomLog(directory, seed, segments=10, has_snapshots=has_snapshots)
@@ -121,7 +119,7 @@ def test_no_log_is_read_before_the_first_task(tmp_path, monkeypatch, seed, has_s
 
 
 def test_the_end_of_a_log_is_followed_once_by_a_process(tmp_path, monkeypatch):
-    """However many splits need it; those before a snapshot without an open transaction do not."""
+    """However many splits need it; splits before a snapshot without an open transaction do not."""
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [plain(offset) for offset in range(50)])
     write_snapshot(directory / "t-0", 50, {})
@@ -142,7 +140,7 @@ def test_the_end_of_a_log_is_followed_once_by_a_process(tmp_path, monkeypatch):
 
 
 def test_of_a_cleanly_stopped_log_the_snapshot_at_its_end_tells_all(clean):
-    """No tail is left for the tasks (a real broker's, 4.3.1), but where none was written."""
+    """The tasks read no tail (a real broker's, 4.3.1), unless no snapshot was written."""
     undecided = []
     for partition in open_broker(clean).partitions:
         known, problems = plan_transactions(partition)
@@ -156,7 +154,7 @@ def test_of_a_cleanly_stopped_log_the_snapshot_at_its_end_tells_all(clean):
 
 @pytest.fixture
 def open_at_the_roll(tmp_path):
-    """A transaction of the closed segment that is aborted in the active one."""
+    """Returns a transaction of the closed segment that is aborted in the active one."""
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [plain(0), of_producer(7, 1)])
     write_snapshot(directory / "t-0", 3, {7: 1})
@@ -165,9 +163,7 @@ def open_at_the_roll(tmp_path):
 
 
 def test_a_tail_that_was_cut_since_the_plan_ends_the_query(open_at_the_roll):
-    """Without its marker the transaction would seem to be open, and what follows would be hidden
-    in silence.
-    """
+    """Without its marker the transaction would seem open, and the rest would be hidden silently."""
     log = open_at_the_roll / "t-0" / f"{3:020d}.log"
     data = log.read_bytes()
     for mode in ("FAILFAST", "DROPMALFORMED"):
@@ -195,7 +191,7 @@ def test_a_listed_tail_that_lost_its_first_segments_ends_the_query(tmp_path):
 
 
 def test_a_marker_that_cannot_be_read_is_one_row(open_at_the_roll):
-    """However many splits would need it."""
+    """However many splits need it."""
     log = open_at_the_roll / "t-0" / f"{3:020d}.log"
     data = bytearray(log.read_bytes())
     broken = marker(7, 5, ABORT)[:-10] + b"\xff" * 10
@@ -209,7 +205,7 @@ def test_a_marker_that_cannot_be_read_is_one_row(open_at_the_roll):
 
 @pytest.mark.parametrize("is_stopped", [True, False])
 def test_an_end_behind_the_last_stable_offset_is_lost_data(open_at_the_roll, is_stopped, caplog):
-    """Whether a snapshot tells it when the query is planned or a task finds it in the log."""
+    """Whether a snapshot shows it when the query is planned, or a task finds it in the log."""
     shutil.rmtree(open_at_the_roll / "t-0")
     batches = [plain(0), plain(1), of_producer(7, 2), plain(4), plain(5)]
     whole_logs.write(open_at_the_roll / "t-0", batches)

@@ -22,35 +22,33 @@ RECOVERY_POINTS, LOG_STARTS = "recovery-point-offset-checkpoint", "log-start-off
 
 
 def logs(broker: Path) -> list[Path]:
-    """The .log files of topics, in order."""
     return sorted(path for path in broker.glob("*-*/*.log") if not path.parent.name.startswith("_"))
 
 
 def shift_time(path: Path, days: int) -> None:
-    """Another modification time; the newest one counts as now."""
+    """Sets another modification time; the newest one counts as now."""
     newest_ns = max(log.stat().st_mtime_ns for log in logs(path.parents[1]))
     os.utime(path, ns=(newest_ns, newest_ns + days * DAY_NS))
 
 
 def append_text(path: Path, text: str) -> None:
-    """More of a small file, which may not be there yet."""
+    """Appends to a small file, which may not exist yet."""
     path.write_text((path.read_text() if path.is_file() else "") + text)
 
 
 def add_to_offsets(path: Path) -> None:
-    """The first topic-partition of a checkpoint is 7 offsets further."""
+    """Moves the first topic-partition of a checkpoint by 7 offsets."""
     lines = path.read_text().splitlines()
     entry, _, offset = lines[2].rpartition(" ")
     path.write_text("\n".join([*lines[:2], f"{entry} {int(offset) + 7}", *lines[3:], ""]))
 
 
 def cut_log(path: Path) -> None:
-    """A .log without its last bytes."""
     path.write_bytes(path.read_bytes()[:-9])
 
 
 def take_room(path: Path) -> None:
-    """The same bytes and time, in a file with a hole."""
+    """Writes the same bytes and time into a file with a hole."""
     data, times = path.read_bytes(), path.stat()
     path.unlink()
     with path.open("wb") as file:
@@ -122,9 +120,9 @@ def test_copied_rows_are_those_that_would_be_made(
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "room is freed"])
 def test_each_change_is_noticed_by_itself(name, some_partitions, in_process, tmp_path, copies):
-    """And leaves some directories as they are, but for a kill and a limit, which concern them all.
+    """Each leaves some directories unchanged, except a kill and a limit, which concern all of them.
 
-    What room a file takes no run looks for.
+    No run looks at a file's allocated size.
     """
     broker, out = tmp_path / "broker", tmp_path / "out"
     shutil.copytree(some_partitions, broker)
@@ -142,8 +140,8 @@ def test_each_change_is_noticed_by_itself(name, some_partitions, in_process, tmp
 
 
 def test_one_change_makes_one_directory_anew(clean, in_process, tmp_path, copies):
-    """And one where records lie ahead of the clock, one where a transaction is open: all others
-    are copied, of a broker of 37 directories or of 2 000.
+    """Besides it, one with records ahead of the clock and one with an open transaction; all others
+    are copied, for a broker of 37 directories or of 2 000.
     """
     broker, out = tmp_path / "broker", tmp_path / "out"
     shutil.copytree(clean, broker)
@@ -156,7 +154,7 @@ def test_one_change_makes_one_directory_anew(clean, in_process, tmp_path, copies
 
 
 def all_rows(out: Path) -> dict[str, list]:
-    """Every row of every table, in the order in which it lies there; files by their table alone."""
+    """Returns every row of every table in its order, with files named by their table alone."""
     read = catalog.read(out)
     tables = {name: read.table(name).to_pylist() for name in TABLES}
     for row in tables["stamps"]:

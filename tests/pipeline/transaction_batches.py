@@ -1,5 +1,3 @@
-"""Batches and markers of transactions, a producer each."""
-
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from tests.pipeline import whole_logs
@@ -7,7 +5,6 @@ from tests.pipeline.whole_logs import START_MS
 
 
 def of_producer(producer_id: int, base_offset: int, count: int = 2, value_bytes: int = 10) -> bytes:
-    """A batch of a transaction."""
     return owned(
         whole_logs.batch(base_offset, [START_MS] * count, value_bytes, attributes=TRANSACTIONAL),
         producer_id,
@@ -15,7 +12,6 @@ def of_producer(producer_id: int, base_offset: int, count: int = 2, value_bytes:
 
 
 def marker(producer_id: int, offset: int, kind: int) -> bytes:
-    """Returns the marker that ends a transaction: kind 0 aborts, 1 commits."""
     body = record.build(
         [
             record.Record(
@@ -27,7 +23,6 @@ def marker(producer_id: int, offset: int, kind: int) -> bytes:
 
 
 def owned(data: bytes, producer_id: int) -> bytes:
-    """With the id of its producer."""
     at = HEADER.fields["producer_id"][1]
     return whole_logs.summed(
         data[:at] + producer_id.to_bytes(8, "big") + bytes(2) + data[at + 10 :]

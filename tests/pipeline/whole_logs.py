@@ -1,6 +1,4 @@
-"""Segments made for a test of batches that are right to the checksum, with the indexes that an
-interval gives them.
-"""
+"""Segments of batches with right checksums, with the indexes of an interval."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -23,8 +21,8 @@ def batch(
     codec_name: str = "none",
     attributes: int = 0,
 ) -> bytes:
-    """A batch of magic 2 with a record of each of these times, the first key null, and a header in
-    each third record.
+    """Returns a batch of magic 2 with a record at each of these times, the first key null, and a
+    header in each third record.
     """
     random = np.random.default_rng(base_offset)
     parts = [
@@ -43,7 +41,6 @@ def batch(
 
 
 def framed(base_offset: int, body: bytes, times_ms: Sequence[int], attributes: int = 0) -> bytes:
-    """Returns a batch of these records with a matching header."""
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["attributes"] = base_offset, 2, attributes
     header["batch_length_bytes"] = HEADER.itemsize + len(body) - LENGTH_END
@@ -54,7 +51,6 @@ def framed(base_offset: int, body: bytes, times_ms: Sequence[int], attributes: i
 
 
 def summed(data: bytes) -> bytes:
-    """A batch with its checksum put right."""
     at = HEADER.fields["crc"][1]
     return data[:at] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[at + 4 :]
 
@@ -62,7 +58,7 @@ def summed(data: bytes) -> bytes:
 def write(
     partition: Path, batches: Iterable[bytes], base_offset: int = 0, interval_bytes: int = 4096
 ) -> Path:
-    """A segment of these batches; the stem of its files."""
+    """Writes a segment of these batches, and returns the stem of its files."""
     partition.mkdir(parents=True, exist_ok=True)
     stem, batches = partition / file_stem(base_offset), list(batches)
     stem.with_suffix(".log").write_bytes(b"".join(batches))
@@ -75,8 +71,8 @@ def write(
 def indexed(
     batches: Sequence[bytes], base_offset: int, interval_bytes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The entries of both indexes, as LogSegment.append of 4.3.1 writes them; a last time entry for
-    the end of the segment.
+    """Returns the entries of both indexes as LogSegment.append of 4.3.1 writes them, and a last
+    time entry for the end of the segment.
     """
     offsets, times, position, since = [], [], 0, 0
     newest, newest_offset = -1, base_offset
@@ -100,7 +96,6 @@ def indexed(
 
 
 def broker(directory: Path) -> Path:
-    """A broker directory without topic-partitions yet."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=made\n")
     return directory

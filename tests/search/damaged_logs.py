@@ -22,7 +22,8 @@ CODECS_BY_MAGIC = {0: codec.CODECS[:4], 1: codec.CODECS[:4], 2: codec.CODECS}
 def make_log(seed: int, folder: Path) -> dict:
     """Writes a partition directory with one damaged batch or index, from a seed.
 
-    Returns: the damage, and the offsets and timestamps to look up.
+    Returns:
+        The damage, and the offsets and timestamps to look up.
     """
     chance = random.Random(seed)
     magic = chance.choice((0, 1, 2, 2))

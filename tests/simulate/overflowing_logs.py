@@ -1,4 +1,4 @@
-"""Small logs, made from a seed, whose offsets leave the 31 bits of an index entry here and there."""
+"""Small logs, made from a seed, in which some offsets exceed the 31 bits of an index entry."""
 
 import random
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ JUMPS = (1000, 2**31 - 4, 2**31 - 2, 2**31 - 1, 2**31, 2**31 + 5, 2**32, 2**40)
 
 
 def make_log(seed: int, batches: Mapping[str, bytes]) -> dict[str, Any]:
-    """The files of a partition directory, and how it is loaded.
+    """Returns the files of a partition directory, and how it is loaded.
 
     Args:
         batches: the files of orders-0 of the field cases.

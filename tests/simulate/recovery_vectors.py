@@ -1,4 +1,4 @@
-"""Logs that Kafka's LogSegment.recover went through, and the same with kafkaviz's."""
+"""Logs that Kafka's LogSegment.recover processed, and the same with kafkaviz's."""
 
 import base64
 import gzip
@@ -17,13 +17,11 @@ def unpacked(packed: str) -> bytes:
 
 
 def content(file: dict) -> bytes:
-    """An index file of which the zeros at its end were left out."""
     written = bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
     return written + bytes(file["file_len"] - len(written))
 
 
 def run_recovery(line: dict, log: bytes) -> RecoveredSegment:
-    """Returns kafkaviz's recovery of a line's log."""
     modified = re.search(r"lastModifiedTime=(\d+)", line.get("error", {}).get("message", ""))
     release = tuple(int(part) for part in line["version"].split("."))
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
@@ -39,7 +37,6 @@ def run_recovery(line: dict, log: bytes) -> RecoveredSegment:
 
 
 def differences(line: dict) -> list[str]:
-    """Where kafkaviz and Kafka differ on a line of recoveries."""
     log = unpacked(line["log_gz"])
     ours = run_recovery(line, log)
     cut = log[: len(log) - ours.truncated_bytes]
@@ -70,6 +67,6 @@ def differences(line: dict) -> list[str]:
 
 
 def epochs_text(ours: RecoveredSegment) -> str:
-    """leader-epoch-checkpoint; a cache that was never assigned writes nothing."""
+    """Returns the leader-epoch-checkpoint; a cache that was never assigned writes nothing."""
     entries = "".join(f"{epoch} {start}\n" for epoch, start in ours.leader_epochs)
     return f"0\n{len(ours.leader_epochs)}\n{entries}" if entries else ""

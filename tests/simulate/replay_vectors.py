@@ -1,6 +1,4 @@
-"""Histories of one log as Kafka's own UnifiedLog went through them, and the same with kafkaviz's
-writer.
-"""
+"""Histories of one log that Kafka's own UnifiedLog recorded, replayed with kafkaviz's writer."""
 
 import base64
 import gzip
@@ -24,13 +22,11 @@ NUMBER = {"int": int, "long": int, "boolean": lambda text: text == "true"}
 
 
 def histories(path: Path) -> list[dict]:
-    """The lines of a recording."""
     with gzip.open(path, "rt") as lines:
         return [json.loads(line) for line in lines]
 
 
 def settings(recorded: dict) -> dict:
-    """The settings of a history, by topic name, with Python's types."""
     kinds = {name: setting.kind for name, setting in config_def.TOPIC_SETTINGS.items()}
     return {
         name: NUMBER.get(kinds[name], str)(str(value))
@@ -40,7 +36,6 @@ def settings(recorded: dict) -> dict:
 
 
 def incoming(data: bytes, append: int, now_ms: int) -> np.ndarray:
-    """The rows of an append's bytes."""
     batches, end = walk(data)
     assert end.reason == "end"
     rows = np.zeros(len(batches), INCOMING)
@@ -52,8 +47,6 @@ def incoming(data: bytes, append: int, now_ms: int) -> np.ndarray:
 
 
 class Replay:
-    """One history, step by step; run() gives the differences it found."""
-
     def __init__(self, history: dict) -> None:
         self.history, self.differences = history, []
         self.data = (
@@ -64,7 +57,6 @@ class Replay:
         self.at = 0
 
     def run(self) -> list[str]:
-        """Returns the differences from Kafka; empty if there are none."""
         history = self.history
         release = versions.parse(history["version"])
         self.logs = MemoryLogs()
@@ -164,7 +156,6 @@ class Replay:
     # ---- comparing
 
     def state(self, where: str, recorded: dict | list) -> None:
-        """Every file, and both ends of the log where they are recorded."""
         segments = recorded["segments"] if isinstance(recorded, dict) else recorded
         if isinstance(recorded, dict) and "log_end" in recorded:
             self.same(

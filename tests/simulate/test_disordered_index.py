@@ -15,7 +15,7 @@ BATCH_BYTES = len(BATCHES[0])
 
 
 def directory(entries: list[tuple[int, int]]) -> dict[str, bytes]:
-    """Five batches of a record each, and an index with these entries."""
+    """Writes five batches of a record each, and an index with these entries."""
     return {
         f"{NAME}.log": b"".join(BATCHES),
         f"{NAME}.index": b"".join(struct.pack(">ii", *entry) for entry in entries) + b"\1",
@@ -34,7 +34,7 @@ def directory(entries: list[tuple[int, int]]) -> dict[str, bytes]:
     ],
 )
 def test_the_last_slots_offset_is_searched_for(entries, log_end):
-    """Not its position: a search may find another slot, or none, and then begins at byte 0."""
+    """Not its position: a search may find another slot, or none and begin at byte 0."""
     files = tuple(in_memory(name, data) for name, data in directory(entries).items())
     log = StoredLog(directory="orders-0", files=files, config=IndexConfig())
     loader = LogLoader(log, clean=True, behaviour=release_behaviour((4, 3, 1)))

@@ -23,12 +23,11 @@ from kafkaviz.simulate.producers.distributions import (
 
 @cache
 def draws() -> list[np.uint64]:
-    """The first draws of a stream."""
     return [np.uint64(stream(np.uint64(seed_stream(1)), place)) for place in range(20_000)]
 
 
 def plain_mixed(number: int) -> int:
-    """SplitMix64's finalizer in Python's own integers."""
+    """Computes SplitMix64's finalizer in Python's own integers."""
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
     return number ^ number >> 31
@@ -45,7 +44,6 @@ def test_splitmix64_gives_its_published_numbers():
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**64 + 5, 2**63])
 def test_a_seed_is_any_whole_number(seed):
-    """As in Python's own integers, modulo 2^64."""
     assert int(seed_stream(seed)) == plain_mixed((seed + 0x9E3779B97F4A7C15) % 2**64)
 
 
@@ -59,7 +57,7 @@ def test_a_seed_is_any_whole_number(seed):
     ],
 )
 def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, deviation):
-    """Within what 20 000 draws tell, and a table's cut end."""
+    """Within the error of 20 000 draws and of a table's cut end."""
     numbers = np.array([draw_number(table(spread), draw) for draw in draws()])
     assert numbers.mean() == pytest.approx(mean, rel=0.02)
     assert numbers.std() == pytest.approx(deviation, rel=0.05)
@@ -81,7 +79,7 @@ def test_each_number_of_a_uniform_spread_comes_as_often():
     ("count", "exponent"), [(1000, 1.0), (50, 0.5), (200, 1.5), (10, 0.0), (1, 2.0)]
 )
 def test_ranks_come_as_zipf_has_them(count, exponent):
-    """The first three ranks against 1 / r^s, and no rank outside."""
+    """The first three ranks follow 1 / r^s, and none is out of range."""
     ranks = np.array([draw_number(rank_table(count, exponent), draw) for draw in draws()])
     law = np.arange(1, count + 1.0) ** -exponent
     assert ranks.min() >= 1
@@ -103,7 +101,6 @@ def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
 
 
 def test_what_has_a_share_happens_as_often():
-    """None, a quarter, all."""
     shares = [
         np.mean([happens(draw, threshold(share)) for draw in draws()]) for share in (0, 0.25, 1)
     ]
@@ -111,7 +108,7 @@ def test_what_has_a_share_happens_as_often():
 
 
 def test_the_tables_are_the_same_everywhere():
-    """Some of their numbers, as decimal gives them."""
+    """Some of their numbers, as decimal computes them."""
     assert table(Spread(LOGNORMAL, 1000, sigma=0.5))[[2, 514, 1026]].tolist() == LOGNORMAL_QUANTILES
     assert table(Spread(EXPONENTIAL, 1 << 20))[[3, 514, 1026]].tolist() == EXPONENTIAL_QUANTILES
 

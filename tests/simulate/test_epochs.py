@@ -1,5 +1,3 @@
-"""Leader epochs as a load leaves them."""
-
 import pytest
 
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
@@ -19,7 +17,7 @@ KNOWN = ((0, 0), (3, 500), (5, 900))
     ],
 )
 def test_epochs_end_and_start_with_their_log(log_start, log_end, left):
-    """What lies at or above the end is gone; the epoch in force at the start begins there."""
+    """Entries at or above the end are removed; the epoch in force at the start begins there."""
     epochs = LeaderEpochs(KNOWN)
     epochs.cut_to(log_start, log_end)
     assert epochs.entries == left
@@ -43,7 +41,6 @@ def test_a_new_epoch_pushes_out_what_it_contradicts(assigned, left):
 
 
 def test_the_file_of_the_epochs():
-    """Version, count, and a line each."""
     assert LeaderEpochs(KNOWN).text() == b"0\n3\n0 0\n3 500\n5 900\n"
     assert (LeaderEpochs().text(), LeaderEpochs().latest, LeaderEpochs(KNOWN).latest) == (
         b"0\n0\n",

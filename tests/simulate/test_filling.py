@@ -1,6 +1,4 @@
-"""Building batches: byte for byte what the tables of format/ make, and what Kafka's own classes
-made.
-"""
+"""Building batches: byte for byte as the tables of format/ and Kafka's own classes build them."""
 
 import numpy as np
 import pytest
@@ -31,14 +29,13 @@ RECORDS = [
 
 
 def row_of(data: bytes) -> np.ndarray:
-    """The row of one batch, its checksum forgotten."""
     row = rows(np.zeros(1, np.int64), np.frombuffer(data, np.uint8)[None, :HEADER_BYTES].copy())
     row["crc"] = 0
     return row
 
 
 def plainly_sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
-    """Headers as the dtype of format/ has them, and a checksum by one call for each."""
+    """Returns headers by the dtype of format/, with one checksum call each."""
     out = b""
     for row, body in zip(table, bodies, strict=True):
         header = np.zeros(1, HEADER)
@@ -52,7 +49,6 @@ def plainly_sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
 
 
 def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
-    """The same by seal."""
     data = np.frombuffer(
         bytearray(b"".join(bytes(HEADER_BYTES) + body for body in bodies)), np.uint8
     )
@@ -62,7 +58,7 @@ def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
 
 @pytest.mark.parametrize("sealed_batch", [ABORT, THREE_RECORDS], ids=["marker", "records"])
 def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(sealed_batch):
-    """The header from the row, and the checksum, in the row too."""
+    """The header from the row, and the checksum, also in the row."""
     row = row_of(sealed_batch)
     assert sealed(row, [sealed_batch[HEADER_BYTES:]]) == sealed_batch
     assert int(row["crc"][0]) == int.from_bytes(sealed_batch[17:21], "big")
@@ -87,7 +83,6 @@ def test_records_as_the_format_builds_them_are_those_of_kafkas_classes():
     )
 )
 def test_any_batches_are_sealed_as_by_the_table_of_the_format(batches):
-    """Fields at their limits, bodies of any length."""
     table = np.zeros(len(batches), BATCH)
     for row, (body, number, small) in zip(table, batches, strict=True):
         row["size_bytes"], row["base_offset"], row["last_offset"] = (
@@ -112,7 +107,7 @@ def test_any_batches_are_sealed_as_by_the_table_of_the_format(batches):
 
 
 def test_batches_longer_than_the_data_are_refused():
-    """Before a byte is written, and so is a batch without room for a header."""
+    """Before a byte is written; so is a batch without room for a header."""
     row = row_of(ABORT)
     with pytest.raises(IndexError, match="78 bytes of batches in 77"):
         batch_encoder.seal(row, np.zeros(77, np.uint8))
@@ -123,7 +118,6 @@ def test_batches_longer_than_the_data_are_refused():
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_a_varint_is_that_of_the_binary_floor(number):
-    """Its bytes and how many they are."""
     data = np.zeros(10, np.uint8)
     end = batch_encoder.put_varint(data, 0, number)
     assert data[:end].tobytes() == varint.write_varlong(number)
@@ -132,7 +126,7 @@ def test_a_varint_is_that_of_the_binary_floor(number):
 
 @given(st.integers(0, 2**62), st.integers(1, 25))
 def test_digits_are_pythons(number, count):
-    """The last ones where there is no room for all, zeros in front where there is more."""
+    """The last digits if there is no room for all, leading zeros if there is more."""
     data = np.zeros(count, np.uint8)
     batch_encoder.put_digits(data, 0, number, count)
     assert data.tobytes().decode() == f"{number:0{count}d}"[-count:]
@@ -140,14 +134,12 @@ def test_digits_are_pythons(number, count):
 
 
 def test_a_piece_of_the_pool_goes_on_from_its_beginning():
-    """However many times."""
     data, pool = np.zeros(11, np.uint8), np.frombuffer(b"abcd", np.uint8)
     batch_encoder.put_pieces(data, 1, 10, pool, 2)
     assert data.tobytes() == b"\0cdabcdabcd"
 
 
 def test_hexadecimal_digits_are_those_of_the_number():
-    """Its lowest first, and again after sixteen."""
     data = np.zeros(18, np.uint8)
     batch_encoder.put_hex(data, 0, np.uint64(0x0123456789ABCDEF), 18)
     assert data.tobytes() == b"fedcba9876543210fe"

@@ -1,4 +1,4 @@
-"""A log that grows step by step: the stories that come along, number by number."""
+"""A log that grows step by step: the included stories, number by number."""
 
 import pytest
 
@@ -10,12 +10,11 @@ from kafkaviz.simulate.writer.writer import CannotLoad
 
 
 def of_kind(log_growth: growth.LogGrowth, what: StepKind) -> list[growth.GrowthStep]:
-    """The steps of one kind."""
     return [step for step in log_growth.steps if step.kind == what]
 
 
 def test_batches_of_1000_bytes():
-    """Five to an entry: (59, 5000) and (109, 10000); equal timestamps get no time entry."""
+    """Five per entry: (59, 5000) and (109, 10000); equal timestamps get no time entry."""
     log_growth = growth.first_segments()
     appends = of_kind(log_growth, StepKind.APPEND)
     assert [place for place, step in enumerate(appends[:18], start=1) if step.has_offset_entry] == [
@@ -44,8 +43,8 @@ def test_batches_of_1000_bytes():
 
 
 def test_a_restart_forgets_the_counter():
-    """The stop adds a time entry without a twin and cuts both files, the start makes them long
-    again.
+    """The stop adds a time entry without an offset entry and cuts both files; the start
+    preallocates them again.
     """
     log_growth = growth.first_segments()
     (stop,), (start,) = of_kind(log_growth, StepKind.STOP), of_kind(log_growth, StepKind.RESTART)
@@ -73,8 +72,8 @@ def test_a_truncation_takes_entries_with_it():
 
 
 def test_a_roll_by_size_cuts_both_files():
-    """10485760 to 32, 10485756 to 48: four entries of each kind, the last of the time index written
-    by the roll.
+    """10485760 to 32, 10485756 to 48: four entries each, the last of the time index written by the
+    roll.
     """
     log_growth = growth.first_segments()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
@@ -103,7 +102,7 @@ def test_a_published_example():
 
 
 def test_a_step_shows_no_more_than_there_was():
-    """What a segment held at its fullest is never less than what a step counts of it."""
+    """A segment's maximum is never less than what a step counts."""
     for log_growth in (growth.first_segments(), growth.full_time_index()):
         for step in log_growth.steps:
             segment, now = log_growth.segments[step.segment], step.after
@@ -115,7 +114,6 @@ def test_a_step_shows_no_more_than_there_was():
 
 
 def test_a_batch_that_kafka_refuses_ends_it():
-    """Larger than the segment may be."""
     log_growth = growth.grow(
         LogConfig(segment_bytes=500), [Append(100, 1, 5), Append(600, 1, 6), Append(100, 1, 7)], 0
     )
@@ -124,13 +122,11 @@ def test_a_batch_that_kafka_refuses_ends_it():
 
 
 def test_an_index_without_room():
-    """No log at all."""
     with pytest.raises(CannotLoad, match="Invalid max index size: 8"):
         growth.grow(LogConfig(segment_index_bytes=8), [Append(100, 1, 5)], 0)
 
 
 def test_truncated_to_nothing():
-    """Everything goes, and the next batch is the first again."""
     log_growth = growth.grow(
         LogConfig(), [Append(100, 1, 5), Append(100, 1, 6), Truncate(0, 7), Append(100, 1, 8)], 0
     )
@@ -142,7 +138,7 @@ def test_truncated_to_nothing():
 
 
 def test_a_stream_grows_as_its_batches_do():
-    """Rows alone, without a byte, up to what Kafka refuses."""
+    """Only rows, without bytes, up to the batch that Kafka refuses."""
     config = LogConfig(segment_bytes=500, index_interval_bytes=200)
     appends = [Append(size_bytes, 2, place) for place, size_bytes in enumerate([100] * 7 + [600])]
     rows = growth._rows([*appends, Append(100, 2, 9)])

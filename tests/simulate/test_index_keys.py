@@ -1,4 +1,4 @@
-"""The keys that Kafka's rule writes of made workloads."""
+"""The keys that Kafka's rule writes for made-up workloads."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from kafkaviz.simulate.writer.writer import UnifiedLog
     [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, list(range(1, 20)))],
 )
 def test_batches_of_the_same_size(interval_bytes, rows):
-    """20 batches of 1000 bytes."""
     assert entry_rows(np.full(20, 1000), interval_bytes).tolist() == rows
 
 
@@ -32,7 +31,7 @@ def test_batches_of_any_size_beside_a_plain_loop():
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_keys_rise_and_come_again(workload):
-    """As many as asked for, the same for the same seed, and the first ones of a longer index."""
+    """As many as requested, the same for the same seed, and a prefix of a longer index's."""
     keys = generate_keys(workload, 5000)
     assert (
         len(keys) == 5000
@@ -58,8 +57,8 @@ def test_the_article_has_its_five_entries():
 
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
-    """simulate.writer.writer writes an entry of the same batches, keys and times; and so has a
-    practice log them.
+    """simulate.writer.writer writes entries of the same batches, keys and times, and so does a
+    practice log.
     """
     batches = np.zeros(2000, practice.ROW)
     random = np.random.default_rng(5)

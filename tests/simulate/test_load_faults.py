@@ -1,4 +1,5 @@
-"""Loads of a partition directory with strange files, held against UnifiedLog of 4.3.1 and 4.4.0.
+"""Loads of a partition directory with unexpected files, compared with UnifiedLog of 4.3.1 and
+4.4.0.
 
 tests/kafka/record_loads.py says how they were recorded.
 """
@@ -32,7 +33,7 @@ IO_ERRORS = ("KafkaStorageException", "FileSystemException", "FileNotFoundExcept
 
 @cache
 def source() -> dict[str, bytes]:
-    """The files of the partition that was damaged."""
+    """Returns the files of the partition that was damaged."""
     with tarfile.open(SOURCE) as archive:
         return {
             Path(member.name).name: archive.extractfile(member).read()
@@ -42,7 +43,6 @@ def source() -> dict[str, bytes]:
 
 
 def load(line: dict, release: tuple[int, ...]) -> LogLoader:
-    """The load of a line's directory, not run yet."""
     files = dict(source())
     for name, copied in line.get("copy", {}).items():
         files[name] = files[copied]
@@ -88,7 +88,7 @@ def test_a_load_does_what_kafka_did(line):
 
 @all_cases("line", RANDOM, ids=lambda line: str(line["seed"]))
 def test_a_random_damaged_log_ends_a_load_as_in_kafka(line, tmp_path):
-    """After a kill, by the same class of exception, or with the same end of the log."""
+    """After a kill: the same class of exception, or the same end of the log."""
     directory = tmp_path / str(line["seed"]) / "t-0"
     make_log(line["seed"], directory)
     files = [in_memory(path.name, path.read_bytes()) for path in directory.iterdir()]
@@ -120,7 +120,7 @@ def test_a_segment_of_too_many_offsets_is_split_as_in_kafka(line):
 
 
 def test_the_recorded_loads_end_in_every_way():
-    """Names that are no numbers, folders that are opened, and what goes on all the same."""
+    """Names that are not numbers, folders that are opened, and loads that succeed anyway."""
     errors = {
         line["answer"].get("error", {}).get("class", "").rpartition(".")[2] for line in RECORDED
     }
@@ -132,7 +132,7 @@ def test_the_recorded_loads_end_in_every_way():
 
 
 def test_writing_the_leader_epochs_takes_a_temporary_file_away():
-    """Kafka writes into leader-epoch-checkpoint.tmp and renames that (4.3.1, by its LogLoader)."""
+    """Kafka writes leader-epoch-checkpoint.tmp and renames it (4.3.1, by its LogLoader)."""
     contents = {
         f"{0:020}.log": b"",
         names.LEADER_EPOCHS: b"0\n1\n0 0\n",

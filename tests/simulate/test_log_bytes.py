@@ -1,5 +1,3 @@
-"""Where the bytes of a growing log go: in memory and on disk alike."""
-
 import pytest
 
 from kafkaviz.simulate.directory.folder import DiskLogs
@@ -8,7 +6,7 @@ from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes, MemoryLogs
 
 @pytest.fixture(params=["memory", "disk"])
 def logs(request, tmp_path):
-    """Two .log files of which the second is written to."""
+    """Returns two .log files, of which the second is written to."""
     logs = MemoryLogs() if request.param == "memory" else DiskLogs(tmp_path / "t-0")
     logs.append(0, b"first")
     logs.append(7, memoryview(b"sec"))
@@ -23,13 +21,12 @@ def content(logs: LogBytes, base_offset: int) -> bytes:
 
 
 def test_what_was_appended_is_stored(logs):
-    """By base offset; of another one nothing."""
+    """By base offset; for another one nothing."""
     assert (content(logs, 0), content(logs, 7), content(logs, 9)) == (b"first", b"second", b"")
     assert logs.stored(9).name == f"{9:020}.log"
 
 
 def test_a_log_is_cut_and_written_on(logs, tmp_path):
-    """One that is not there has nothing to cut."""
     logs.cut(7, 3)
     logs.cut(9, 0)
     assert content(logs, 7) == b"sec"
@@ -40,7 +37,6 @@ def test_a_log_is_cut_and_written_on(logs, tmp_path):
 
 
 def test_a_deleted_log_is_begun_anew(logs):
-    """The one that is written to, or an older one; one that is not there stays so."""
     for base_offset in (7, 0, 9):
         logs.delete(base_offset)
         assert content(logs, base_offset) == b""
@@ -54,7 +50,7 @@ def test_a_batch_without_bytes_cannot_be_kept(logs):
 
 
 def test_a_counter_has_nothing_to_read_again():
-    """It takes everything, and keeps nothing."""
+    """It accepts everything and keeps nothing."""
     counter = ByteCounter()
     counter.append(0, None)
     with pytest.raises(ValueError, match="written without its bytes"):

@@ -1,4 +1,4 @@
-"""Damaged offset checkpoints, held against Kafka's CheckpointFile and against whole brokers."""
+"""Damaged offset checkpoints, compared with Kafka's CheckpointFile and with whole brokers."""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""The logs of lessons: their bytes are whole batches, their indexes those that Kafka's rule gives,
-their lookups end at the target.
-"""
+"""The logs of lessons: whole batches, indexes by Kafka's rule, and lookups that end at the target."""
 
 from dataclasses import replace
 
@@ -36,8 +34,8 @@ def test_the_index_of_the_article():
 
 @pytest.mark.parametrize("build_log", SMALL)
 def test_the_bytes_are_whole_batches(build_log):
-    """The walk over them gives the rows they were made of, their checksums are right, their last
-    record has the newest time.
+    """A header walk gives the rows, the checksums are right, and the last record has the newest
+    time.
     """
     log, rows = build_log().log.segments[0].log, build_log().batches
     data = log.content()
@@ -57,7 +55,6 @@ def test_the_bytes_are_whole_batches(build_log):
 @pytest.mark.parametrize("build_log", SMALL)
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 def test_every_offset_is_found(build_log, version):
-    """In the batch that holds it."""
     for offset in range(int(build_log().batches["last_offset"][-1]) + 1):
         result = by_offset(build_log().log, offset, versions.search_profile(version))
         row = np.searchsorted(build_log().batches["last_offset"], offset)
@@ -68,7 +65,7 @@ def test_every_offset_is_found(build_log, version):
 
 
 def test_a_small_warm_section():
-    """Of 32 bytes: four entries behind its first, so that twenty entries have a cold part."""
+    """32 bytes are four entries after the first of the section, so twenty entries have a cold part."""
     slot_search = (
         by_offset(practice.twenty().log, 66, replace(versions.search_profile(), warm_bytes=32))
         .searches[0]
@@ -79,7 +76,7 @@ def test_a_small_warm_section():
 
 
 def test_a_full_index_is_searched_to_the_record():
-    """Bytes of a log of 500 MiB are made only where they are read."""
+    """Bytes of a log of 500 MiB are created only where they are read."""
     practice_log = practice.full()
     assert practice_log.log.segments[0].index.size_bytes == 10 << 20
     lookup = by_offset(practice_log.log, 1_234_567, versions.search_profile())
@@ -103,7 +100,6 @@ def test_a_full_index_is_searched_to_the_record():
 
 
 def test_typed_keys():
-    """An index alone, in any order."""
     segment = practice.log_of_keys([6, 14, 22, 26, 31]).segments[0]
     assert (
         segment.offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]

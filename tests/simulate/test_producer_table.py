@@ -16,7 +16,7 @@ from kafkaviz.simulate.writer.producer_table import ProducerTable
 
 
 def recorded(path: Path) -> list[dict]:
-    """The undamaged lines, those with their batches."""
+    """Returns the undamaged lines, those with their batches."""
     lines = (
         gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
     )
@@ -24,7 +24,7 @@ def recorded(path: Path) -> list[dict]:
 
 
 def table_bytes(data: bytes, pieces: int) -> bytes:
-    """The snapshot after all batches, taken in as many pieces."""
+    """Returns the snapshot after all batches, processed in as many pieces."""
     batches, table = walk(data)[0], ProducerTable()
     for part in np.array_split(batches, pieces):
         table.take(part, reader(data))
@@ -34,9 +34,7 @@ def table_bytes(data: bytes, pieces: int) -> bytes:
 
 @pytest.mark.parametrize("pieces", [1, 2, 7])
 def test_every_recorded_snapshot(data, pieces):
-    """Byte for byte, Kafka's order of the producers included, however often the state went through
-    a file on the way.
-    """
+    """Byte for byte in Kafka's order of producers, however often the state went through a file."""
     lines = recorded(data / "producer-snapshots.jsonl.gz")
     assert len(lines) >= 20
     assert [

@@ -1,4 +1,4 @@
-"""Recovery, held against Kafka's own LogSegment.recover on whole and damaged logs."""
+"""Recovery, compared with Kafka's own LogSegment.recover on whole and damaged logs."""
 
 import gzip
 import json
@@ -15,15 +15,12 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def lines(path: Path) -> list[dict]:
-    """The JSON objects of a file, one a line."""
     with gzip.open(path, "rt") as file:
         return [json.loads(line) for line in file]
 
 
 def test_every_recorded_recovery(shared):
-    """All 240 recoveries that 3.9.0 and 4.3.1 made: files to the byte, offsets, epochs,
-    exceptions.
-    """
+    """All 240 recoveries of 3.9.0 and 4.3.1: files byte for byte, offsets, epochs, exceptions."""
     vectors = lines(shared / "vectors" / "recoveries.jsonl.gz")
     assert (
         len(vectors) == 240
@@ -32,8 +29,8 @@ def test_every_recorded_recovery(shared):
 
 
 def test_some_recoveries_of_4_4(data):
-    """A recovery that raises leaves the files as long as they may grow: a close of 4.4.0 trims
-    nothing, one of 4.3.1 did.
+    """A recovery that raises leaves the files preallocated: a close of 4.4.0 trims nothing, one of
+    4.3.1 did.
     """
     vectors = lines(data / "recoveries-4.4.0.jsonl.gz")
     differ = {line["id"] for line in vectors if line["differs_from_4.3.1"] == ["closed"]}
@@ -58,8 +55,8 @@ def test_every_recovery_of_4_4(shared):
 
 
 def test_every_recovery_of_an_old_segment(shared):
-    """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments to the
-    byte.
+    """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments byte
+    for byte.
     """
     vectors = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {line["version"] for line in vectors} == {"1.1.1", "2.0.1"} and len(vectors) == 50
@@ -74,7 +71,7 @@ def test_every_recovery_of_an_old_segment(shared):
 
 
 def test_some_recorded_recoveries(data):
-    """The kept lines, one of each kind of damage and of each exception."""
+    """One line of each kind of damage and of each exception."""
     vectors = lines(data / "recoveries.jsonl.gz")
     assert (
         len(vectors) > 20
@@ -85,8 +82,8 @@ def test_some_recorded_recoveries(data):
 def v2_batch(
     base_offset: int, last_offset_delta: int, size_bytes: int, timestamp_ms: int = 1_700_000_000_000
 ) -> bytes:
-    """A batch of that size whose checksum is right; its records are noise, which recovery never
-    looks at.
+    """Returns a batch of that size with a right checksum; its records are noise, which recovery
+    never reads.
     """
     body = struct.pack(">hiqqqhii", 0, last_offset_delta, timestamp_ms, timestamp_ms, -1, -1, -1, 1)
     body += bytes(at * 7 % 251 for at in range(size_bytes - 61))
@@ -128,14 +125,14 @@ def test_many_batches_are_indexed_as_by_a_plain_loop():
 
 
 def test_a_file_that_became_shorter_ends_where_it_ends():
-    """Bytes that were listed and are gone are cut off, not an error of kafkaviz."""
+    """Listed bytes that are gone are cut off, without an error."""
     log = v2_batch(0, 0, 500) + v2_batch(1, 0, 500)
     recovery = recover(reader(log[:700]), len(log), 0, IndexConfig())
     assert (recovery.valid_bytes, recovery.truncated_bytes) == (500, 500)
 
 
 def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
-    """1.1 and older looked inside a compressed message for the key; 2.0 takes the wrapper's own
+    """1.1 and older looked inside a compressed message for the key; 2.0 uses the wrapper's own
     offset, its last.
     """
     line = next(
@@ -154,8 +151,8 @@ def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
 
 
 def is_wrapper(line: dict) -> bool:
-    """A compressed batch of magic 0 or 1 with several messages, whose offsets fit a segment of base
-    offset 0.
+    """Returns whether it is a compressed batch of magic 0 or 1 with several messages, whose offsets
+    fit a segment of base offset 0.
     """
     header = line.get("header", {})
     return (
@@ -167,7 +164,7 @@ def is_wrapper(line: dict) -> bool:
 
 
 def test_an_offset_far_away_is_cut_to_32_bits_before_kafka_2():
-    """Releases before 2.0 wrote whatever toInt left of it; later ones end there."""
+    """Releases before 2.0 wrote the result of toInt; later ones fail."""
     log = v2_batch(2**40 + 7, 0, 200)
     old, new = (
         recover(reader(log), len(log), 0, IndexConfig(), release_behaviour(release))

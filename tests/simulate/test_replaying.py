@@ -44,7 +44,6 @@ EXPLAINED = {  # what a partition alone does not tell, and the files that differ
 def written_again(
     log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None
 ) -> dict[str, bytes]:
-    """Returns the files of a log whose batches were appended again, and that was closed."""
     behaviour = release_behaviour(release)
     chunks = list(replay_stream.chunks(log, behaviour, append_ends=ends))
     start_ms = int(chunks[0].rows["now_ms"][0]) if chunks else 0
@@ -68,7 +67,6 @@ def written_again(
 def differing(
     root: Path, settings: Settings, ends: dict[str, list[int]], topics: dict[str, dict[str, str]]
 ) -> dict[str, list[str]]:
-    """Returns the files that differ, per partition of a broker directory with differences."""
     differences = {}
     for partition in open_broker(root).partitions:
         values = {
@@ -97,7 +95,7 @@ def differing(
 
 
 def explained(differences: dict[str, list[str]], name: str) -> dict[str, list[str] | str]:
-    """The same, with what is expected to differ in some way or other called so."""
+    """Returns the differences, with the expected ones marked."""
     return {
         directory: "cleaned" if EXPLAINED[name].get(directory) == "cleaned" else names
         for directory, names in differences.items()
@@ -105,8 +103,8 @@ def explained(differences: dict[str, list[str]], name: str) -> dict[str, list[st
 
 
 def test_the_partitions_of_the_sample_come_out(clean):
-    """4.3.1, one batch an append: every file of every partition, the internal ones too, but for
-    those that are explained.
+    """4.3.1, one batch per append: every file of every partition, also internal ones, except
+    explained differences.
     """
     settings = replace(
         open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES
@@ -148,7 +146,6 @@ def test_every_leaders_partition_comes_out(shared, name):
 
 
 def configs(expected: Path) -> dict[str, dict[str, str]]:
-    """Returns the log settings with which each topic was created."""
     topics = json.loads((expected / "topics.json").read_text())
     resources = (
         topics.items()

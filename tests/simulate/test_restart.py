@@ -1,4 +1,4 @@
-"""The load of one log, held against Kafka 4.3.1's own loader on small changes of real partition
+"""The load of one log, compared with Kafka 4.3.1's own loader on small changes of real partition
 directories.
 """
 
@@ -45,7 +45,6 @@ SMALL_FILES = DATA.with_name("small_file_faults.jsonl")
 
 
 def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
-    """The files after the changes of a line."""
     files = dict(files)
     for change, name, *rest in changes:
         if change == "remove":
@@ -67,7 +66,6 @@ def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
 
 
 def loading(line: dict, broker: Path) -> LogLoader:
-    """The load of a line's directory."""
     original = {
         path.name: path.read_bytes()
         for path in (broker / line["source"][1]).iterdir()
@@ -91,9 +89,7 @@ def loading(line: dict, broker: Path) -> LogLoader:
 
 
 def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
-    """The files as a running broker has them: the indexes of the last segment are as long as they
-    may grow.
-    """
+    """Returns the files of a running broker: the indexes of the last segment are preallocated."""
     files = load.files()
     last = max(name for name in files if name.endswith(".log"))[:-4]
     snapshots: dict[str, list | None] = {
@@ -111,8 +107,8 @@ def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
 
 
 def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
-    """The indexes of a segment that was emptied: behind their 0 entries a running broker still has
-    what was there, up to its stop.
+    """Empties the indexes of a segment: after their 0 entries a running broker still has the old
+    bytes until its stop.
     """
     return {
         Path(step.file).name
@@ -122,7 +118,7 @@ def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
 
 
 def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
-    """The files whose content is compared: all but the producer snapshots, which may hold a
+    """Returns the files whose content is compared: all but the producer snapshots, which may hold a
     time.
     """
     return [(name, content) for name, content in files.items() if content]
@@ -134,7 +130,7 @@ def without_times(message: str) -> str:
 
 @all_cases("line", RECORDED, ids=lambda line: str(line["id"]))
 def test_a_load_does_what_kafkas_loader_did(line, request):
-    """The exception in its words, or every file that is left, its size and its bytes, and the log's
+    """The exception in its words, or every file that is left with its size and bytes, and the log's
     end.
     """
     load = loading(line, request.getfixturevalue(line["source"][0]))
@@ -178,8 +174,8 @@ def test_a_small_file_ends_a_start_as_in_kafka(line):
 def test_only_an_io_error_leaves_the_other_log_directories():
     """LogManager.loadLogs (4.3.1) catches IOException and KafkaStorageException, and nothing else.
 
-    KRaft's own log and the marks of the node are read elsewhere: by KafkaRaftLog, which catches
-    nothing, and by MetaPropertiesEnsemble.Loader, which passes over a file that it cannot read.
+    KRaft's own log and the node's properties are read elsewhere: by KafkaRaftLog, which catches
+    nothing, and by MetaPropertiesEnsemble.Loader, which skips unreadable files.
     """
 
     def failures(name: str, data: bytes) -> list[tuple[str, bool]]:
@@ -207,7 +203,7 @@ def test_only_an_io_error_leaves_the_other_log_directories():
 
 
 def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
-    """Among the lines there are loads that succeed and fail, and nearly every cause of a step."""
+    """Loads that succeed and fail, and nearly every cause of a step."""
     brokers = {"clean": clean, "damaged": damaged}
     causes = {
         step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()
@@ -244,7 +240,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
 
 @pytest.mark.parametrize("clean", [True, False])
 def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
-    """What FileRecords.open of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; one byte less
+    """FileRecords.open of 3.9.0 and 4.3.1 threw this for a file of 2147483648 bytes; one byte less
     was opened.
     """
     name = "00000000000000000000.log"
@@ -319,8 +315,8 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     ],
 )
 def test_a_quorum_state_that_ends_the_start(data, error):
-    """What FileQuorumStateStore of 4.3.1 threw for these bytes; a node without a metadata log has
-    none to read.
+    """FileQuorumStateStore of 4.3.1 threw this for these bytes; a node without a metadata log reads
+    none.
     """
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
     files = OwnFiles(meta_properties=properties, has_metadata_log=True, quorum_state=data)
@@ -334,7 +330,7 @@ def test_a_quorum_state_that_ends_the_start(data, error):
 
 
 def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:
-    """The end of a log by each of those that look for it: the lookups, the ingest, the loader."""
+    """Returns the end of a log as found by the lookups, the ingest and the loader."""
     log = view_files("t-0", files)
     base, name = log.active.base_offset, f"{log.active.base_offset:020d}"
     for file in files.values():
@@ -353,7 +349,7 @@ def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:
     "line", [line for line in RECORDED if "error" not in line], ids=lambda line: str(line["id"])
 )
 def test_the_end_of_a_log_is_where_kafka_has_it(line, request, tmp_path):
-    """By whoever looks for it, with the index at its entries and with zeros behind them."""
+    """Each of them agrees, with trailing zeros in the index and without."""
     load = loading(line, request.getfixturevalue(line["source"][0]))
     load.run()
     files = load.files()
@@ -375,9 +371,7 @@ def test_the_end_of_a_log_is_where_kafka_has_it(line, request, tmp_path):
 def test_the_last_slot_of_the_index_says_where_a_cut_log_ends(
     cut_bytes, zero_slots, end_offset, tmp_path
 ):
-    """Where it leads to no batch, at the base offset, whatever is left before; a slot that was
-    never written leads to byte 0.
-    """
+    """If it leads to no batch, the end is the base offset; an unwritten slot leads to byte 0."""
     headers = np.zeros(6, HEADER)
     headers["base_offset"], headers["last_offset_delta"] = np.arange(6) * 10, 9
     headers["batch_length_bytes"], headers["magic"] = HEADER_BYTES - LENGTH_END, MAGIC_2
@@ -392,12 +386,11 @@ def test_the_last_slot_of_the_index_says_where_a_cut_log_ends(
 
 
 def feature_level(name: str) -> bytes:
-    """A FeatureLevelRecord of version 0 and level 1, as MetadataRecordSerde frames it."""
+    """Returns a FeatureLevelRecord of version 0 and level 1, as MetadataRecordSerde frames it."""
     return b"\x01\x0c\x00" + bytes([len(name) + 1]) + name.encode() + b"\x00\x01\x00"
 
 
 def bootstrap(*values: bytes | None) -> bytes:
-    """A bootstrap.checkpoint of a batch of these records."""
     records = [
         record.Record(offset_delta=place, timestamp_delta_ms=0, key=None, value=value)
         for place, value in enumerate(values)
@@ -416,13 +409,13 @@ def bootstrap(*values: bytes | None) -> bytes:
     ids=["whole", "another feature", "an unknown record", "no record"],
 )
 def test_a_bootstrap_checkpoint_that_ends_a_start(data, error):
-    """Every record of it is read, and the first that cannot be ends it."""
+    """Every record of it is read, and the first unreadable one ends the start."""
     fault = bootstrap_fault(data)
     assert (error is None) == (fault is None) and (error is None or error in str(fault))
 
 
 def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
-    """A start has some dozen bytes in it; what expands to gigabytes is none."""
+    """A real one has some dozen bytes, so one that expands to gigabytes is refused."""
     monkeypatch.setattr(own_files, "BOOTSTRAP_BYTES", 20)
     with pytest.raises(CannotOpen) as refusal:
         bootstrap_fault(bootstrap(feature_level("metadata.version"), feature_level("b")))
@@ -430,7 +423,7 @@ def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
 
 
 def test_properties_that_are_none_are_refused_in_javas_words():
-    """As java.util.Properties reads an escape that it does not know."""
+    """java.util.Properties refuses an escape that it does not know."""
     fault = properties_fault(b"version=1\nnode.id=\\u12\ncluster.id=abc\n")
     assert str(fault) == "Malformed \\uxxxx encoding."
     assert properties_fault(b"version=1\nnode.id=1\ncluster.id=abc\n") is None

@@ -24,7 +24,6 @@ CONFIGS = {
 
 
 def appends(count: int, batches: int, *, magic: int = 2, apart: int = 1, seed: int = 3):
-    """So many appends of so many batches each, whose timestamps go back now and then."""
     random, number = np.random.default_rng(seed), np.arange(count * batches)
     rows = np.zeros(len(number), INCOMING)
     rows["size_bytes"] = random.integers(70, 400, len(rows))
@@ -37,7 +36,6 @@ def appends(count: int, batches: int, *, magic: int = 2, apart: int = 1, seed: i
 
 
 def pieces(rows: np.ndarray):
-    """The rows some appends at a time."""
     number = rows["append"] // PIECE_APPENDS
     return np.split(rows.copy(), np.flatnonzero(np.diff(number)) + 1)
 
@@ -97,21 +95,21 @@ def test_it_is_the_log_of_the_writer(name, batches, magic, is_leader, release):
 
 
 def test_without_timestamps_the_clock_counts():
-    """As of batches of magic 0."""
+    """Such as batches of magic 0."""
     rows = appends(300, 1)
     rows["max_timestamp_ms"] = -1
     assert assert_same(rows, CONFIGS["time"]) == {RollCause.TIME}
 
 
 def test_offsets_that_no_segment_holds_roll_it():
-    """More than an entry can say from its base offset."""
+    """The offset is further from the base offset than an entry can say."""
     rows = appends(40, 1, apart=1 << 27)
     assert assert_same(rows, LogConfig()) == {RollCause.OFFSET_OVERFLOW}
 
 
 @pytest.mark.parametrize("fault", ["too large", "below the end"])
 def test_what_kafka_refuses_is_refused(fault):
-    """By the writer with its exception, here without."""
+    """The writer raises, the compiled log returns nothing."""
     rows, config = appends(100, 1), LogConfig(segment_bytes=9000)
     if fault == "too large":
         rows["size_bytes"][70] = 9001
@@ -126,7 +124,6 @@ def test_what_kafka_refuses_is_refused(fault):
 
 
 def test_more_rows_than_it_was_made_for():
-    """Its arrays have no room for them."""
     opening = {"now_ms": START_MS, "start_offset": 0, "seed": 5, "is_leader": True}
     log = RolledLog(10, LogConfig(), release_behaviour((4, 3)), **opening)
     with pytest.raises(ValueError, match="more than 10 rows"):
@@ -134,7 +131,6 @@ def test_more_rows_than_it_was_made_for():
 
 
 def test_a_log_that_cannot_be_opened():
-    """Indexes without space for an entry."""
     opening = {"now_ms": START_MS, "start_offset": 0, "seed": 5, "is_leader": True}
     with pytest.raises(CannotLoad):
         RolledLog(1, LogConfig(segment_index_bytes=4), release_behaviour((4, 3)), **opening)

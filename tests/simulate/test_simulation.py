@@ -41,7 +41,6 @@ def short() -> kv.Simulated:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -61,8 +60,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
-    """It is opened, checked without an error, read as the release that wrote it, and its first and
-    last offset are found.
+    """It opens, checks without an error, is read as its release, and its first and last offset are
+    found.
     """
     simulated = kv.simulate(name, clean=clean)
     broker = kv.open_broker(simulated.write(tmp_path / "kafka"))
@@ -132,7 +131,7 @@ def test_the_same_seed_gives_the_same_directory(short, tmp_path):
 
 
 def test_files_have_the_times_of_their_last_write(short, tmp_path):
-    """As retention by modification time needs them: an append's for the .log, the roll's for the
+    """Retention by modification time needs them: an append's for the .log, the roll's for the
     indexes.
     """
     folder = short.write(tmp_path / "kafka") / "short-0"
@@ -157,9 +156,7 @@ def test_the_archive_holds_the_same(short, tmp_path):
 
 
 def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
-    """Untrimmed indexes with holes, no marker, a lock; and the foretold restart is that of the
-    writer.
-    """
+    """Untrimmed indexes with holes, no marker, a lock; and the predicted restart is the writer's."""
     plan = plan_workload(open_workload("heartbeat"), {}, None, None)
     run = Run(plan, logs := MemoryLogs())
     for chunk in plan.chunks():
@@ -200,8 +197,8 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
 
 
 def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
-    """The high watermark each 5 seconds, the recovery point each minute, of a workload of half a
-    minute and ten appends a second.
+    """The high watermark every 5 seconds, the recovery point every minute, for half a minute at ten
+    appends a second.
     """
     files = {
         file.name: file.content().decode("latin-1")
@@ -221,7 +218,7 @@ def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
 
 
 def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_path):
-    """log.preallocate: the zeros at its end are what a start cuts off."""
+    """log.preallocate: a start cuts the zeros at its end off."""
     for clean in (True, False):
         simulated = kv.simulate(
             "strimzi", {"preallocate": True, "segment.bytes": 1 << 20}, clean=clean
@@ -287,7 +284,7 @@ def test_what_kafka_refuses_is_refused_in_its_words(settings, words):
 
 
 def test_a_typed_segment_size_counts_over_that_of_a_preset():
-    """internal.segment.bytes of the workload would beat it."""
+    """The preset's internal.segment.bytes would have priority."""
     workload = load(SHORT.replace('"segment.bytes" = 1048576', '"internal.segment.bytes" = 4000'))
     assert {str(segment.roll_reason.cause) for segment in kv.simulate(workload).segments[:-1]} == {
         "size"
@@ -299,7 +296,6 @@ def test_a_typed_segment_size_counts_over_that_of_a_preset():
 
 
 def test_nothing_is_written_over_files(short, tmp_path):
-    """Nor into a directory of Kafka's; a folder with other things is filled."""
     (tmp_path / "kafka").mkdir()
     (tmp_path / "kafka" / "note").write_text("kept")
     short.write(tmp_path / "kafka")

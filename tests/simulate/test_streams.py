@@ -50,7 +50,6 @@ EVERYTHING = Phase(
 def generate(
     workload: Workload | Phase, config: LogConfig = PLAIN, behaviour=NEW, **options
 ) -> tuple[np.ndarray, bytes]:
-    """(all rows, all bytes) of a stream."""
     workload = Workload(phases=(workload,)) if isinstance(workload, Phase) else workload
     chunks = list(streams.chunks(workload, config, behaviour, **options))
     rows = np.concatenate([np.empty(0, INCOMING), *(chunk.rows for chunk in chunks)])
@@ -58,7 +57,6 @@ def generate(
 
 
 def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
-    """The bytes of each batch; together they are all."""
     ends = np.cumsum(rows["size_bytes"]).tolist()
     assert (ends[-1] if ends else 0) == len(data)
     return [
@@ -67,7 +65,6 @@ def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
 
 
 def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
-    """The records of each batch, as Kafka's iterator gives them; checksums looked at."""
     all_pieces = pieces(rows, data)
     for piece in all_pieces:
         batch_records.ensure_valid(piece)
@@ -75,7 +72,7 @@ def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
 
 
 def built(row: np.void, body: bytes) -> bytes:
-    """A batch by the dtype of format/ and one call for the checksum."""
+    """Returns a batch by the dtype of format/ and one call for the checksum."""
     header = np.zeros(1, HEADER)
     for name in set(HEADER.names) & set(BATCH.names):
         header[name] = row[name]
@@ -88,7 +85,9 @@ def built(row: np.void, body: bytes) -> bytes:
 
 
 def check_twin(rows: np.ndarray, data: bytes) -> None:
-    """Every batch is what format/ builds of its own records; row and header say the same."""
+    """Asserts that every batch is what format/ builds of its own records, and that row and header
+    agree.
+    """
     for row, piece in zip(rows, pieces(rows, data), strict=True):
         body, name = piece[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
         plain = codec.decompress(name, body)
@@ -113,7 +112,7 @@ def test_batches_are_those_that_the_tables_of_format_build(name):
 
 
 def test_a_seed_gives_the_same_bytes_everywhere():
-    """As they were when this was written, on another machine."""
+    """They equal those of another machine."""
     _, data = generate(
         replace(
             EVERYTHING,
@@ -168,7 +167,7 @@ def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.n
 def test_any_workload_makes_batches_that_kafka_reads(
     workload, config, behaviour, batches_per_chunk
 ):
-    """And the same in chunks of any size, and without their bytes."""
+    """Also in chunks of any size, and without their bytes."""
     rows, data = check_stream(workload, config, behaviour)
     again, same = generate(workload, config, behaviour, batches_per_chunk=batches_per_chunk)
     assert same == data
@@ -182,9 +181,7 @@ def test_any_workload_makes_batches_that_kafka_reads(
 
 
 def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
-    """Where a batch does not fit any more, and where one batch or one append is larger than a
-    chunk.
-    """
+    """Where a batch no longer fits, and where one batch or one append is larger than a chunk."""
     for phase in (EVERYTHING, replace(EVERYTHING, fetch_batches=7)):
         rows, data = generate(phase)
         for room in (1, 500, 5000):
@@ -213,9 +210,7 @@ def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
 
 
 def test_batches_come_at_their_rate():
-    """500 records a second in batches of 9: one each 18 ms, its records in the time since the one
-    before.
-    """
+    """500 records a second in batches of 9: one per 18 ms, with record times since the one before."""
     rows, data = generate(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
     assert (np.diff(rows["now_ms"]) == 18).all()
     assert len(rows) == 556
@@ -239,7 +234,7 @@ def test_batches_come_at_their_rate():
 )
 @pytest.mark.parametrize("arrivals", ["even", "by-chance"])
 def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
-    """Of batches of different sizes, in 100 s of 1000 a second; of magic 2, so a batch counts 2."""
+    """Batches of different sizes, in 100 s of 1000 a second; in magic 2, so a batch counts 2."""
     phase = Phase(
         duration_ms=100_000,
         rate=1000,
@@ -297,7 +292,6 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
     ],
 )
 def test_a_phase_ends_at_the_first_of_its_ends(phase, batches):
-    """Batches of 119 bytes, one a second."""
     rows, _ = generate(phase)
     assert len(rows) == batches
     if phase.records:
@@ -310,7 +304,7 @@ def test_a_stream_ends_after_a_hundred_years():
 
 
 def test_timestamps_may_be_of_another_clock():
-    """Ahead, of another time, faster, none; the broker's clock is its own."""
+    """Ahead, of another time, faster, or none; the broker's clock is separate."""
     phase = Phase(batches=3, rate=1)
     times = {
         "ahead": generate(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
@@ -340,9 +334,7 @@ def test_timestamps_may_be_of_another_clock():
 
 
 def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
-    """Of what is not compressed; records with late ones among them, and several within a
-    millisecond.
-    """
+    """For uncompressed batches with late records, and several within a millisecond."""
     rows, data = generate(replace(EVERYTHING, rate=20_000))
     rows, records_of_batches = (
         rows[rows["marker"] == NO_MARKER],
@@ -358,7 +350,7 @@ def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
 
 
 def test_log_append_time_is_the_brokers_clock():
-    """In the attributes and as largest timestamp, of a marker too; what the producer sent stays in
+    """In the attributes and as largest timestamp, also for a marker; the producer's times stay in
     base and deltas.
     """
     phase = replace(EVERYTHING, clock_ahead_ms=-777_000, delay_ms=5, late=None)
@@ -390,7 +382,7 @@ def test_keys_come_in_turn_or_by_rank():
 
 
 def test_values_are_numbered_json_where_there_is_room():
-    """Words where there is not, and random bytes that no codec makes smaller."""
+    """Words where there is no room, and random bytes that no codec compresses."""
     rows, data = generate(Phase(batches=12, value_bytes=Spread(mean=40)))
     assert [read_records[0].value[:12] for read_records in records(rows, data)][9:11] == [
         b'{"n":9,"t":"',
@@ -410,7 +402,6 @@ def test_values_are_numbered_json_where_there_is_room():
 
 
 def test_a_batch_is_filled_to_its_limit():
-    """No record more than goes in, but always one."""
     rows, _ = generate(
         Phase(
             batches=50,
@@ -453,7 +444,7 @@ def test_an_idempotent_producer_numbers_its_records():
 
 
 def test_a_sequence_goes_on_at_0():
-    """Behind 2147483647, as DefaultRecordBatch.incrementSequence."""
+    """After 2147483647, by DefaultRecordBatch.incrementSequence."""
     workload = Workload(phases=(Phase(batches=3, records_per_batch=Spread(mean=5)),))
     state, producers = streams._begin(workload, None)
     producers["next_sequence"] = 2**31 - 7
@@ -467,7 +458,7 @@ def test_a_sequence_goes_on_at_0():
 
 @pytest.mark.parametrize(("behaviour", "epoch_each"), [(OLD, 0), (NEW, 1)])
 def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
-    """Of the same producer; since 4.0 with the next epoch, from which the next transaction goes on
+    """By the same producer; since 4.0 with the next epoch, with which the next transaction starts
     at sequence 0.
     """
     rows, data = generate(replace(EVERYTHING, batches=200), behaviour=behaviour)
@@ -504,7 +495,7 @@ def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
 
 
 def test_transactions_may_be_left_open():
-    """Those of a phase's end get no marker then, and go on in the next phase."""
+    """Those at a phase's end get no marker, and continue in the next phase."""
     phase = Phase(batches=7, transactions=TransactionTraffic(Spread(mean=5), leave_open=True))
     rows, _ = generate(Workload(phases=(phase, phase)))
     assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]
@@ -513,7 +504,7 @@ def test_transactions_may_be_left_open():
 
 
 def test_a_producer_whose_epochs_are_used_up_gets_another_id():
-    """As the coordinator gives it, and its epoch is 0."""
+    """The coordinator gives it, with epoch 0."""
     rows, _ = generate(
         Phase(batches=32_770, rate=1e6, transactions=TransactionTraffic()), payload=False
     )
@@ -552,7 +543,7 @@ def test_a_follower_takes_many_batches_at_once():
     ],
 )
 def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
-    """Before anything is made of that phase."""
+    """Before anything of that phase is generated."""
     workload = Workload(phases=(Phase(silence_ms=1), Phase(batches=1, codec=name)))
     with pytest.raises(KafkavizError) as raised:
         generate(workload, behaviour=release_behaviour(behaviour))
@@ -579,7 +570,6 @@ ROLLS = {
 
 
 def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.ndarray]:
-    """The log of a workload under its own settings and release, and its rows."""
     config, behaviour = log_config(dict(workload.settings)), release_behaviour(workload.release)
     log = UnifiedLog(
         config,
@@ -597,7 +587,7 @@ def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.nd
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_shows_what_its_story_says(name):
-    """Rolls by the causes that it is there for, from batches that Kafka reads."""
+    """It has the rolls that it was made for, from batches that Kafka reads."""
     workload = preset(name)
     log, rows = written(workload, payload=False)
     causes = [event.reason.cause for event in log.events]

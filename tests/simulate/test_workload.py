@@ -30,7 +30,6 @@ PHASE = '[[phase]]\nduration = "10s"\nrecords_per_s = 500\n'
 
 @given(WORKLOADS)
 def test_a_workload_reads_back_from_its_own_text(workload):
-    """Every key, every kind of value."""
     assert load(to_toml(workload)) == workload
 
 
@@ -197,7 +196,7 @@ def test_a_wrong_text_is_reported_in_one_line_with_its_key(text, line):
 
 
 def test_a_file_is_read_and_named(tmp_path):
-    """Under its own name; what is no text or far too long too large for a workload."""
+    """Under its own name; text that is not TOML, or far too long, is refused."""
     file = tmp_path / "mine.toml"
     file.write_text(HEAD + PHASE)
     assert load(file) == load(HEAD + PHASE)
@@ -215,7 +214,7 @@ def test_a_file_is_read_and_named(tmp_path):
 
 
 def test_lists_that_never_end_are_reported_too():
-    """Where the reader of TOML gives up."""
+    """Where the TOML parser gives up."""
     with pytest.raises(KafkavizError, match=r"^w\.toml: "):
         load("a = " + "[" * 100_000, "w.toml")
 
@@ -239,7 +238,6 @@ def test_a_preset_tells_its_story_in_two_sentences(name):
 
 
 def test_every_preset_file_is_listed():
-    """And nothing else."""
     from importlib import resources
 
     files = {

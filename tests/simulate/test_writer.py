@@ -26,7 +26,7 @@ def differences(recorded_histories: list[dict]) -> list[str]:
 
 
 def test_some_recorded_histories(data):
-    """One of each step and each exception, of 3.9.0 and of 4.3.1, as leader and as follower."""
+    """One of each step and each exception, of 3.9.0 and 4.3.1, as leader and as follower."""
     recorded_histories = histories(data / "replays.jsonl.gz")
     assert len(recorded_histories) > 20 and {line["version"] for line in recorded_histories} == {
         "3.9.0",
@@ -44,8 +44,8 @@ def test_every_recorded_history(shared):
 
 
 def test_some_histories_of_4_4(data):
-    """A clean stop of 4.4.0 trims the active segment before it closes anything, and makes the
-    .timeindex that was never looked into.
+    """A clean stop of 4.4.0 trims the active segment before it closes anything, and creates the
+    unused .timeindex.
     """
     recorded_histories = histories(data / "replays-4.4.0.jsonl.gz")
     assert len(recorded_histories) == 11 and [
@@ -94,7 +94,6 @@ def test_every_segment_of_an_old_release(shared):
 
 
 def old_segment(recorded: dict) -> list[str]:
-    """Returns the differences of a segment that was filled and closed."""
     release, data, at = (
         versions.parse(recorded["version"]),
         gzip.decompress(base64.b64decode(recorded["log_gz"])),
@@ -132,8 +131,8 @@ def old_segment(recorded: dict) -> list[str]:
 def batches(
     sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None
 ) -> np.ndarray:
-    """Uncompressed batches of magic 2 of these sizes, their times a step apart; each its own
-    append, if nothing else is said.
+    """Returns uncompressed batches of magic 2 of these sizes, their times a step apart, by default
+    one per append.
     """
     rows = np.zeros(len(sizes), INCOMING)
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, records, 2, -1
@@ -173,14 +172,13 @@ def test_strimzis_example_comes_out():
     ("most", "index", "timeindex"), [(67, 64, 60), (10_485_760, 10_485_760, 10_485_756)]
 )
 def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
-    """Whole slots alone, of both kinds, and no byte of them is written."""
     active = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0).active
     assert (active.index.file_bytes, active.timeindex.file_bytes) == (index, timeindex)
     assert (active.index.used_bytes(), active.timeindex.used_bytes()) == (b"", b"")
 
 
 def test_jitter_brings_rolls_forward_by_the_seed():
-    """Drawn for each segment: the same seed gives the same rolls, none later than segment.ms, none
+    """Drawn per segment: the same seed gives the same rolls, none later than segment.ms, none
     earlier than the jitter allows.
     """
     config = LogConfig(segment_ms=100, segment_jitter_ms=40)
@@ -195,7 +193,6 @@ def test_jitter_brings_rolls_forward_by_the_seed():
 
 @pytest.mark.parametrize("most", [4, 7, 8, 11])
 def test_an_index_without_room_cannot_be_made(most):
-    """Kafka's words, with the number."""
     with pytest.raises(CannotLoad, match=f"Invalid max index size: {most}$"):
         UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
 
@@ -215,8 +212,8 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
 
 
 def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:
-    """The entries of one segment without a limit, as §4 of the storage description says it, one
-    batch after another.
+    """Returns the entries of one segment without a limit, batch by batch, by §4 of the storage
+    description.
     """
     offsets, times, counter, position, best = [], [], 0, 0, (-1, 0)
     groups = {}
@@ -280,7 +277,6 @@ def test_how_appends_are_handed_over_changes_nothing(data):
 
 
 def test_a_log_that_keeps_no_state_has_the_same_segments():
-    """And knows no epoch and no producer, and has no snapshot."""
     config = LogConfig(segment_bytes=2000, index_interval_bytes=300)
     rows = batches([200] * 40)
     rows["producer_id"], rows["leader_epoch"] = 7, 3

@@ -1,4 +1,4 @@
-"""Workloads of every kind, for properties that hold of all of them."""
+"""Workloads of every kind, for properties that hold for all of them."""
 
 from hypothesis import strategies as st
 
@@ -22,7 +22,6 @@ from kafkaviz.simulate.producers.workload import Workload
 
 
 def spreads(least: int, most: int) -> st.SearchStrategy[Spread]:
-    """Draws a number within limits in every form that a file allows."""
     limits = st.tuples(st.integers(least, most), st.integers(least, most)).map(sorted)
     return st.one_of(
         st.builds(Spread, st.just(CONSTANT), st.integers(least, most)),

@@ -161,7 +161,8 @@ def test_the_setting_tells_a_restart_from_another_interval(
 ):
     """A server.properties in the directory gives the setting.
 
-    Args: every: how many intervals apart the entries of one side are.
+    Args:
+        every: how many intervals apart the entries of one side are.
     """
     values = {offset: b"value" for offset in range(200)}
     batches = [batch_bytes(values, first=offset, last=offset) for offset in range(200)]

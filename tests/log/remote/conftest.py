@@ -18,16 +18,16 @@ DIRECTORIES = (
 
 @pytest.fixture(scope="session")
 def twin(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some topic-partitions of the sample broker, on disk: a listing of all of it, and of what each
-    test must list anew, would be most of the time.
+    """Returns some topic-partitions of the sample broker on disk; listing all of them would take
+    most of the time.
     """
     return copy_partitions(clean, tmp_path_factory.mktemp("brokers") / "17", DIRECTORIES)
 
 
 @pytest.fixture(scope="session")
 def stored_broker(object_store_server: ObjectStore, twin: Path) -> str:
-    """The address of the same broker in the store; the twin has the times that the store gave its
-    files. No test changes either.
+    """Returns the address of the same broker in the store, with equal file times. No test changes
+    either.
     """
     object_store_server.put_directory(twin, "brokers/17")
     store = S3FileSystem(

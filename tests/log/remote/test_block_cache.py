@@ -1,5 +1,3 @@
-"""Blocks that are fetched when they are read: extents, windows, eviction, two at once."""
-
 import multiprocessing
 import os
 import zlib
@@ -20,13 +18,11 @@ MIB = 1 << 20
 
 @pytest.fixture
 def noise() -> bytes:
-    """Twenty MiB and some bytes, no block of which is like another."""
     return np.random.default_rng(26).bytes(20 * MIB + 12_345)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """A folder of a mirror, in a cache of its own."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     folder = Path(address.files_root(), "parts")
     folder.mkdir(parents=True)
@@ -35,7 +31,6 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def stored(object_store, noise) -> Path:
-    """The path of a mirror of an object."""
     object_store.put("noise/file", noise)
     path = file.absolute_path("s3://kafka/noise/file")
     assert file.read(path, 0, 1) == noise[:1]
@@ -49,7 +44,7 @@ def _spread(path: Path) -> int:
 
 
 def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
-    """Plain ranges in any order, and compressed frames side by side."""
+    """Plain ranges in any order, and compressed frames next to each other."""
     frames = [
         pa.compress(noise[start : start + MIB], "zstd", asbytes=True) for start in (MIB, 2 * MIB)
     ]
@@ -97,7 +92,6 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
 
 
 def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
-    """It names the object and the byte."""
     (tmp_path / "frames").write_bytes(b"no frame at all")
     make_file(
         folder / "bad",
@@ -119,7 +113,7 @@ def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
 
 
 def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
-    """512 KiB for one; what is read on and on grows to 8 MiB a request."""
+    """A single read takes 512 KiB; sequential reads grow to 8 MiB per request."""
     position = 10 * MIB + 3
     assert file.read(stored, position, 100) == noise[position : position + 100]
     (point,) = [request.byte_range for request in object_store.ranges]
@@ -134,7 +128,7 @@ def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
 
 
 def test_a_read_at_the_end_brings_what_lies_before(stored, object_store, noise):
-    """Nothing follows it: whoever goes back some bytes from there finds them here."""
+    """A reader that goes back some bytes from the end finds them in the cache."""
     assert file.read(stored, len(noise) - 10, 10) == noise[-10:]
     start = len(noise) - (400 << 10)
     assert file.read(stored, start, 100) == noise[start : start + 100]
@@ -157,7 +151,7 @@ def test_a_read_at_the_end_brings_what_lies_before(stored, object_store, noise):
     ],
 )
 def test_what_is_small_or_searched_comes_whole(object_store, noise, name, size_bytes, is_whole):
-    """By one request, where each step of a search would be another."""
+    """One request, where each step of a search would need another."""
     object_store.put(f"noise/{name}", noise[:size_bytes])
     path = file.absolute_path(f"s3://kafka/noise/{name}")
     assert file.read(path, size_bytes // 2, 8) == noise[size_bytes // 2 : size_bytes // 2 + 8]
@@ -178,7 +172,7 @@ def test_what_lies_behind_the_end_is_no_data(stored, noise):
 
 
 def test_an_eviction_takes_no_block_from_a_reader(stored, noise, monkeypatch):
-    """Who has the file open goes on with it, and who opens it next gets it anew."""
+    """A reader with the file open continues to read it; the next one fetches it again."""
     with file.reader(stored) as read:
         buffer = np.empty(MIB, np.uint8)
         read(0, buffer)
@@ -204,7 +198,6 @@ def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
 
 @pytest.mark.parametrize("text", ["5GiB", "-1", "0", "5e9"])
 def test_a_limit_that_is_none_is_refused(object_store, noise, monkeypatch, text):
-    """20 GiB in its place would fill a disk that has less."""
     object_store.put("limited", noise)
     path = file.absolute_path("s3://kafka/limited")
     monkeypatch.setenv(block_cache.LIMIT_VARIABLE, text)
@@ -224,8 +217,8 @@ def _checksum(path: Path, results: "multiprocessing.Queue[int]") -> None:
 
 
 def test_an_object_that_changed_unseen_loses_its_blocks(stored, object_store, noise, monkeypatch):
-    """Another one of the same size and time: its ETag tells, which pyarrow asks for with the size,
-    and the first range of it ends the read.
+    """An object of the same size and time has another ETag, which pyarrow requests with the size;
+    the first range ends the read.
     """
     other = bytes(reversed(noise))
     object_store.put("noise/file", other)
@@ -242,7 +235,7 @@ def test_an_object_that_changed_unseen_loses_its_blocks(stored, object_store, no
 
 
 def test_two_processes_read_the_same_file_at_once(stored, noise):
-    """They fetch the same blocks, and each sees all of them."""
+    """Both fetch the same blocks and see all of them."""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     readers = [context.Process(target=_checksum, args=(stored, results)) for _ in range(2)]
@@ -255,7 +248,6 @@ def test_two_processes_read_the_same_file_at_once(stored, noise):
 
 
 def test_requests_are_counted(stored, object_store):
-    """As the server counts them, listings apart."""
     before = REQUESTS.data_requests
     file.read(stored)
     assert REQUESTS.data_requests - before == len(object_store.data_requests)
@@ -282,7 +274,6 @@ def test_a_block_file_that_is_damaged_is_made_anew(stored, object_store, noise, 
 
 
 def test_an_object_on_disk_that_became_shorter_is_said(folder, tmp_path):
-    """With the byte at which it lacks some."""
     (tmp_path / "object").write_bytes(b"x" * 50)
     make_file(
         folder / "cut",

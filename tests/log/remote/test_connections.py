@@ -17,7 +17,6 @@ def remote_path(url: str) -> address.RemotePath:
 
 @pytest.fixture
 def recorded(monkeypatch) -> list:
-    """The arguments that connections to Azure and Hadoop are made with."""
     calls = []
     for name in ("AzureFileSystem", "HadoopFileSystem"):
         monkeypatch.setattr(
@@ -61,7 +60,7 @@ def recorded(monkeypatch) -> list:
 def test_azure_is_asked_as_the_account_of_the_address(
     monkeypatch, recorded, url, environment, account, options
 ):
-    """Else as that of the environment, which alone knows the key."""
+    """Otherwise as that of the environment, which has the key."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     file_system._make_abfs(remote_path(url).store)
@@ -76,7 +75,7 @@ def test_azure_is_asked_as_the_account_of_the_address(
     ],
 )
 def test_hadoop_is_asked_at_the_port_of_the_address(recorded, url, values, user):
-    """Else at the one that its configuration names."""
+    """Otherwise at that of its configuration."""
     file_system._make_hdfs(remote_path(url).store)
     assert recorded == [(values, {"user": user})]
 
@@ -95,7 +94,7 @@ def test_hadoop_is_asked_at_the_port_of_the_address(recorded, url, values, user)
     ids=str,
 )
 def test_an_error_of_a_library_is_one_line(monkeypatch, error, key):
-    """Its first words, where nothing better is known; its class, where it has none."""
+    """Its first words if nothing better is known; its class if it has none."""
 
     def connect(*_values: object, **_options: object) -> None:
         raise error
@@ -111,7 +110,7 @@ def test_an_error_of_a_library_is_one_line(monkeypatch, error, key):
 
 
 def test_a_directory_of_too_many_files_is_refused(object_store, monkeypatch):
-    """Before its mirror would take hours."""
+    """Its mirror would take hours."""
     for number in range(3):
         object_store.put(f"many/{number}", b"")
     monkeypatch.setattr(file_system, "ENTRIES", 2)
@@ -121,7 +120,6 @@ def test_a_directory_of_too_many_files_is_refused(object_store, monkeypatch):
 
 
 def test_an_empty_directory_is_one(object_store):
-    """A store may have the name of a directory, and nothing below it."""
     object_store.put("hollow/", b"")
     assert mirror._mirror(
         address.mirror_path(remote_path("s3://kafka/hollow")), remote_path("s3://kafka/hollow")

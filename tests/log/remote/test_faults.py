@@ -13,7 +13,7 @@ LOG = "s3://kafka/brokers/17/orders-0/00000000000000000000.log"
 
 @pytest.mark.parametrize("fault", ["close", "deny"])
 def test_a_read_that_fails_is_one_error(fault, object_store, stored_broker):
-    """It says the address, the byte, and what to do; the next attempt fetches what is missing."""
+    """It says the address, the byte and what to do; the next attempt fetches what is missing."""
     open_broker(stored_broker)
     object_store.fault = lambda request: fault if request.byte_range else None
     path = file.absolute_path(LOG)
@@ -39,7 +39,6 @@ def test_a_server_that_dies_in_the_middle_leaves_no_hole(object_store, stored_br
 
 
 def test_an_object_that_shrank_meanwhile_is_said(object_store):
-    """Its size is compared before a byte of it is taken."""
     object_store.put("shrinking/orders-0/00000000000000000000.log", b"a" * 1000)
     open_broker("s3://kafka/shrinking")
     object_store.put("shrinking/orders-0/00000000000000000000.log", b"a" * 10)
@@ -71,7 +70,7 @@ def test_bytes_that_do_not_come_are_missed(object_store):
     ],
 )
 def test_an_address_that_cannot_be_opened_is_one_line(url, words, object_store, capsys):
-    """On stderr, with exit status 2, and without what should not be seen."""
+    """On stderr with exit status 2, and without secrets."""
     assert main(["check", url]) == 2
     output, error = capsys.readouterr()
     assert (output, error.count("\n")) == ("", 1)
@@ -89,7 +88,7 @@ def test_hadoop_that_is_not_installed_is_said(object_store, monkeypatch, capsys)
 
 
 def test_denied_access_is_one_line(object_store, capsys):
-    """It names what to look at."""
+    """The line names what to check."""
     object_store.fault = lambda request: "deny"
     assert main(["check", "s3://kafka/brokers/17"]) == 2
     error = capsys.readouterr().err
@@ -111,7 +110,7 @@ def test_an_address_without_a_bucket_names_none():
 
 
 def test_an_endpoint_of_the_environment_is_not_shown(object_store):
-    """The mirror's path has it all the same: another store may have a bucket of that name."""
+    """Only the mirror's path has it, because another store may have a bucket of that name."""
     path = file.absolute_path("s3a://kafka/x")
     assert "127.0.0.1" in str(path)
     assert address.display(path) == "s3://kafka/x"

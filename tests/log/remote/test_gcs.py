@@ -1,5 +1,3 @@
-"""A directory in Google Cloud Storage, served by a local server of its protocol."""
-
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ def query(tmp_path, monkeypatch, clean):
 
 
 def test_a_partition_in_google_s_storage_reads_as_here(query, clean, tmp_path):
-    """By an address whose endpoint has lost a slash as a Path; what is not there is said."""
+    """The endpoint may have lost a slash as a Path; a missing object is reported."""
     url = f"gs://kafka/brokers/9/accounts-0{query}"
     rows = read("kafka_records", Path(url))
     expected = read("kafka_records", clean, topics="accounts", partitions="0")

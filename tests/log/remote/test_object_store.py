@@ -29,8 +29,6 @@ LOG = "accounts-0/00000000000000000000.log"
 
 @pytest.fixture
 def answer(capsys):
-    """Returns a command's output, with a fixed word in place of the directory's name."""
-
     def run(*arguments: str, directory: Path | str) -> tuple[int, str, str]:
         status = main([argument.format(directory) for argument in arguments])
         return status, *(text.replace(str(directory), "DIRECTORY") for text in capsys.readouterr())
@@ -55,8 +53,8 @@ def answer(capsys):
 def test_a_command_answers_as_of_the_twin_on_disk(
     arguments, answer, object_store, stored_broker, twin
 ):
-    """Byte by byte, but for the address, the progress that a slow read tells of, and what a lookup
-    says of its remote reads.
+    """Byte for byte, except for the address, the progress of a slow read, and a lookup's remote
+    reads.
     """
     status, text, errors = answer(*arguments, directory=stored_broker)
     errors = re.sub("(?m)^reading .*\n", "", errors)
@@ -74,7 +72,7 @@ def test_a_command_answers_as_of_the_twin_on_disk(
 
 
 def test_tune_knows_the_settings_of_a_lone_partition(answer, object_store, stored_broker, twin):
-    """They stand in the metadata log beside it; what it takes on disk is its size there."""
+    """The metadata log next to it has them, and the size on disk is that in the store."""
     remote, local = (
         json.loads(answer("tune", "{}/accounts-0", "--json", directory=directory)[1])
         for directory in (stored_broker, twin)
@@ -113,11 +111,11 @@ RANGES = {
 def test_a_thousand_records_take_few_requests(
     name, isolation, is_whole, object_store, stored_broker, twin, monkeypatch
 ):
-    """The .log, and the .index of a large one; for what is committed a .txnindex or a producer
+    """The .log, the .index of a large one, and for committed records a .txnindex or producer
     snapshot.
 
-    pyarrow asks for the size of each before its first range; a listing is a request for each
-    thousand files.
+    pyarrow asks for the size of each before its first range; a listing is one request per thousand
+    files.
     """
     partition, first, *counts = RANGES[name]
     requests = counts[not is_whole][isolation == "read_committed"]
@@ -155,8 +153,8 @@ LARGE_LOGS = {"small": (100, 100, 400), "large": (1000, 15, 300)}  # bytes, reco
 
 @pytest.fixture(scope="module", params=LARGE_LOGS)
 def large_broker(request, object_store_server, tmp_path_factory) -> tuple[Path, str, int]:
-    """A broker that was stopped cleanly, its address in the store, and the records of a segment:
-    those of all batches are the same, but for their offsets.
+    """Returns a cleanly stopped broker, its address in the store, and the records of a segment, all
+    equal except for their offsets.
     """
     value_bytes, batch_records, batches = LARGE_LOGS[request.param]
     directory = whole_logs.broker(tmp_path_factory.mktemp("large") / "broker")
@@ -185,8 +183,8 @@ def large_broker(request, object_store_server, tmp_path_factory) -> tuple[Path, 
 def test_a_thousand_records_of_large_segments(object_store, large_broker, name, isolation):
     """However long the records are, and into however many tasks a whole segment would be cut.
 
-    The .index, the .log by one range, or by two from its start on; a producer snapshot for what is
-    committed, and in the last segment the end of the log.
+    The .index, the .log by one range, or by two at its start; a producer snapshot for committed
+    records, and in the last segment the end of the log.
     """
     directory, url, count = large_broker
     find_first, *limits = LARGE_RANGES[name]
@@ -205,11 +203,11 @@ def test_a_thousand_records_of_large_segments(object_store, large_broker, name, 
 
 @pytest.mark.parametrize("damage", ["none", "length", "crc", "torn", "entry", "order"])
 def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, monkeypatch, damage):
-    """Without its .index a log is read that is sound alone: a length that leads past the next
-    batches, a wrong checksum, a torn end, entries that lead nowhere, offsets that fall.
+    """Without its .index only a sound log can be read by ranges: here a length is too large, a
+    checksum wrong, an end torn, entries astray, or offsets fall.
 
-    Nor is a producer snapshot taken whose offset the log does not reach: a transaction is open in
-    it from offset 190 on. Each range is read with nothing fetched before.
+    A producer snapshot with an offset beyond the log is not used: its transaction is open from
+    offset 190 on. Each range is read with an empty cache.
     """
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(base, [base] * 10, 500) for base in range(0, 200, 10)]
@@ -252,8 +250,8 @@ def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, monkeypatch,
 
 
 def test_no_api_of_pyarrow_takes_a_size_from_a_listing(object_store):
-    """Once one does, the request for it can go: then docs/how-to/object-stores.md and the counts
-    above say too much.
+    """Once one does, the size request can go, and docs/how-to/object-stores.md and the counts above
+    change.
     """
     object_store.put("sized/file", b"x")
     store = file_system._file_system(address.parse("s3://kafka/sized/file"))
@@ -265,7 +263,7 @@ def test_no_api_of_pyarrow_takes_a_size_from_a_listing(object_store):
 
 def test_a_lookup_takes_eight_ranges(answer, object_store, stored_broker):
     """Index and .log of two segments, the last one for the log's end, and of the metadata log the
-    newest snapshot and the .log after it, which say what release this is.
+    newest snapshot and the .log after it, which give the release.
     """
     open_broker(stored_broker)
     object_store.requests.clear()
@@ -291,7 +289,7 @@ def test_an_archive_is_fetched_whole_and_unpacked(object_store, damaged):
 
 
 def test_a_file_that_changed_is_read_anew_at_the_next_opening(object_store):
-    """By size or time; one that is gone is gone here too."""
+    """By size or time; a deleted file is also deleted here."""
     for name in ("00000000000000000000.log", "00000000000000000000.index"):
         object_store.put(f"changing/orders-0/{name}", b"a" * 100)
     open_broker("s3://kafka/changing")
@@ -306,7 +304,7 @@ def test_a_file_that_changed_is_read_anew_at_the_next_opening(object_store):
 
 
 def test_a_file_that_changed_has_the_tag_of_the_new_one(object_store):
-    """Of the same size and another time: what was asked of the old one a moment ago counts not."""
+    """It has the same size and another time, so the old answer is dropped."""
     key = "tagged/orders-0/00000000000000000000.log"
     object_store.put(key, b"a" * 1_900_000)
     open_broker("s3://kafka/tagged")
@@ -322,7 +320,7 @@ def test_a_file_that_changed_has_the_tag_of_the_new_one(object_store):
 
 
 def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_broker, twin):
-    """A file that is in no mirror yet is asked for by itself."""
+    """A file that is in no mirror yet is requested alone."""
     path = file.absolute_path(f"{stored_broker}/{LOG}")
     assert file.read(path) == (twin / LOG).read_bytes()
     assert file.info(path).allocated_bytes == path.stat().st_size
@@ -332,7 +330,6 @@ def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_bro
 
 
 def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
-    """As hdfs is: a folder of this machine in its place."""
     monkeypatch.setitem(file_system._MAKERS, "hdfs", lambda store: LocalFileSystem())
     url = f"hdfs://of-this-machine:8020{clean}"  # stores are kept by their names
     rows, local_rows = (read("kafka_records", place, topics="accounts") for place in (url, clean))
@@ -341,7 +338,6 @@ def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
 
 
 def test_a_mirror_is_its_users_alone(stored_broker, object_store):
-    """As an unpacked archive is."""
     open_broker(stored_broker)
     assert Path(address.files_root()).parent.stat().st_mode & 0o077 == 0
 
@@ -357,6 +353,5 @@ def test_a_mirror_is_its_users_alone(stored_broker, object_store):
     ids=lambda arguments: arguments[0],
 )
 def test_nothing_is_written_to_a_store(arguments, capsys, object_store, clean):
-    """One line says so."""
     assert main([argument.format(clean) for argument in arguments]) == 2
     assert "is in a store, which is only read" in capsys.readouterr().err

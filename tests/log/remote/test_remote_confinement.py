@@ -1,5 +1,3 @@
-"""A server that may open some directories alone asks no store for anything else."""
-
 import pytest
 
 from kafkaviz.app import access
@@ -14,8 +12,6 @@ LOG = "orders-0/00000000000000000000.log"
 
 @pytest.fixture
 def confined(monkeypatch):
-    """Confines this process as a server with these roots is."""
-
     def confine(*roots: str) -> None:
         monkeypatch.setenv(access.ALLOW_ROOT, "\n".join(roots).replace("\n", ":"))
         access.confine()
@@ -27,7 +23,7 @@ def confined(monkeypatch):
 
 
 def test_below_an_allowed_address_is_read(confined, object_store, stored_broker, tmp_path):
-    """Addresses and directories stand side by side in one variable."""
+    """Addresses and directories are mixed in one variable."""
     confined(str(tmp_path), "s3://kafka/brokers")
     assert access.roots() == (tmp_path, file.absolute_path("s3://kafka/brokers"))
     path = access.resolve_typed_path(stored_broker)
@@ -41,7 +37,7 @@ def test_below_an_allowed_address_is_read(confined, object_store, stored_broker,
 def test_anything_else_is_refused_before_it_is_asked_for(
     roots, confined, object_store, stored_broker
 ):
-    """By what was typed, and again where bytes would be fetched; a store is sent nothing."""
+    """By what was typed, and again before bytes are fetched; the store gets no request."""
     confined(*roots)
     with pytest.raises(
         CannotOpen, match="is outside the directories that this server may open"
@@ -56,7 +52,7 @@ def test_anything_else_is_refused_before_it_is_asked_for(
 
 
 def test_what_was_mirrored_before_is_refused_too(confined, object_store, stored_broker):
-    """By the local path of the mirror, too: it is typed like any other."""
+    """Its local path in the mirror is refused like any other."""
     path = open_broker(stored_broker).path
     confined("/srv/kafka")
     with pytest.raises(CannotOpen):

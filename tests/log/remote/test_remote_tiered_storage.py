@@ -27,7 +27,7 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
 def test_a_bucket_is_joined_with_a_broker_directory(
     object_store: ObjectStore, recorded, tmp_path, compressed
 ):
-    """In either layout: the records that a consumer got, and where each segment lies."""
+    """In either layout: the records that a consumer got, and where each segment is."""
     logs, store = recorded
     if compressed is not None:
         store = write_aiven_store(store, logs, tmp_path / "aiven", compressed=compressed)
@@ -54,14 +54,13 @@ def test_a_bucket_is_joined_with_a_broker_directory(
 
 @pytest.fixture(scope="module")
 def aiven(recorded, tmp_path_factory) -> Path:
-    """The recorded store in the layout of Aiven's plugin."""
     logs, store = recorded
     return write_aiven_store(store, logs, tmp_path_factory.mktemp("aiven"), compressed=True)
 
 
 @pytest.mark.parametrize("layout", ["local", "aiven"])
 def test_an_address_into_a_store_is_a_partition(object_store, recorded, aiven, layout, capsys):
-    """By itself, with nothing listed before: a directory, and a file of a segment."""
+    """A directory or a file of a segment, without an earlier listing."""
     url = f"s3://kafka/{layout}-alone"
     object_store.put_directory(aiven if layout == "aiven" else recorded[1], f"{layout}-alone")
     mirror.forget()
@@ -95,8 +94,8 @@ def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
 def test_a_thousand_records_of_a_remote_segment_take_few_requests(
     object_store, clean, tmp_path, monkeypatch, layout, is_whole, name
 ):
-    """Once both places are joined: in either layout and isolation, and the records are those that
-    the broker's own files have.
+    """Once both places are joined, in either layout and isolation; the records are those of the
+    broker's own files.
     """
     if not is_whole:
         monkeypatch.setattr(block_cache, "WHOLE_BYTES", 256 << 10)
