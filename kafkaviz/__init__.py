@@ -22,9 +22,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.broker_health import Health, check
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
-    from kafkaviz.analysis.health.broker_health import Finding, Health, check
+    from kafkaviz.analysis.findings.finding import Finding
     from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
     from kafkaviz.environment import SAMPLES
@@ -67,8 +68,8 @@ _MODULE_BY_NAME = {
     "Segment": "log.segment",
     "SAMPLES": "environment",
     "Finding": "analysis.findings.finding",
-    "Health": "analysis.health.broker_health",
-    "check": "analysis.health.broker_health",
+    "Health": "analysis.broker_health",
+    "check": "analysis.broker_health",
     "BrokerComparison": "analysis.comparison.comparison",
     "compare": "analysis.comparison.comparator",
     "lookup": "analysis.lookup.lookups",

@@ -67,8 +67,8 @@ BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 WINGS = ["lessons", "directory", "writer", "startup", "recovery", "producers"]
 # folders of one room: the first does not know the second
 FOLDER_STRANGERS = (
-    ("kafkaviz.analysis.checks", "kafkaviz.analysis.health"),
-    ("kafkaviz.analysis.retention", "kafkaviz.analysis.health"),
+    ("kafkaviz.analysis.checks", "kafkaviz.analysis.broker_health"),
+    ("kafkaviz.analysis.retention", "kafkaviz.analysis.broker_health"),
     ("kafkaviz.pipeline.catalog", "kafkaviz.pipeline.read"),
     ("kafkaviz.pipeline.catalog", "kafkaviz.pipeline.ingest"),
     ("kafkaviz.pipeline.catalog", "kafkaviz.pipeline.datasource"),
@@ -260,10 +260,10 @@ def test_no_line_climbs():
         ),
         (
             "kafkaviz.analysis.retention.policy",
-            "from kafkaviz.analysis.health.broker_health import Health",
+            "from kafkaviz.analysis.broker_health import Health",
             1,
         ),
-        ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
+        ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import broker_health", 1),
         ("kafkaviz.pipeline.read.scan", "from kafkaviz.pipeline.ingest import plan", 1),
         ("kafkaviz.workshop.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
         ("kafkaviz.app.widgets.choice", "from kafkaviz.app.pages.lookup import controls", 1),
@@ -331,7 +331,7 @@ def test_a_line_that_climbs_is_reported(module, source, line):
             "kafkaviz.workshop.figures.index_pages",
             "from kafkaviz.app.pages.page_cache import controls",
         ),
-        ("kafkaviz.analysis.health.broker_health", "from kafkaviz.analysis.checks import plan"),
+        ("kafkaviz.analysis.broker_health", "from kafkaviz.analysis.checks import plan"),
         ("app", "import streamlit as st\nfrom kafkaviz.app.frame import frame"),
     ],
 )

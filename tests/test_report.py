@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from kafkaviz import html, report
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.figures.health.checkup import RecoveryBar, RecoveryStrip
 from kafkaviz.figures.text import restart_forecast_text

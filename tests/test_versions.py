@@ -134,7 +134,7 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
 )
 def test_such_a_comparison_is_reported(line):
     """The ways in which one was written."""
-    assert compared(line, "kafkaviz/analysis/health/broker_health.py") == [line]
+    assert compared(line, "kafkaviz/analysis/broker_health.py") == [line]
 
 
 def test_every_behaviour_is_applied():

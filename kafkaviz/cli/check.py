@@ -85,8 +85,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafkaviz.analysis.health.broker_health import check
-    from kafkaviz.analysis.health.health_object import as_object
+    from kafkaviz.analysis.broker_health import check, health_object
     from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
@@ -118,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.clear()
     if args.json:
-        output.say_json("check", as_object(health))
+        output.say_json("check", health_object(health))
     else:
         from kafkaviz.cli.text.check_text import render
 

@@ -53,8 +53,8 @@ def run(_args: argparse.Namespace) -> int:
 def _read(broker: "Broker") -> None:
     """Reads one batch per segment, checks the broker, and tunes one log."""
     from kafkaviz.analysis import tuning
+    from kafkaviz.analysis.broker_health import check
     from kafkaviz.analysis.cost import cost_model
-    from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.analysis.tuning.source import open_source
 
     for partition in broker.partitions:

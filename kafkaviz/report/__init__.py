@@ -12,7 +12,7 @@ gives the same bytes except for the date. document.py builds the file.
 from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import __version__, units
-from kafkaviz.analysis.health.broker_health import Health
+from kafkaviz.analysis.broker_health import Health
 from kafkaviz.figures.health.checkup import HealthView
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker

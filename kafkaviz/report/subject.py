@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analysis import overview, tuning
+from kafkaviz.analysis import broker_health, overview, tuning
+from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
-from kafkaviz.analysis.health import broker_health
-from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.segment import tail

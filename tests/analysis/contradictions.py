@@ -1,8 +1,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.checks.state import RESTART_CODES
-from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 
 # what a person does to a file by hand so that a start rebuilds it

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages, versions
+from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.checks.summary import TimeAnomaly
 from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding
-from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker

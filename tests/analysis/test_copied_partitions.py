@@ -4,7 +4,7 @@ import tarfile
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.log.broker import open_broker
 
 PARTITIONS = ("clicks-none-0", "payments-0")

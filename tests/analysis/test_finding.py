@@ -9,14 +9,12 @@ from kafkaviz.analysis import checks
 from kafkaviz.analysis.findings.finding import (
     CODES,
     FAMILIES,
-    SEVERITIES,
     Evidence,
     as_info,
     counts,
     finding,
     sort_findings,
 )
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.messages import message, verbatim
 
@@ -96,7 +94,6 @@ def test_evidence_reads_as_one_line():
         == "found offset 3 (00000003). expected offset 2 (00000002)."
     )
     assert NOTHING.text == "found no file."
-    assert broker_health.CODES is CODES and broker_health.SEVERITIES is SEVERITIES
 
 
 def test_a_family_is_found_by_its_name():

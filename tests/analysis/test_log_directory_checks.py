@@ -14,8 +14,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import Health, check
-from kafkaviz.analysis.health.health_object import as_object
+from kafkaviz.analysis.broker_health import Health, check, health_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
 from kafkaviz.figures.health.checkup import health_view
 from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
@@ -97,7 +96,7 @@ def test_a_healthy_broker_has_none_of_these(disks):
     health = check(disks)
     assert found(health) == [] and health.restart.starts
     assert errors(health) == [] and health.restart.offline_directories == ()
-    report = as_object(health)
+    report = health_object(health)
     by_name = {Path(one["path"]).name: one for one in report["log_directories"]}
     assert [by_name[name]["has_metadata_log"] for name in sorted(by_name)] == [True, False, False]
     assert {name: by_name[name]["directory_id"] for name in IDS} == IDS
@@ -129,7 +128,7 @@ def test_a_directory_alone_says_that_it_is_not_all(disks):
     """Its settings are unknown, so there is no limit of retention and no size of a rebuilt index."""
     health = check(disks / "disk-b")
     assert found(health) == [("other-log-directories", "disk-b", None)]
-    report = as_object(health)
+    report = health_object(health)
     unknown = {
         "value": None,
         "source": "unknown: the metadata log is not in an opened log directory",
@@ -157,7 +156,7 @@ def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
     assert [code for code, _, _ in found(health)] == ["metadata-log-missing"]
     assert not health.is_partial
     unknown = {"value": None, "source": "unknown: the metadata log is missing"}
-    report = as_object(health)
+    report = health_object(health)
     assert report["retention"][0]["retention_ms"] == unknown
     assert {name: report["kafka_version"][name] for name in unknown} == unknown
     assert main(["check", str(folder)]) == 1
@@ -206,7 +205,7 @@ def test_what_a_start_without_the_metadata_log_does(line, starts, headline, stra
         line,
     )
     health = check(folder)
-    restart = as_object(health)["restart"]
+    restart = health_object(health)["restart"]
     assert (restart["starts"], restart["metadata_log_missing"]) == (starts, True)
     assert health_view(health).verdict.title == headline
     assert health.forecast.stray_directories == strays
@@ -377,7 +376,7 @@ def test_one_directory_goes_offline_and_the_others_start(folder, old, new):
     health = check(folder)
     assert health.restart.starts
     assert health.restart.offline_directories == (str(folder / "disk-b"),)
-    assert as_object(health)["restart"]["offline_directories"] == [str(folder / "disk-b")]
+    assert health_object(health)["restart"]["offline_directories"] == [str(folder / "disk-b")]
     loaded = {step.log_directory for step in health.restart.steps if step.action != "fail"}
     assert str(folder / "disk-b") not in loaded
     (finding,) = [one for one in health.findings if one.code == "recovery-will-fail"]

@@ -15,7 +15,7 @@ import pytest
 import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.lookup.lookups import describe_recovered, needs_recovery, open_log_view

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 
 STARTS = Path(__file__).parents[1] / "data" / "starts"
 CODES = ("partition-missing", "high-watermark-beyond-end", "recovery-point-beyond-end")

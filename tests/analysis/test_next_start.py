@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.restart.next_start import (
     NEWEST,
     Restart,

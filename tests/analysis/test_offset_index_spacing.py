@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.walk import walk
 from kafkaviz.messages import message

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import lookup

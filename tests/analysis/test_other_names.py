@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from tests.analysis.lab import Lab
 
 PLAIN = "clicks-none-0"

@@ -4,10 +4,10 @@ import shutil
 import time
 
 from kafkaviz import messages
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings import partition_badges
 from kafkaviz.analysis.findings.finding import CODES, INFO
 from kafkaviz.analysis.findings.partition_badges import Badge
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.log.broker import open_broker
 
 # never of a topic-partition

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.policy import (
     NO_LIMIT,
     RetentionLimits,

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import open_broker

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures.health import checkup

@@ -4,8 +4,8 @@ every log.
 
 import pytest
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.segment_retention import segment_retention
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.log.broker import open_broker

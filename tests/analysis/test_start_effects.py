@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.analysis.broker_health import Health, check
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import Lab
 from tests.kafka.damages import DAMAGES

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks import transactions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import aborted_transactions
 from kafkaviz.analysis.checks.segment import check
 from kafkaviz.analysis.checks.transactions import TransactionTracker
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import OpenTransactions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 from tests.analysis.lab import Lab

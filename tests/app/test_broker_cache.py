@@ -276,7 +276,7 @@ def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
     """The result is that of a check; it is None if the catalog has no findings or the directory has
     changed.
     """
-    from kafkaviz.analysis.health.broker_health import check
+    from kafkaviz.analysis.broker_health import check
 
     snapshot = broker_cache.open_snapshot(directory)
     assert broker_cache.catalog_health(snapshot) is None

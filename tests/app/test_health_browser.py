@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from tests.support.browser import SPARK_PATIENCE_MS, sync_api
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.rebuild import open_rebuild_source
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
@@ -146,7 +146,7 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
 
 
 def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
-    from kafkaviz.analysis.health import broker_health as doctor
+    from kafkaviz.analysis import broker_health as doctor
     from kafkaviz.app.cache import broker_cache
 
     read_here = sent(page(damaged))

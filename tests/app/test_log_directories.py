@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 import kafkaviz as kv
 from kafkaviz import units
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages import health as health_page

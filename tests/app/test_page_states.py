@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import last_query

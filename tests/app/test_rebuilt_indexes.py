@@ -7,7 +7,7 @@ import tarfile
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages import health
 from kafkaviz.app.pages.health import (

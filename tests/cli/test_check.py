@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence
 from kafkaviz.analysis.findings.finding import finding as make_finding
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.cli.text import check_text
 from kafkaviz.figures.health.checkup import finding_items
 from kafkaviz.log.broker import open_broker
@@ -507,7 +507,7 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
 )
 def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are included, as in the table of the page."""
-    from kafkaviz.analysis.health.broker_health import check
+        from kafkaviz.analysis.broker_health import check
     from kafkaviz.figures.health import checkup_tables
     from kafkaviz.log.broker import open_broker
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import CODES, Evidence, finding
-from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.figures.health import checkup
 from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim

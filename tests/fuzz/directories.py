@@ -21,8 +21,7 @@ from random import Random
 
 from kafkaviz import versions
 from kafkaviz.analysis import overview
-from kafkaviz.analysis.health.broker_health import check
-from kafkaviz.analysis.health.health_object import as_object
+from kafkaviz.analysis.broker_health import check, health_object
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.cli.dumping import json_lines, options, text
@@ -181,7 +180,7 @@ def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
         broker = _opened(root)
         if broker is not None:
             health = check(broker, draw.choice(VERSIONS))
-            json.dumps(as_object(health), ensure_ascii=False).encode()
+            json.dumps(health_object(health), ensure_ascii=False).encode()
             "\n".join(check_text.render(health)).encode()
 
 

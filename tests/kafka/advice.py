@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import read_image

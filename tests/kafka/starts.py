@@ -20,7 +20,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kafkaviz.analysis.health.broker_health import Finding, check
+from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import names
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END

@@ -11,7 +11,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.format import checkpoint, names, offset_index, time_index, txn_index
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis import sweep
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health, sweep
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.ingest import job
 from tests.support import ingest

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.findings import finding as finding_table
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Evidence, Finding
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel

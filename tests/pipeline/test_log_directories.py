@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health
 from kafkaviz.format import names
 from kafkaviz.log.archives.archive import display_path
 from kafkaviz.log.broker import open_broker

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.analysis import sweep
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health, sweep
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import join_tiered, open_broker
 from kafkaviz.pipeline.datasource.source import KafkaReader

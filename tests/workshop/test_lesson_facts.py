@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import config_def, messages
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis import broker_health
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 from kafkaviz.workshop import lessons

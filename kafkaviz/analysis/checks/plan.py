@@ -277,7 +277,7 @@ def plan_check(
     *,
     level: CheckLevel = CheckLevel.RECORDS,
 ) -> CheckPlan:
-    """Returns the plan for analysis.health.broker_health.check with the same arguments."""
+    """Returns the plan for analysis.broker_health.check with the same arguments."""
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker) and not broker.is_copy
     return CheckPlan(

@@ -33,8 +33,8 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.broker_health import Health
     from kafkaviz.analysis.findings.partition_badges import Badge
-    from kafkaviz.analysis.health.broker_health import Health
     from kafkaviz.figures.broker.broker_map import MapFigure
     from kafkaviz.pipeline.catalog.catalog import Catalog
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -417,7 +417,7 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
     """Returns the health from a fresh catalog, or None if there is none or it has no findings."""
-    from kafkaviz.analysis.health.broker_health import Health
+    from kafkaviz.analysis.broker_health import Health
 
     if not is_fresh(snapshot):
         return None

@@ -43,7 +43,7 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say, say_count
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health.broker_health import Health
+    from kafkaviz.analysis.broker_health import Health
 
 QUICK_S = 0.8  # a checkup that takes no longer shows no progress
 SUFFIXES = (".index", ".timeindex", ".txnindex")
@@ -262,9 +262,9 @@ def _choose_release(health: "Health | None", release: str) -> None:
 
 def _health_json(health: "Health") -> str:
     """Returns the output of `kafkaviz check --json`."""
-    from kafkaviz.analysis.health.health_object import as_object
+    from kafkaviz.analysis.broker_health import health_object
 
-    return json.dumps(as_object(health), ensure_ascii=False, indent=2)
+    return json.dumps(health_object(health), ensure_ascii=False, indent=2)
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:

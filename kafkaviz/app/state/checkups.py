@@ -18,7 +18,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health.broker_health import Health
+    from kafkaviz.analysis.broker_health import Health
     from kafkaviz.log.partition import Partition
 
 # fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
@@ -106,7 +106,7 @@ def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
     """Runs the checkup; after a cancel `report` raises before the next partition."""
-    from kafkaviz.analysis.health.broker_health import check
+    from kafkaviz.analysis.broker_health import check
 
     done_bytes = 0
     total_bytes = log_bytes(snapshot)

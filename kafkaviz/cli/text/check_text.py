@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar, cast
 
 from kafkaviz import units
+from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.findings.finding_groups import group_findings
-from kafkaviz.analysis.health.broker_health import Finding, Health
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention.policy import sort_by_urgency

@@ -38,7 +38,7 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health.broker_health import Health
+    from kafkaviz.analysis.broker_health import Health
 
 ItemT = TypeVar("ItemT", Finding, StartupStep)
 

@@ -102,7 +102,7 @@ class Catalog:
         return stored_segments, rows
 
     def health(self, broker: str) -> "StoredHealth":
-        """Returns the findings about a broker, as analysis.health.broker_health.check returns them.
+        """Returns the findings about a broker, as analysis.broker_health.check returns them.
 
         Args:
             broker: its name in the tables.

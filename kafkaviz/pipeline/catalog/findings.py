@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import AssumedRelease
+from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.analysis.retention.policy import (
     COUNTED_BY,
@@ -44,7 +44,7 @@ SOURCE_COLUMNS = {
 class StoredHealth(NamedTuple):
     """The findings about a broker in a catalog.
 
-    With the broker added, these are the fields of analysis.health.broker_health.Health.
+    With the broker added, these are the fields of analysis.broker_health.Health.
     """
 
     assumed_release: AssumedRelease

@@ -22,13 +22,13 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
-from kafkaviz.analysis.health import broker_health, start_effects
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
@@ -385,7 +385,7 @@ class _BrokerHealth:
         if restart is None:
             return restart, self._findings
         self.add_findings(state.check_restart(restart, self.plan.assumed_release.release))
-        return restart, start_effects.fit_to_start(self._findings, restart)
+        return restart, broker_health.fit_to_start(self._findings, restart)
 
 
 class Cursor(Generic[T]):

@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
@@ -44,7 +44,7 @@ def _make(block: LessonBlock) -> list[Finding]:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _findings(snapshot: BrokerSnapshot, directory: str) -> tuple[Finding, ...]:
-    from kafkaviz.analysis.health import broker_health
+    from kafkaviz.analysis import broker_health
 
     return broker_health.check(snapshot.broker, partition=directory).findings
 

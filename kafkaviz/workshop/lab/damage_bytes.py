@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafkaviz import units
+from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health import broker_health
 from kafkaviz.format import spans_batch
 from kafkaviz.format.names import OWN_FILES
 from kafkaviz.log.broker import Broker, open_broker

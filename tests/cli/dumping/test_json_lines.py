@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.cli.dump import EPILOG
 from kafkaviz.cli.dumping.json_lines import FORMATS
 from kafkaviz.cli.dumping.json_logs import CRC

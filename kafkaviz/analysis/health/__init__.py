@@ -1,1 +1,0 @@
-"""The health of a directory: all checks together, and the object of `--json`."""
