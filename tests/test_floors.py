@@ -259,7 +259,7 @@ def test_no_line_climbs():
             1,
         ),
         (
-            "kafkaviz.analysis.retention.policy",
+            "kafkaviz.analysis.retention",
             "from kafkaviz.analysis.broker_health import Health",
             1,
         ),

@@ -40,8 +40,7 @@ from kafkaviz.analysis.overview import topic_sizes
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import restart_steps
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.analysis.retention import policy
-from kafkaviz.analysis.retention.policy import LogRetention
+from kafkaviz.analysis.retention import LogRetention, log_retention, segment_ages
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import METADATA_TOPIC
@@ -262,14 +261,14 @@ def partition_retention(
     summaries = _local_summaries(partition, summaries)
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
-    ages = policy.segment_ages(
+    ages = segment_ages(
         summaries,
         clean=check_plan.is_partition_clean(partition),
         recovery_point=partition.recovery_point,
         release=check_plan.assumed_release.release,
     )
     return [
-        policy.log_retention(
+        log_retention(
             partition.directory,
             ages,
             check_plan.limits(partition),

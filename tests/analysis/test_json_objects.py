@@ -9,7 +9,7 @@ import numpy as np
 import kafkaviz
 from kafkaviz.analysis.comparison.comparison import OffsetRange, RecordSet
 from kafkaviz.analysis.json_objects import FIELDS, to_json
-from kafkaviz.analysis.retention.policy import SegmentAge, SegmentRetention
+from kafkaviz.analysis.retention import SegmentAge, SegmentRetention
 from kafkaviz.messages import message
 
 

@@ -1,6 +1,6 @@
 """The tables of the Health page, value by value."""
 
-from kafkaviz.analysis.retention.policy import RetentionLimits, SegmentAge, log_retention
+from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.figures.health import checkup_tables as tables
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.startup.restart import Restart, StartupStep

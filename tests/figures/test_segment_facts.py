@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.retention.segment_retention import segment_retention
+from kafkaviz.analysis.retention import segment_retention
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.segment import segment_facts
 from kafkaviz.figures.segment.segment_facts import Fact
@@ -204,7 +204,9 @@ def test_until_when_a_segment_is_kept(clean):
     planned = plan_check(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     segment_anatomy = anatomy.read(partition.segment(7975))
-    retention = segment_retention(planned, partition, segment_anatomy)
+    retention = segment_retention(
+        partition, segment_anatomy, planned.limits(partition), clean=True, now_ms=planned.now_ms
+    )
     fact = segment_facts.file_facts(segment_anatomy, None, "current", retention)[0][2][-1]
     assert (fact.label, fact.value, fact.detail) == (
         "Kept until",

@@ -18,7 +18,7 @@ from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.findings import finding as finding_table
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Evidence, Finding
-from kafkaviz.analysis.retention.policy import RetentionLimits
+from kafkaviz.analysis.retention import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file

@@ -25,7 +25,7 @@ from kafkaviz.analysis.restart.next_start import (
     missing_controller_steps,
     own_file_steps,
 )
-from kafkaviz.analysis.retention.policy import RetentionLimits
+from kafkaviz.analysis.retention import RetentionLimits
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint, coordinator_records
 from kafkaviz.format.batch import is_control

@@ -11,8 +11,7 @@ from typing import Any, cast
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
 from kafkaviz.analysis.findings.finding import Evidence, Finding
-from kafkaviz.analysis.retention import policy
-from kafkaviz.analysis.retention.policy import RetentionLimits, SegmentAge
+from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention, segment_ages
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.messages import message
 
@@ -51,7 +50,7 @@ def check_partition(
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
         retained = summaries if retained is None else retained
-        aged_segments = policy.segment_ages(
+        aged_segments = segment_ages(
             retained, clean=facts.clean, recovery_point=recovery_point, release=facts.release
         )
         yield from _blocked_findings(retained, aged_segments, facts)
@@ -148,7 +147,7 @@ def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
     """Yields segments that keep younger ones for more than a day longer."""
-    segment_retentions = policy.log_retention(
+    segment_retentions = log_retention(
         facts.partition,
         aged_segments,
         RetentionLimits(deletes=True, retention_ms=facts.retention_ms),

@@ -9,8 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
-from kafkaviz.analysis.retention import segment_retention
-from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_retention
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
@@ -156,7 +155,14 @@ def _retention(
     Returns None if no limit applies to the segment, or if this cannot be known.
     """
     try:
-        return segment_retention.segment_retention(_plan(snapshot), partition, anatomy)
+        plan = _plan(snapshot)
+        return segment_retention(
+            partition,
+            anatomy,
+            plan.limits(partition),
+            clean=plan.is_partition_clean(partition),
+            now_ms=plan.now_ms,
+        )
     except KafkavizError:
         return None
 

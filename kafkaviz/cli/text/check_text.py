@@ -10,7 +10,7 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.analysis.retention.policy import sort_by_urgency
+from kafkaviz.analysis.retention import sort_by_urgency
 from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text

@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT
-from kafkaviz.analysis.retention.policy import DUE_STATES, KEPT_STATES
+from kafkaviz.analysis.retention import DUE_STATES, KEPT_STATES
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import say, say_count

@@ -15,7 +15,7 @@ from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, F
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.analysis.retention.policy import LogRetention
+from kafkaviz.analysis.retention import LogRetention
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.health.checkup_tables import HealthTable

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
 from kafkaviz import units
-from kafkaviz.analysis.retention import policy
-from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.analysis.retention import LogRetention, SegmentRetention, sort_by_urgency
+from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.format.names import natural_sort_key
@@ -182,7 +182,7 @@ def _size_text(step: StartupStep) -> str:
 
 def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
     """Returns what keeps each segment and until when; None without a segment."""
-    logs_segments = policy.sort_by_urgency(logs)
+    logs_segments = sort_by_urgency(logs)
     if not logs_segments:
         return None
     notes = basis_notes([log for log in logs if log.segments])
@@ -232,7 +232,7 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
     name = f"{_short_path(log.partition)} {units.format_count(aged.base_offset)}"
     is_waiting = (
         segment.state == "behind"
-        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > policy.DAY_MS
+        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
     )
     is_odd = aged.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(aged)
     if is_odd or is_waiting:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis.checks.summary import has_suspect_unit
-from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
+from kafkaviz.analysis.retention import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment

@@ -10,7 +10,7 @@ from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
-from kafkaviz.analysis.retention.policy import (
+from kafkaviz.analysis.retention import (
     COUNTED_BY,
     STATES,
     LogRetention,

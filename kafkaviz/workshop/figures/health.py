@@ -9,8 +9,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.retention import policy
-from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
+from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge, log_retention
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table_html
@@ -104,7 +103,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
     if not times:
         raise NoValue(message("lesson.no_timed_record", partition=block["tp"]))
     limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
-    return policy.log_retention(
+    return log_retention(
         location.partition.directory,
         segment_ages,
         limits,

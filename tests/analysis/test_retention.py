@@ -12,19 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.analysis import broker_health
-from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.retention.policy import (
+from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
+from kafkaviz.analysis.retention import (
     NO_LIMIT,
     RetentionLimits,
     SegmentAge,
     log_retention,
     segment_ages,
+    segment_retention,
     sort_by_urgency,
 )
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text.retention_text import basis_text, headline_text, newest_text, reason_text
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
@@ -228,7 +232,7 @@ def retention_of(directory, name: str, **given_limits):
     ]
     aged = segment_ages(
         [retention.summary for retention in checked],
-        clean=planned.is_clean,
+        clean=planned.is_partition_clean(partition),
         recovery_point=partition.recovery_point,
     )
     return log_retention(
@@ -453,3 +457,67 @@ def test_a_lone_partition_has_its_retention_too(clean, tmp_path):
     shutil.copytree(clean / METADATA_DIRECTORY, lab.path / METADATA_DIRECTORY)
     (log,) = broker_health.check(lab.path / "orders-0").retention
     assert log.partition == "orders-0" and log.limits.retention_ms == 7 * DAY_MS
+
+
+def retention_of_segment(planned: CheckPlan, partition: Partition, segment: LogSegment):
+    return segment_retention(
+        partition,
+        anatomy.read(segment),
+        planned.limits(partition),
+        clean=planned.is_partition_clean(partition),
+        now_ms=planned.now_ms,
+    )
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed"])
+def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
+    directory = request.getfixturevalue(sample)
+    checked = {log.partition: log for log in broker_health.check(directory).retention}
+    planned, segment_count = plan_check(open_broker(directory)), 0
+    for partition in planned.broker.partitions:
+        for at, segment in enumerate(partition.live):
+            retention = retention_of_segment(planned, partition, segment)
+            if partition.directory not in checked:
+                assert retention is None
+                continue
+            mine, real = retention[1], checked[partition.directory].segments[at]
+            assert (mine.state, mine.until_ms, mine.gone_ms, mine.blocked_by, mine.more_bytes) == (
+                real.state,
+                real.until_ms,
+                real.gone_ms,
+                real.blocked_by,
+                real.more_bytes,
+            ), segment.log.path
+            segment_count += 1
+    assert segment_count > 4
+
+
+def test_what_no_limit_concerns(clean):
+    """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
+    planned = plan_check(open_broker(clean))
+    deleted = next(
+        partition for partition in planned.broker.partitions if partition.state == "delete"
+    )
+    assert retention_of_segment(planned, deleted, deleted.segments[0]) is None
+    metadata = planned.broker.partition("__cluster_metadata-0")
+    assert retention_of_segment(planned, metadata, metadata.live[0]) is None
+
+
+def test_a_segment_in_one_of_two_directories_of_which_the_other_was_killed(disks, tmp_path):
+    """Only the start of the killed directory recovers its segments."""
+    directory = shutil.copytree(disks, tmp_path / "disks")
+    (directory / "disk-c" / ".kafka_cleanshutdown").touch()
+    planned = plan_check(open_broker(directory))
+    path = next(
+        partition.live[-1].log.path
+        for partition in planned.broker.partitions
+        if partition.path.parent.name == "disk-c" and partition.log_bytes
+    )
+    with path.open("ab") as log:
+        log.write(bytes(100))
+    planned = plan_check(open_broker(directory))
+    partition = planned.broker.partition(path.parent.name)
+    _, segment = retention_of_segment(planned, partition, partition.live[-1])
+    checked = {log.partition: log.segments for log in broker_health.check(directory).retention}
+    assert segment.age.size_bytes == path.stat().st_size
+    assert segment.age.size_bytes == checked[path.parent.name][-1].age.size_bytes

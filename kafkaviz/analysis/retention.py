@@ -17,8 +17,14 @@ from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.config_def import DAY_MS, LONG_MAX
-from kafkaviz.format.names import natural_sort_key
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import time_index
+from kafkaviz.format.names import METADATA_TOPIC, natural_sort_key
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message
 from kafkaviz.versions import Release
 
@@ -37,6 +43,7 @@ KEPT_STATES = (
 )
 STATES = (*DUE_STATES, *KEPT_STATES)
 COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
+ENTRY_BYTES = time_index.ENTRY.itemsize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,3 +421,98 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
         )
 
     return sorted(((log, retention) for log in logs for retention in log.segments), key=sort_key)
+
+
+def segment_retention(
+    partition: Partition,
+    anatomy: Anatomy,
+    limits: RetentionLimits,
+    *,
+    clean: bool,
+    now_ms: int,
+) -> tuple[LogRetention, SegmentRetention] | None:
+    """Returns the retention of a log and of its one segment that was read.
+
+    A broker knows only the last time entry of a closed segment, so of the segments before this one
+    only the last 12 bytes of their .timeindex are read. A check that reads every .log gets the same
+    result, except if a time index is damaged: it then shows the log as the next start leaves it.
+
+    Args:
+        clean: whether the log directory was stopped cleanly.
+
+    Returns:
+        None if no limit applies to the segment.
+    """
+    live = partition.live
+    bases = [live_segment.base_offset for live_segment in live]
+    if (
+        anatomy.segment.base_offset not in bases
+        or not anatomy.segment.is_in_use
+        or partition.state != "current"
+        or partition.topic == METADATA_TOPIC
+    ):
+        return None
+    number = bases.index(anatomy.segment.base_offset)
+    is_recovered = not clean and anatomy.segment.state == "active"
+    later_ages = (
+        SegmentAge(live_segment.base_offset, live_segment.log.size_bytes, None, "unknown")
+        for live_segment in live[number + 1 :]
+    )
+    last = anatomy.counts.last
+    end_offset = anatomy.segment.base_offset if last is None else int(last["last_offset"]) + 1
+    log = log_retention(
+        partition.directory,
+        [
+            *map(_age_from_last_entry, live[:number]),
+            _age_from_anatomy(anatomy, is_recovered=is_recovered),
+            *later_ages,
+        ],
+        limits,
+        now_ms=now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=None if number + 1 < len(live) else end_offset,
+    )
+    return log, log.segments[number]
+
+
+def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
+    log = segment.log
+    last_ms = -1
+    if segment.timeindex is not None:
+        slots = segment.timeindex.size_bytes // ENTRY_BYTES
+        position = max(0, slots - 1) * ENTRY_BYTES
+        try:
+            entries = time_index.parse(file.read(segment.timeindex.path, position, ENTRY_BYTES))
+        except CannotOpen:
+            return SegmentAge(segment.base_offset, log.size_bytes, None, "unknown")
+        if len(entries):
+            last_ms = int(entries["timestamp_ms"][-1])
+    return _age(segment.base_offset, log.size_bytes, last_ms, log.mtime_ns)
+
+
+def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
+    """Returns the age of the segment that was read.
+
+    Args:
+        is_recovered: whether the next start recovers it; then its batches count instead of its time
+            entries.
+    """
+    times = anatomy.times
+    log = anatomy.segment.log
+    base_offset = anatomy.segment.base_offset
+    if is_recovered:
+        return _age(base_offset, anatomy.end.position, anatomy.counts.newest_ms, log.mtime_ns)
+    if times.unwritten_slots:
+        last_ms = 0
+    elif len(times.entries):
+        last_ms = int(times.entries["timestamp_ms"][-1])
+    else:
+        last_ms = -1
+    return _age(base_offset, log.size_bytes, last_ms, log.mtime_ns)
+
+
+def _age(base_offset: int, size_bytes: int, last_ms: int, mtime_ns: int) -> SegmentAge:
+    if last_ms < 0:
+        return SegmentAge(base_offset, size_bytes, mtime_ns // 1_000_000, "mtime")
+    return SegmentAge(base_offset, size_bytes, last_ms, "entry" if last_ms else "unwritten")

@@ -1,1 +1,0 @@
-"""Retention: the rules that keep or delete segments, and their dates."""
