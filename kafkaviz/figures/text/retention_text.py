@@ -16,7 +16,7 @@ from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
 
 def held_text(state: str) -> str:
-    """Says what keeps a segment in one of the states of analysis.retention.policy."""
+    """Says what keeps a segment in one of the states of analysis.retention."""
     return say(f"retention.held_{state}")
 
 
