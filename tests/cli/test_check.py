@@ -507,7 +507,7 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
 )
 def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are included, as in the table of the page."""
-        from kafkaviz.analysis.broker_health import check
+    from kafkaviz.analysis.broker_health import check
     from kafkaviz.figures.health import checkup_tables
     from kafkaviz.log.broker import open_broker
 
