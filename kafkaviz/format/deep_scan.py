@@ -316,7 +316,6 @@ def believed_batches(batches: np.ndarray) -> np.ndarray:
 
 
 def _buffer(size_bytes: int) -> np.ndarray:
-    """Allocates a buffer with the slack that decoders may read after its end."""
     return np.empty(size_bytes + SLACK_BYTES, np.uint8)
 
 

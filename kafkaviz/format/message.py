@@ -508,7 +508,6 @@ def _type(tokens: list[str], parts: dict[str, str]) -> Type:
 
 
 def _default(word: str, type_: Type) -> Any:
-    """Returns the value of a default: -1, null, false, zero, empty or []."""
     if word in ("null", "zero", "empty", "[]", "false"):
         return None if word == "null" else type_.default
     return int(word)

@@ -499,7 +499,6 @@ def _frame(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_frame_number(data: bytes, position: int, field_name: str) -> tuple[int, int]:
-    """Reads a number of the frame, and returns it with the position after it."""
     try:
         number, end = read_unsigned(data, position)
     except CorruptBytes:

@@ -458,7 +458,6 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
 
 
 def _real_offset(messages: np.ndarray, position: int) -> Message:
-    """Returns a note with the real offset of a message in a wrapper, if Kafka reads that far."""
     offsets = messages["offset"][messages["position"] == position]
     if not len(offsets):
         return message("span.message_not_reached")

@@ -167,7 +167,6 @@ class _RecordReader:
         note: Callable[[int], Message],
         read: Callable = varint.read_varint,
     ) -> int:
-        """Reads a varint, which must end within the record."""
         number, end = read(self.data[: self.end], self.cursor)
         self._append_span(end, name, str(number), kind, note(number))
         return number
