@@ -489,7 +489,6 @@ def _may_be_partition(path: Path) -> bool:
 def _read_directories(
     sources: tuple[Path, ...], roots: Mapping[Path, Path], collect: Collect
 ) -> Broker:
-    """Returns the broker with these log directories, each with the path that led to it."""
     problems: dict[Path, list[Problem]] = {root: [] for root in roots}
     offsets = {root: _read_checkpoints(root, problems[root]) for root in roots}
     directories = [
@@ -774,7 +773,6 @@ def is_partition(path: Path) -> bool:
 
 
 def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
-    """Returns whether a directory contains a segment's file of one of these kinds."""
     with file.scan(path) as entries:
         return any(
             (segment_name := names.parse_file(entry.name)) and segment_name.kind in kinds

@@ -304,7 +304,6 @@ def _segments(groups: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple
 
 
 def _topic_id(path: Path, other_files: Iterable[FileInfo]) -> str | None:
-    """Returns the topic's id, or None if the file is missing or damaged."""
     if not any(info.name == PARTITION_METADATA for info in other_files):
         return None
     try:

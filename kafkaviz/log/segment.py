@@ -375,7 +375,6 @@ def fill_wrapper_fields(batches: np.ndarray, read: ReadInto) -> None:
 
 
 def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns the entries before the first one that the mask excludes."""
     return entries if mask.all() else entries[: int(np.argmin(mask))]
 
 

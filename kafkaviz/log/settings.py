@@ -218,7 +218,6 @@ class Settings:
         )
 
     def _config_records(self, topic: str) -> dict[Origin, Mapping[str, ConfigValue]]:
-        """Returns the ConfigRecords that may apply to a topic, strongest first."""
         return {
             Origin.TOPIC: self.image.topic_configs(topic),
             Origin.BROKER: self.image.broker_configs(self.node_id),

@@ -197,7 +197,6 @@ class CachedFile(io.FileIO):
         return os.pread(self.fileno(), last + 1 - first, self._flags_start + first)
 
     def _fetch_blocks(self, first: int, stop: int) -> None:
-        """Fetches a run of missing blocks, at most REQUEST_BYTES per request."""
         step = REQUEST_BYTES // BLOCK_BYTES
         for start in range(first, stop, step):
             end = min(start + step, stop)
@@ -278,7 +277,6 @@ def comes_whole(path: Path, size_bytes: int) -> bool:
 
 
 def _remote_object(path: Path, extent: Extent) -> RemotePath | None:
-    """Returns the object of an extent, or None for a local file."""
     return address.parse(extent.object) if extent.object else address.remote_path(path)
 
 
@@ -392,7 +390,6 @@ def _status(path: Path) -> os.stat_result:
 
 
 def _flags_start(size_bytes: int) -> int:
-    """Returns where the flags begin: after the last block, at a block boundary."""
     return -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
 
 

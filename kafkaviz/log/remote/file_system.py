@@ -424,7 +424,6 @@ def _refuse_outside(remote: RemotePath) -> None:
 
 
 def _base_path(remote: RemotePath) -> str:
-    """Returns the path in the form that pyarrow's file system of this store takes."""
     if remote.store.scheme == "hdfs":
         return f"/{remote.key}"
     bucket = remote.store.authority.partition("@")[0]

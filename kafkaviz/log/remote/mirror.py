@@ -159,7 +159,6 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
 
 
 def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
-    """Makes a folder match a recursive listing."""
     files: dict[Path, dict[str, Entry]] = defaultdict(dict)
     folders = {root}
     for entry in entries:
@@ -244,7 +243,6 @@ def _mirror_beside(path: Path, remote: RemotePath) -> None:
 
 
 def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
-    """Makes the files of a folder match a listing."""
     with os.scandir(folder) as children:
         for child in children:
             if child.name not in entries and child.is_file(follow_symlinks=False):

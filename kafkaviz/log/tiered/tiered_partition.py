@@ -157,7 +157,6 @@ class _BrokenSegment:
 def _broken_segments(
     partition: TieredPartition, folder: Path, faults: Mapping[str, KafkavizError]
 ) -> list[_BrokenSegment]:
-    """Returns the segments that are lost, incomplete or unreadable, by offset."""
     broken = []
     starts = [segment.start_offset for segment in partition.segments]
     for segment in partition.segments:
@@ -191,7 +190,6 @@ def _broken_segments(
 
 
 def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
-    """Returns the reason why a segment in the store cannot be read, or None."""
     try:
         stored.parts()
         stored.leader_epochs()

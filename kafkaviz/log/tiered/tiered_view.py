@@ -291,7 +291,6 @@ def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, P
 
 
 def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, int], int]:
-    """Returns the checkpointed log starts; empty if the file is missing or unreadable."""
     path = local / names.LOG_START_CHECKPOINT
     try:
         if file.is_there(path):
@@ -361,7 +360,6 @@ def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
 
 
 def _has_remote(partition: TieredPartition) -> bool:
-    """Returns whether it has segments to read from the store, or should have some."""
     return bool(partition.serving_segments or partition.gaps(Path(partition.directory), {}))
 
 
@@ -587,7 +585,6 @@ def _write(target: Path, content: bytes) -> None:
 
 @contextmanager
 def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    """Yields a new file, which replaces the target when the context ends."""
     temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         with open(temporary, "wb") as out:
