@@ -145,7 +145,6 @@ def ensure_type(kind: Any, value: Any) -> Any:
 
 
 def _parse_files(table: str, row_counts: Mapping) -> dict[str, int]:
-    """Parses the files of a table, all in its folder, and their numbers of rows."""
     if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in row_counts):
         raise ValueError("a file has no name of this table")
     return {file: ensure_type(int, rows) for file, rows in row_counts.items()}

@@ -342,7 +342,6 @@ def _has_class_operation(text: str) -> bool:
 
 
 def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLimit:
-    """Parses the first given option of one end, in Spark's order of precedence."""
     option = f"{end}Timestamp"
     if option in by_name:
         return OffsetLimit(option, is_timestamp=True, value=_parse_timestamp(by_name, option))

@@ -252,12 +252,10 @@ def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
 
 
 def _size(sizes: np.ndarray) -> pa.Array:
-    """Returns sizes; a negative size becomes null."""
     return pa.array(np.ascontiguousarray(sizes), mask=sizes < 0)
 
 
 def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Array:
-    """Returns slices of data; null if a size is negative."""
     offsets = np.append(0, np.cumsum(np.maximum(sizes, 0), dtype=np.int64))
     values = np.empty(int(offsets[-1]), np.uint8)
     _gather(data, np.ascontiguousarray(positions), offsets, values)
@@ -379,7 +377,6 @@ def _filter(column: pa.Array | np.ndarray, mask: np.ndarray) -> pa.Array | np.nd
 
 
 def _consumer_headers(headers: pa.ListArray) -> pa.ListArray:
-    """Returns lists of structs with key and value."""
     lengths = headers.value_lengths().to_numpy(zero_copy_only=False)
     names, values = headers.flatten().flatten()
     return pa.ListArray.from_arrays(

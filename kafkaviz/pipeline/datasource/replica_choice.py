@@ -130,7 +130,6 @@ def select_replicas(
 
 
 def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, ReplicaReason]:
-    """Returns the replica to read and the reason, by trying the criteria in order."""
     for reason, measure in CRITERIA.items():
         values = [measure(replica, cluster) for replica in replicas]
         best = max(values)

@@ -464,7 +464,6 @@ class KafkaReader(DataSourceReader):
         return self._filters
 
     def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges | None:
-        """Returns the offset ranges of each partition by id, or None without such ranges."""
         return None
 
     def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
@@ -548,7 +547,6 @@ class KafkaReader(DataSourceReader):
         return self._rows(broker_name, name, problem) if is_selected else []
 
     def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
-        """Returns a row for missing offsets, if the mode makes it one."""
         if gap.last_offset is None:
             offsets = message("tiered.offsets_from", first=gap.first_offset)
         else:
@@ -559,7 +557,6 @@ class KafkaReader(DataSourceReader):
         return [first | row for row in self._rows(broker_name, partition.name, problem)]
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
-        """Returns a row for a problem, if the mode makes it one."""
         what = str(message("errors.of_path", path=problem.path, problem=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
         if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode):

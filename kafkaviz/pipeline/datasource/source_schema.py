@@ -109,7 +109,6 @@ class BadOption(KafkavizError):
     """An invalid option of the data source."""
 
     def __init__(self, what: Message) -> None:
-        """Keeps the message, with long values cut."""
         super().__init__(
             what.with_values(
                 **{

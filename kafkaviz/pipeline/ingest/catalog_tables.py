@@ -198,7 +198,6 @@ class _TablePass:
         return source_check(health.plan.assumed_release, restart, checks.level)
 
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
-        """Copies the rows of an unchanged directory."""
         stored = self._inputs.stored
         tables = stored.copied(name, directory) if stored else None
         if stored is None or tables is None:  # it could be read when the work was planned
@@ -405,7 +404,6 @@ class Cursor(Generic[T]):
 
 
 def _row_key(findings: pa.Table, place: int) -> tuple:
-    """Returns the sort_key of a row's finding."""
     (row,) = findings.slice(place, 1).select(KEY_COLUMNS).to_pylist()
     return place_key(**row)
 

@@ -368,7 +368,6 @@ def _read_old(path: Path) -> Catalog | None:
 
 
 def _sweep(path: Path) -> None:
-    """Deletes all catalogs except the current one."""
     current = _current(path)
     for folder in path.glob(f"{RUN}*"):
         if folder != current:

@@ -196,7 +196,6 @@ def _load_cost(load: "LogStartup") -> int:
 
 
 def _task_cost(segment_task: SegmentTask) -> int:
-    """Returns the cost of reading a segment, in bytes of uncompressed .log."""
     segment = segment_task.segment
     if segment_task.is_decoded and isinstance(segment, LogSegment):
         return check_cost(segment)

@@ -316,7 +316,6 @@ def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> li
 
 
 def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
-    """Returns the segments whose splits are all known."""
     parts: dict[int, list[_Known]] = defaultdict(list)
     for piece in pieces:
         for part in piece:
@@ -361,7 +360,6 @@ def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
 
 
 def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
-    """Returns whether the splits cover the .log exactly once."""
     edges = sorted((summary.start, summary.stop) for summary in summaries)
     starts = [0, *(stop for _, stop in edges)]
     stops = [start for start, _ in edges]

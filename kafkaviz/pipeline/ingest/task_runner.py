@@ -155,7 +155,6 @@ class ConnectRunner:
         return chain.from_iterable(pickle.loads(by_number[number]) for number in range(len(tasks)))
 
     def _note(self, stages: Iterable[Any] | None, **_more: object) -> None:
-        """Receives the progress of a query from Spark Connect."""
         self._ended = sum(stage.num_completed_tasks for stage in stages or ())
 
     def count_ended(self) -> int:

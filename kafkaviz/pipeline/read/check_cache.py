@@ -109,7 +109,6 @@ def is_steady(texts: Iterable[str], now_ms: int) -> bool:
 
 @cache
 def _summary_fields() -> tuple[tuple[str, Any], ...]:
-    """Returns the name and type of each field of a summary, except the segment."""
     hints = get_type_hints(CheckSummary)
     return tuple(
         (field.name, hints[field.name]) for field in fields(CheckSummary) if field.name != "segment"

@@ -257,7 +257,6 @@ def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
 
 
 def _join(brokers: Sequence[Broker]) -> Broker:
-    """Returns one broker with all these log directories, with its partitions in order."""
     if len(brokers) == 1:
         return brokers[0]
     partitions = merge(

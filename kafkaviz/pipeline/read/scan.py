@@ -289,7 +289,6 @@ def _slots(
 
 
 def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
-    """Returns segment.offset_slots or .time_slots, or None if the file is missing or unreadable."""
     file = segment.index if which == "offset_slots" else segment.timeindex
     if file is None:
         return None

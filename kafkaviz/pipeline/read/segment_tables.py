@@ -239,7 +239,6 @@ def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> Segm
 
 
 def _log_end_offset(live: Live) -> int | None:
-    """Returns the last offset of the newest segment plus 1, or its base offset if it is empty."""
     if not live or live[-1][1].batches is None:
         return None
     newest, statistics = live[-1]

@@ -212,7 +212,6 @@ class DecodedWalk:
         return end
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of CHECKED_BATCH."""
         for part in self._ranges:
             with open(self._folder / str(part.file), "rb") as rows:
                 while len(batches := np.fromfile(rows, CHECKED_BATCH, MAX_ROWS)):

@@ -367,7 +367,6 @@ def _unverified(side_catalog: Catalog) -> bool:
 
 
 def _count_damage(side_catalog: Catalog) -> Counter[str]:
-    """Counts the findings of each directory about wrong or unreadable batches."""
     checked = side_catalog.info.sources[0].checked
     codes = DAMAGE_CODES + (TAIL_CODES if checked and checked.clean else ())
     findings = side_catalog.table("findings", ["directory"], [("code", "in", codes)])
@@ -421,7 +420,6 @@ def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
 
 
 def _join_ranges(ranges: Iterable[RowRange]) -> list[RowRange]:
-    """Merges adjacent ranges."""
     joined: list[RowRange] = []
     for rows in sorted(ranges, key=lambda rows: (rows.file, rows.first_row)):
         last = joined[-1] if joined else None

@@ -327,7 +327,6 @@ def _locate(
 
 
 def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
-    """Converts DuckDB's positions in bytes to characters."""
     data = text.encode()
     if not 0 <= start <= stop <= len(data):
         return None, None

@@ -292,7 +292,6 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
 
 
 def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
-    """Returns the total number of rows, or None if counting takes too long."""
     timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
     timer.start()
     try:
