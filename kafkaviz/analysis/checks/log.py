@@ -372,7 +372,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return self._batch_finding("batch-timestamp-mismatch", row, text, evidence, more)
 
     def _offsets_finding(self, row: np.void, more: int) -> Finding:
-        """Returns a finding about the first record whose offset is too small or too large."""
         previous = -1
         offset = int(row["base_offset"]) - 1
         for head in batch_records.heads(self._segment.batch_bytes(int(row["position"]))):

@@ -313,7 +313,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about keys that do not grow, among otherwise valid entries."""
         sound_slots = np.flatnonzero(verdicts <= COARSE)
         wrong_slots = sound_slots[1:][np.diff(self._entries["offset"][sound_slots]) <= 0]
         yield from findings_by_run(wrong_slots.tolist(), self._order_finding)

@@ -118,7 +118,6 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             self._steps[position] = "end", producer, marker
 
     def _marker_kinds(self, markers: np.ndarray) -> list[ControlType | None]:
-        """Returns the kind of each marker; the .log is opened once for all."""
         if not len(markers):
             return []
         with file.reader(self._log.path) as read:

@@ -365,7 +365,6 @@ class _Comparer:
         comparison: PartitionComparison,
         alignment: RecordAlignment,
     ) -> Iterator[Relation]:
-        """Yields all relations that hold, the mildest first."""
         pair = comparison.replicas
         assert pair[0] is not None and pair[1] is not None
         relations = {

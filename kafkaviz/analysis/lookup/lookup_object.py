@@ -122,7 +122,6 @@ def describe_choice(choice: SegmentChoice) -> Message:
 
 
 def _describe_largest(choice: SegmentChoice) -> Message:
-    """Returns the largest timestamp, and where Kafka takes it from."""
     if choice.is_file_time:
         return message("segment_choice.file_time", ms=choice.largest_ms)
     if choice.largest_ms < 0:

@@ -369,7 +369,6 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
 
 
 def _count_entries(logs: Sequence[TunedSegments]) -> tuple[int, int] | None:
-    """Returns the number of offset entries and of time entries, or None if an index is missing."""
     segments = [segment for _, log_segments in logs for segment in log_segments]
     if not all(segment.index and segment.timeindex for segment in segments):
         return None

@@ -320,7 +320,6 @@ def _best(
 
 
 def _overrun(cost: IntervalCost, budgets: Budgets) -> float:
-    """Returns the largest ratio of an interval's use to its budget."""
     return max(value / max(budget, 1e-9) for value, budget in budget_usage(cost, budgets).values())
 
 

@@ -90,7 +90,6 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether each entry has a version that Kafka refuses. Kafka knows only one version."""
     return entries["version"] != txn_index.VERSION
 
 

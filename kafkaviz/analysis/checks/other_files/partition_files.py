@@ -164,7 +164,6 @@ def _end_offset(summary: CheckSummary) -> int:
 
 
 def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
-    """Returns a finding about a file that Kafka reads although it is wrong."""
     consequence = message("consequence.epochs_taken")
     return facts.make_finding(
         "leader-epoch-bad", LEADER_EPOCHS, text, evidence, consequence=consequence
