@@ -113,7 +113,6 @@ def kafka_trace(folder: Path) -> str | None:
 
 
 def _holds_log(folder: Path) -> bool:
-    """Returns whether the folder, or a topic-partition in it, contains a .log."""
     return any(folder.glob("*.log")) or any(
         names.parse_directory(subfolder.name) and _is_partition(subfolder)
         for subfolder in folder.iterdir()

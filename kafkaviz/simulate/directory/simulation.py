@@ -423,7 +423,6 @@ class Run:
         self._last_ms = self.now_ms
 
     def _checkpoint_ms(self, every_ms: int) -> int:
-        """Returns the time of the last periodic checkpoint."""
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
     def _state(self, *, clean: bool) -> BrokerState:
@@ -454,7 +453,6 @@ class Run:
         )
 
     def _partition_files(self, *, clean: bool) -> Iterator[FileView]:
-        """Yields the files of the topic-partition's directory with their modification times."""
         plan = self.plan
         rolled_ms = {
             event.segment: event.now_ms for event in self.log.events if event.kind == "roll"

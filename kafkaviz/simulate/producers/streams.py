@@ -268,7 +268,6 @@ def _fill(
 
 
 def _arrive_together(rows: np.ndarray) -> None:
-    """Sets the arrival time of all batches of an append to that of its last one."""
     last = np.flatnonzero(np.diff(rows["append"], append=-1))
     rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
 

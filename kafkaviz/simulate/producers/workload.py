@@ -362,7 +362,6 @@ def _file_text(path: Path) -> str:
 
 
 def _phase(table: object, where: Message) -> Phase:
-    """Reads a phase and checks that its keys go together."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     rates = [key for key in RATE_KEYS if key in table]
@@ -481,7 +480,6 @@ def _check(workload: Workload, name: str) -> Workload:
 
 
 def _check_length(workload: Workload, name: str) -> None:
-    """Checks that all phases together take at most LONGEST_MS."""
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):
         key = "silence" if phase.silence_ms is not None else "duration"

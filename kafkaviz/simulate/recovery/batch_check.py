@@ -20,7 +20,6 @@ class BatchCheck:
     """Checks batches in the order of a log, with one buffer for all."""
 
     def __init__(self, read: ReadInto) -> None:
-        """Allocates the buffer; read(position, buffer) reads the bytes of the .log."""
         self._read = read
         self._buffer = np.empty(BUFFER_BYTES, np.uint8)
 

@@ -18,7 +18,6 @@ class LeaderEpochs:
     """The leader epochs of one log; epochs and start offsets both increase."""
 
     def __init__(self, entries: Iterable[Epoch] = ()) -> None:
-        """Takes the epochs of a file, in its order."""
         self.entries: list[Epoch] = []
         for epoch, start in entries:
             self.assign(epoch, start)

@@ -240,7 +240,6 @@ class _Run:
         )
 
     def _take(self, batches: np.ndarray) -> None:
-        """Takes valid batches into the indexes, the leader epochs and the producers' state."""
         state_before = self._state.copy()
         indexed_count, offset_entries, time_entries, fault = self._index_batches(batches)
         try:

@@ -103,7 +103,6 @@ def refuse_unreadable(
 
 
 def _position_below(index: FileView | None, relative_offset: int) -> int:
-    """Returns the position of the last index entry at or below an offset."""
     entries = offset_index.parse(index.content() if index else b"")
     entries = entries[: offset_index.count_entries(entries)]
     below = np.flatnonzero(entries["relative_offset"] <= relative_offset)

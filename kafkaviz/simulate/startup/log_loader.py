@@ -277,7 +277,6 @@ class LogLoader:
             self._recover(base, reason.cause, reason.why, is_caught=False)
 
     def _refuse_too_long(self, base: int, log: FileView) -> None:
-        """Ends the load at a .log that is too long for FileRecords."""
         if exception := find_size_exception(f"{self._directory.name}/{log.name}", log.size_bytes):
             self._directory.fail(
                 base,
@@ -591,7 +590,6 @@ class LogLoader:
             )
 
     def _forget(self, base: int) -> None:
-        """Removes a segment from the log, and its producer snapshot from the directory."""
         self._bases = [known_base for known_base in self._bases if known_base != base]
         self._snapshots.delete(base, message("start.its_segment_deleted"))
 

@@ -292,7 +292,6 @@ class OpenSegment:
             self.counters["max_timestamp_offset"] = recovered_segment.max_timestamp_offset
 
     def _position_of(self, offset: int, log: FileView) -> int | None:
-        """Returns the position of the first batch that ends at an offset or above, or None."""
         for batches in _batches(log, self._floor_position(offset)):
             reaching = np.flatnonzero(batches["last_offset"] >= offset)
             if len(reaching):
@@ -324,14 +323,12 @@ class OpenSegment:
     # ---- entries in the files and in the counters
 
     def _last_time(self) -> tuple[int, int]:
-        """Returns the last entry of the time index, or (-1, base offset)."""
         if not self.timeindex.count:
             return UNKNOWN, self.base_offset
         timestamp_ms, relative_offset = self.timeindex.entries[-1].item()
         return timestamp_ms, self.base_offset + relative_offset
 
     def _count(self) -> None:
-        """Updates the counters that depend on the entries."""
         state = self.counters[0]
         keys = self.index.entries["relative_offset"]
         state["offset_entries"] = self.index.count
@@ -340,7 +337,6 @@ class OpenSegment:
         state["last_time_ms"], state["last_time_offset"] = self._last_time()
 
     def _append_entries(self, file: IndexFile, new: np.ndarray) -> None:
-        """Appends entries, given as one column per field, to an index."""
         if len(new):
             entries = np.empty(len(new), file.dtype)
             for column, name in enumerate(field_names(file.dtype)):
@@ -383,6 +379,5 @@ def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
 
 
 def _batches(log: FileView, start: int = 0) -> Iterator[np.ndarray]:
-    """Yields the batches of a .log from a position on, as arrays of format.batch.BATCH."""
     with log.open_reader() as read:
         yield from Walk(read, start, log.size_bytes)

@@ -256,7 +256,6 @@ class UnifiedLog:
         return offsets
 
     def _note_appends(self, rows: np.ndarray, data: memoryview | None) -> None:
-        """Updates log end, leader epochs, producers and transactions after appends."""
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
@@ -433,7 +432,6 @@ class UnifiedLog:
         self.events.append(Event(kind="restart", segment=self.active.base_offset, now_ms=now_ms))
 
     def _load(self, loading: LogLoader, now_ms: int) -> None:
-        """Replaces the log's files by those that a load leaves."""
         files = loading.files()
         logs = {
             cast(names.SegmentName, names.parse_file(name)).base_offset: file
