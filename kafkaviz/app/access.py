@@ -61,7 +61,6 @@ def require_allowed(path: Path) -> Path:
 
 
 def _is_below(path: Path, directories: Iterable[Path]) -> bool:
-    """Returns whether the resolved path is inside one of these directories."""
     # in a loop of links it resolves the part before the loop, where Path.resolve raises
     real_path = Path(os.path.realpath(path))
     return any(real_path.is_relative_to(os.path.realpath(directory)) for directory in directories)

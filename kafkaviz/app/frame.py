@@ -79,7 +79,6 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
 
 
 def _style() -> None:
-    """Sends the parts of the stylesheet that are not in the HTML page."""
     styles = [] if HtmlShell.in_use else [html_shell.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
@@ -149,7 +148,6 @@ def _remember(name: str, location: Location) -> None:
 
 
 def _location_parameters(location: Location) -> dict[str, str]:
-    """Returns the address parameters without the language, which does not change the location."""
     return {name: value for name, value in location.address.items() if name != page_state.LANGUAGE}
 
 

@@ -257,7 +257,6 @@ def _note(open_segment: Segment, log: LogView) -> str:
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _interval(segment: LogSegment) -> IntervalBounds:
-    """Returns the range of index.interval.bytes that fits the entries of the segment."""
     return segment_cache.read(segment).interval
 
 
@@ -272,13 +271,11 @@ def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
-    """Returns the batches of a segment, up to the end of the log that is served."""
     batches = segment_cache.read(partition.segment(base_offset).with_log()).batches
     return batches.until(_end_position(log, base_offset))
 
 
 def _end_position(log: LogView, base_offset: int) -> int:
-    """Returns the size of a segment in the log that is served, or 0 if it is not served."""
     return next(
         (segment.size_bytes for segment in log.segments if segment.base_offset == base_offset), 0
     )

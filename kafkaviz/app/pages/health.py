@@ -261,7 +261,6 @@ def _choose_release(health: "Health | None", release: str) -> None:
 
 
 def _health_json(health: "Health") -> str:
-    """Returns the output of `kafkaviz check --json`."""
     from kafkaviz.analysis.broker_health import health_object
 
     return json.dumps(health_object(health), ensure_ascii=False, indent=2)

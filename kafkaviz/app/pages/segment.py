@@ -211,7 +211,6 @@ def _render_grown(anatomy: Anatomy) -> None:
 
 
 def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws a log that is empty or has no whole batch."""
     left, right = columns()
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
         _render_broker_link(location)
@@ -383,7 +382,6 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 
 
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
-    """Returns the batch with this offset, else with the byte of the address, else an example."""
     byte = None if offset else opening_byte(segment_cache.key(anatomy.segment))
     if byte:
         return selection.select_byte(anatomy, *byte)
@@ -406,7 +404,6 @@ def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
 
 
 def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
-    """Returns the row in the middle of the requested slice, None for the pin."""
     if "row" in slice_request:
         return int(slice_request["row"])
     if "position" in slice_request:

@@ -89,7 +89,6 @@ def _no_permission(fault: CannotOpen) -> None:
 
 
 def _owner(path: Path) -> str:
-    """Returns a text about the owner and mode of a path."""
     try:
         status = os.stat(path)
     except OSError:

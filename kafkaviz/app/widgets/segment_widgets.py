@@ -57,7 +57,6 @@ def batches_html(rows: Iterable[BatchRow]) -> str:
 
 
 def _checksum(is_new: set[bool]) -> str:
-    """Returns "CRC-32C" for magic 2, "CRC-32" for older batches, or "CRC" if the rows mix both."""
     if len(is_new) > 1:
         return "CRC"
     if True in is_new:

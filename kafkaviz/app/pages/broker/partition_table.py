@@ -147,7 +147,6 @@ def _render_no_match(filter_text: str, count: int) -> None:
 
 
 def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
-    """Draws the table and returns the row selected in this run."""
     event = st.dataframe(
         _displayed_table(tuple(rows), language()),
         hide_index=True,
@@ -191,7 +190,6 @@ def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
 
 
 def _columns(rows: Sequence[PartitionRow]) -> list[str]:
-    """Returns the columns of these rows, with the log directory only if there are several."""
     has_directories = any(row.log_directory for row in rows)
     return [column for column in FORMATTERS if has_directories or column != "log_directory"]
 

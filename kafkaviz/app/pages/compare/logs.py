@@ -136,7 +136,6 @@ def _fact_sentence(text: str) -> str:
 
 
 def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
-    """Draws the leader control and returns the leading side, 0 or 1, or None."""
     if comparison.truncations is None:
         return None
     word = choice.draw_bound(
@@ -252,7 +251,6 @@ def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
 
 
 def _directories(comparison: "PartitionComparison") -> tuple[str, str]:
-    """Returns the partition's directory on each side, "" if that side lacks it."""
     a, b = (replica.directory if replica else "" for replica in comparison.replicas)
     return a, b
 

@@ -354,7 +354,6 @@ def render_partition_map(location: Location, comparison: "BrokerComparison") -> 
 
 
 def _choose_page(foot: Any, count: int) -> int:
-    """Draws the page control, if there are several pages, and returns the page, from 0."""
     page_count = -(-count // partition_map.ROWS_PER_PAGE)
     if page_count <= 1:
         return 0

@@ -75,7 +75,6 @@ def _render_figure(result: "QueryResult", question: Question | None) -> None:
 
 
 def _choose_column(columns: list[str]) -> str:
-    """Draws the column control and returns the column, by default that of the address."""
     address_column = st.query_params.get(page_state.DRAWN_COLUMN, "")
     key = f"kv_draw {address_column} {columns}"
     return st.selectbox(

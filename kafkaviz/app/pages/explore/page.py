@@ -248,7 +248,6 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
 
 
 def _run(snapshot: BrokerSnapshot) -> None:
-    """Runs the typed query, even if it was run before."""
     text = last_query()
     if text is not None:
         _set_query(text)

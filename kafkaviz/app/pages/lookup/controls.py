@@ -131,7 +131,6 @@ def _target_kind_text(target_kind: str) -> str:
 
 
 def _release_text(version: str) -> str:
-    """Returns the label of all releases that search like `version`."""
     return say(f"lookup.search_{VERSIONS[version]}")
 
 
@@ -224,7 +223,6 @@ def _reset_target() -> None:
 
 
 def _typed_target(target_kind: str) -> int | None:
-    """Returns the target in the field, or None if it is not a valid one."""
     try:
         return parse_target(st.session_state.get(page_state.TARGET) or "", target_kind)
     except (ValueError, OverflowError):
@@ -317,7 +315,6 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
-    """Returns the number of warm entries before its control is drawn."""
     word = st.session_state.get(page_state.WARM) or st.query_params.get(page_state.WARM)
     is_choice = source.is_synthetic and word in map(str, WARM_ENTRIES)
     return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
@@ -345,7 +342,6 @@ def render_where_it_differs(
 
 
 def _set_index(name: str) -> None:
-    """Switches to another index and its default target."""
     st.session_state[page_state.SET] = name
     choice.count_move(_reset_target_and_warm)
 

@@ -274,7 +274,6 @@ def render_remote_reads(cost: RemoteCost) -> None:
 
 
 def _remote_total(cost: RemoteCost) -> str:
-    """Returns a sentence about all remote reads, and which times are measured."""
     if cost.measured_ms is not None:
         key = "lookup.remote_objects_total"
         total_ms = cost.measured_ms

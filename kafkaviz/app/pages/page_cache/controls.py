@@ -165,7 +165,6 @@ def _index_names(location: Location) -> list[str]:
 
 
 def _chosen_index(location: Location) -> str:
-    """Returns the chosen index before its control is drawn."""
     name = st.session_state.get(page_state.INDEX) or st.query_params.get(page_state.INDEX)
     return name if name in _offset_indexes(location.broker) else PRACTICE
 

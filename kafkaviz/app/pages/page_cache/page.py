@@ -82,7 +82,6 @@ def _render_body(location: Location) -> None:
 
 
 def _render_answer(_location: Location) -> None:
-    """Draws how one more page changes a lookup at the tail. It needs no directory."""
     render_sizes()
 
 

@@ -117,7 +117,6 @@ def _default_value(workload: Workload, name: str) -> int:
 
 
 def _slider_values(workload: Workload, name: str) -> dict[str, int]:
-    """Returns the values of a slider by name: those of SETTINGS, and the workload's own."""
     values = sorted({*SETTINGS[name], _default_value(workload, name)})
     return {format_setting(name, value): value for value in values}
 

@@ -282,7 +282,6 @@ def _load_on_disk(partition: Partition) -> WriteLoad:
 
 
 def _origin_text(rolls: RollsOnDisk, name: str) -> str:
-    """Returns where a setting was found, "" if that is not known."""
     bounds = rolls.history.inferred_limits.get(name)
     if bounds:
         return say("rolls.inferred", low=format_count(bounds.low), high=format_count(bounds.high))

@@ -123,7 +123,6 @@ def _chosen_value(context: TuningContext, name: str) -> int:
 
 
 def _choices(context: TuningContext, name: str) -> dict[str, int]:
-    """Returns the values of a slider by name: those of SETTINGS, and the log's own."""
     return {
         format_setting(name, value): value
         for value in sorted({*SETTINGS[name], own_value(context, name)})
@@ -317,7 +316,6 @@ def _index_sizes(
 
 
 def _size_costs(context: TuningContext) -> LookupCosts:
-    """Returns the costs of a lookup for this log's headers."""
     return context.costs.with_one_read_share(context.case.measurement.one_read_share)
 
 

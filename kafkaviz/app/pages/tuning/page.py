@@ -213,7 +213,6 @@ def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
 
 
 def _cost_cells(cost: IntervalCost) -> tuple[str, str]:
-    """Returns the counted bytes, and the modelled time with ≈."""
     return units.format_bytes(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
 
 

@@ -226,7 +226,6 @@ def _render_own_text() -> None:
 
 
 def _forget_considered() -> None:
-    """Drops the considered interval, because another log has its own recommendation."""
     st.session_state.pop(page_state.CONSIDERED_INTERVAL, None)
     st.query_params.pop(page_state.CONSIDERED_INTERVAL, None)
 
@@ -263,7 +262,6 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
 
 
 def _release() -> str | None:
-    """Returns the chosen release, None if the directory decides."""
     version = choice.take_from_address(page_state.READ_RELEASE, RELEASES, AS_FOUND)
     return None if version == AS_FOUND else version
 

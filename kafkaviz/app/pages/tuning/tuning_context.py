@@ -288,7 +288,6 @@ def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
 
 
 def _last_calibration() -> dict | None:
-    """Returns the last calibration, None if it is missing or damaged."""
     try:
         return calibration.load_calibration()
     except KafkavizError:
@@ -311,7 +310,6 @@ def answer(
 
 
 def _with_remote_storage(source: TuningSource, *, is_tiered: bool) -> TuningSource:
-    """Returns the source with remote storage enabled for its topics."""
     if not is_tiered:
         return source
     return replace(
