@@ -96,7 +96,6 @@ def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
 
 
 def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
-    """Returns the topic's configuration, and the names of the settings that the directory gives."""
     broker = broker_around(partition)
     if broker is None:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")

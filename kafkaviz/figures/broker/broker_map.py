@@ -508,7 +508,6 @@ def _text_px(text: str) -> float:
 
 
 def _ticks(longest_bytes: int) -> list[int]:
-    """Returns 0 and at most TICKS multiples of a power of two."""
     step = 1
     while longest_bytes / step > TICKS:
         step *= 2

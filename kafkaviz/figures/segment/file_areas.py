@@ -176,7 +176,6 @@ def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def _sides(size_bytes: int, log_bytes: int) -> tuple[float, float]:
-    """Returns the width and height of a file, in the proportions of the .log."""
     scale = (size_bytes / log_bytes) ** 0.5
     return LOG_WIDTH * scale, LOG_HEIGHT * scale
 

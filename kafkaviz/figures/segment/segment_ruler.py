@@ -168,7 +168,6 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
 
 
 def _slots_to(entries: np.ndarray, offset: int) -> int:
-    """Returns the number of slots up to the last one at or below an offset."""
     if len(entries):
         return int(np.searchsorted(np.maximum.accumulate(entries["offset"]), offset, side="right"))
     return 0

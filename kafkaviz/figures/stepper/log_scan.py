@@ -133,7 +133,6 @@ def describe_headers(scan: ForwardScan) -> list[ScanStep]:
 
 
 def _end_text(scan: ForwardScan) -> str:
-    """Returns why a scan ends without a batch."""
     if scan.fault is None:
         return say("log_scan.end")
     return say("log_scan.damaged", position=format_count(scan.fault.position))

@@ -108,7 +108,6 @@ def view_records(context: LookupContext) -> RecordsView:
 
 
 def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
-    """Returns the records of the batch, or none and the reason."""
     try:
         return _batch_records(context), ""
     except KafkavizError as fault:
@@ -174,7 +173,6 @@ def _record_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[st
 
 
 def _records_hint(records_view: RecordsView) -> str:
-    """Says which records are drawn; "" if all are."""
     if records_view.count <= len(records_view.records):
         return ""
     first = records_view.first_number + 1

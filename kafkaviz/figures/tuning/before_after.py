@@ -192,7 +192,6 @@ def _row(
 
 
 def _plain_numbers(before: float, after: float) -> tuple[float, float]:
-    """Returns Python's own numbers, also for those of NumPy."""
     before, after = (
         number if isinstance(number, int) else float(number) for number in (before, after)
     )
