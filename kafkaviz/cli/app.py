@@ -217,7 +217,6 @@ def _readable(path: Path) -> str:
 
 
 def _parse_address(text: str) -> str:
-    """Parses an IP address to listen on, or localhost."""
     if text == "localhost":
         return OWN_ADDRESS
     try:

@@ -219,7 +219,6 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _check(info: "CatalogInfo") -> dict | None:
-    """Returns the level of the check, and the finding codes that it skips."""
     from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
 
     levels = [source.checked.level for source in info.sources if source.checked]

@@ -241,7 +241,6 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
 
 
 def _unknown_settings(segments: "Sequence[SegmentView]") -> dict[str, list[str]]:
-    """Returns the setting that recovered indexes depend on, if its value is assumed."""
     if any(segment.has_assumed_settings for segment in segments):
         return {"unknown": ["index.interval.bytes"]}
     return {}
@@ -293,7 +292,6 @@ def _parse_timestamp(text: str) -> int | str:
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:
-    """Returns a hint if the timestamp may be in another unit."""
     from kafkaviz import units
 
     unit_guess = units.other_unit(timestamp) if isinstance(timestamp, int) else None

@@ -167,7 +167,6 @@ def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
 
 
 def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySource]":
-    """Returns the plan for rewriting a partition, and that partition."""
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.analysis.rebuild import open_replay_source
@@ -207,7 +206,6 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Carries out a plan in real time and yields the result."""
     from kafkaviz.cli.common.live_simulation import live
 
     yield live(plan, out, inputs, clean=clean)

@@ -235,7 +235,6 @@ def _write_some(
 
 @njit(cache=True)
 def _most_records(record_count: int, records_bytes: int) -> int:
-    """Returns an upper limit for the number of records in so many bytes."""
     return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
 
 
@@ -399,7 +398,6 @@ def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_positio
 
 @njit(cache=True, boundscheck=True)
 def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
-    """Returns whether all printed bytes of a record are UTF-8."""
     position = row.headers_position
     for _ in range(row.header_count):
         _, name, name_size, value, value_size = take_header(data, position, len(data))

@@ -225,7 +225,6 @@ def _record_line(record: BatchRecord, *, has_time: bool, fields: dict | None) ->
 
 
 def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
-    """Returns the fields of a control record, or None and its fault."""
     try:
         control_record = control.decode(record.key, record.value)
     except CorruptBytes as fault:
@@ -234,7 +233,6 @@ def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
 
 
 def _printable(value):
-    """Returns the value with bytes as base64."""
     if isinstance(value, bytes):
         return _base64(value)
     if isinstance(value, dict):

@@ -182,7 +182,6 @@ def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
 
 
 def _base_offset(name: str) -> int:
-    """Returns the base offset in the name of a .log; 0 for any other name."""
     parsed = names.parse_file(name)
     return parsed.base_offset if parsed and parsed.kind == "log" else 0
 

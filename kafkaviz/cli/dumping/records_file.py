@@ -146,7 +146,6 @@ class Batches:
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of format.batch.BATCH."""
         walk = Walk(self._log.read, self._start, self._stop)
         yield from walk
         self.end = walk.end
@@ -218,7 +217,6 @@ def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaEx
 
 
 def _header_bytes(head: bytes) -> int:
-    """Returns the size of the header that begins with these bytes, by its magic."""
     return HEADER_BYTES if MAGIC_2 <= head[_MAGIC_AT] < 128 else LEGACY_HEADER.itemsize
 
 

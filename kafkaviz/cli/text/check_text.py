@@ -73,7 +73,6 @@ def render(health: Health) -> Iterator[str]:
 
 
 def _place_text(log_directory: str | None, partition: str | None) -> str:
-    """Returns the place of findings: a partition, a log directory, or the broker."""
     if log_directory is None:
         return partition or _broker()
     return f"{log_directory}/{partition}" if partition else log_directory
@@ -235,7 +234,6 @@ def _failure_cause(step: StartupStep) -> tuple[str, ...]:
 
 
 def _same_in_text(names: list[str]) -> str:
-    """Returns the text that other partitions fail in the same way."""
     first_names = tuple(names[:MAX_FAILED_NAMES])
     hidden = len(names) - len(first_names)
     if not hidden:
@@ -269,7 +267,6 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
 
 
 def _render_notes(findings: list[Finding]) -> Iterator[str]:
-    """Yields many notes of one code: the first one in full, then the other partitions."""
     yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
     yield from _render_note(findings[0])
     yield from _wrap("", say("cli_check.in_names", names=findings[0].partition or _broker()))
@@ -343,7 +340,6 @@ def _full_location(finding: Finding) -> str:
 
 
 def _location(finding: Finding) -> str:
-    """Returns the file, and the range of its bytes."""
     if finding.position is None:
         return _file(finding)
     if not finding.length:
@@ -368,10 +364,8 @@ def _add_hex(text: Message | None, digits: str) -> str:
 
 
 def _wrap(label: str, text: str | Message, indent: str = " " * 11) -> Iterator[str]:
-    """Wraps a text, with the label before the first line."""
     return output.wrap(text, f"{indent}{output.pad(label, 10)}" if label else indent)
 
 
 def _broker() -> str:
-    """Returns the heading of findings that belong to no partition."""
     return say("health.broker_directory")

@@ -78,7 +78,6 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
 
 
 def _render_unread(part: UnreadTail) -> str:
-    """Returns the line of a .log whose batches end before its bytes do."""
     return say(
         "cli_simulate.unread",
         file=part.name,
