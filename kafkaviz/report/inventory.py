@@ -130,7 +130,6 @@ def _metrics(subject: Subject) -> Html:
 
 
 def _problems(subject: Subject) -> Html:
-    """Lists the files that could not be read and are not in the totals."""
     problems = list(subject.overview.problems)
     if not problems:
         return Html("")
