@@ -88,7 +88,6 @@ class FailedBounds(FailedRead):
         self.scan = scan
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (str(self.path), self.position, self.what, self.search, self.scan)
 
 
@@ -318,7 +317,6 @@ def aborted_transactions(
 
 
 def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
-    """Returns the index of the segment where a fetch begins."""
     words = (
         f"Received request for offset {offset} for partition {log.name}, but we only have log "
         "segments "

@@ -157,7 +157,6 @@ def _first_record(
 
 
 def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
-    """Reads the batch that a fetch found, for the consumer."""
     batch = next(reader.batches(fetch.position), None)
     if batch is None:
         raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
