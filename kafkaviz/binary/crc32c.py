@@ -224,7 +224,6 @@ def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np
 
 
 def _byte_sums() -> np.ndarray:
-    """Returns the sum of each byte value, starting from 0, as uint32, shape (256,)."""
     sums = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         sums = sums >> 1 ^ np.where(sums & 1, np.uint32(POLYNOMIAL), np.uint32(0))

@@ -47,11 +47,9 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     @property
     def _numba_type_(self) -> Any:
-        """The attribute that numba reads from a global used in a compiled function."""
         return self.dispatcher._numba_type_
 
     def __reduce__(self) -> str:
-        """Pickles by name, as Python does for functions."""
         return self.__qualname__
 
 
@@ -74,7 +72,6 @@ class Intrinsic:
 
     @cached_property
     def _numba_type_(self) -> Any:
-        """The attribute that numba reads from a global used in a compiled function."""
         from numba import types
         from numba.core.typing.templates import make_intrinsic_template
 

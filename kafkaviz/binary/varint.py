@@ -151,7 +151,6 @@ def _write(number: int) -> bytes:
 
 
 def _fold(number: int, bits: int) -> int:
-    """Returns the zigzag encoding of a signed number."""
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
         raise OverflowError(f"{number} is no signed {bits}-bit number")
     return number << 1 if number >= 0 else ~(number << 1)
