@@ -159,7 +159,7 @@ def _place_text(race: SearchRace) -> str:
 
 
 def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
-    """Returns the pages that are drawn: the same for both searches, so that their strips line up."""
+    """Returns the pages that are drawn, for both searches, so that their two strips line up."""
     pages = list(range(race.pages))
     if race.pages > MAX_CELLS:
         first_warm = int((race.warm_from_slot or 0) / race.page_slots)
