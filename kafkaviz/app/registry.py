@@ -29,25 +29,17 @@ class GoToEntry(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page of the app.
-
-    Attributes:
-        depth: how far its address goes: 1 broker, 2 topic-partition, 3 segment.
-        group: its group in the sidebar, where a line separates groups.
-        keys: its keys, for the list of keys.
-        keys_heading: the message key of their heading; the name of the page if it is "".
-        private_parameters: address parameters that a copied link leaves out.
-        find_entries: the entries of Go to on this page. It gets the typed text and the address
-            parameters that links to the page keep.
-    """
+    """A page of the app."""
 
     script: str
     icon: str
-    depth: int
-    group: int
-    keys: Keys = ()
-    keys_heading: str = ""
-    private_parameters: tuple[str, ...] = ()
+    depth: int  # how far its address goes: 1 broker, 2 topic-partition, 3 segment
+    group: int  # its group in the sidebar, where a line separates groups
+    keys: Keys = ()  # its keys, for the list of keys
+    keys_heading: str = ""  # the message key of their heading; the name of the page if it is ""
+    private_parameters: tuple[str, ...] = ()  # address parameters that a copied link leaves out
+    # the entries of Go to on this page. It gets the typed text and the address parameters that
+    # links to the page keep.
     find_entries: Callable[[str, Mapping[str, str]], Iterable[GoToEntry]] | None = None
 
     @property

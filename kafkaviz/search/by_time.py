@@ -53,35 +53,24 @@ def name_of(timestamp_ms: int | None) -> str:
 
 @dataclass(frozen=True)
 class OffsetAndTimestamp:
-    """The answer that a client gets.
-
-    Attributes:
-        timestamp_ms: -1 for the log's start and end.
-        leader_epoch: the batch's leader epoch, or None if no batch was read.
-    """
+    """The answer that a client gets."""
 
     offset: int
-    timestamp_ms: int
-    leader_epoch: int | None = None
+    timestamp_ms: int  # -1 for the log's start and end
+    leader_epoch: int | None = None  # the batch's leader epoch, or None if no batch was read
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimeSearch:
-    """A search for a timestamp.
-
-    Attributes:
-        segment_index: the index of the searched segment in the log, or None.
-        searches: the search in the time index, then the one in the offset index.
-        scan: the scan of the .log, or None if no batch was read.
-        is_hidden: whether the record found is not visible at this isolation level.
-    """
+    """A search for a timestamp."""
 
     timestamp_ms: int
-    segment_index: int | None
+    segment_index: int | None  # the index of the searched segment in the log, or None
+    # the search in the time index, then the one in the offset index
     searches: tuple[IndexSearch, ...]
-    scan: ForwardScan | None
+    scan: ForwardScan | None  # the scan of the .log, or None if no batch was read
     answer: OffsetAndTimestamp | None
-    is_hidden: bool = False
+    is_hidden: bool = False  # whether the record found is not visible at this isolation level
 
     @property
     def fault(self) -> FailedRead | None:

@@ -53,20 +53,13 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """The start and end of a log, and the first offset that is not visible.
-
-    Attributes:
-        end_offset: the last record's offset plus 1.
-        limit_offset: the first offset that is not visible.
-        limit_segment: the base offset of the segment with the limit.
-        limit_position: the limit's position in that segment's .log.
-    """
+    """The start and end of a log, and the first offset that is not visible."""
 
     start_offset: int
-    end_offset: int
-    limit_offset: int
-    limit_segment: int
-    limit_position: int
+    end_offset: int  # the last record's offset plus 1
+    limit_offset: int  # the first offset that is not visible
+    limit_segment: int  # the base offset of the segment with the limit
+    limit_position: int  # the limit's position in that segment's .log
 
 
 class FailedBounds(FailedRead):
@@ -185,28 +178,18 @@ class OffsetOutOfRange(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch:
-    """A fetch and its result: bytes of a .log that start with a batch.
-
-    Attributes:
-        searches: one search per segment that was tried.
-        scans: one scan per segment that was tried.
-        batch: the batch found, or None if no segment has one.
-        segment: the base offset of the segment where the bytes begin.
-        position: the position in that .log where the bytes begin.
-        size_bytes: the size of the result; 0 at the limit.
-        metadata_offset: the offset in the result's metadata.
-        is_incomplete: whether the bytes end within their first batch, as in Kafka's FetchDataInfo.
-            Tests compare it with the answers of Kafka's own classes.
-    """
+    """A fetch and its result: bytes of a .log that start with a batch."""
 
     offset: int
-    searches: tuple[IndexSearch, ...]
-    scans: tuple[ForwardScan, ...]
-    batch: Batch | None
-    segment: int
-    position: int
-    size_bytes: int
-    metadata_offset: int
+    searches: tuple[IndexSearch, ...]  # one search per segment that was tried
+    scans: tuple[ForwardScan, ...]  # one scan per segment that was tried
+    batch: Batch | None  # the batch found, or None if no segment has one
+    segment: int  # the base offset of the segment where the bytes begin
+    position: int  # the position in that .log where the bytes begin
+    size_bytes: int  # the size of the result; 0 at the limit
+    metadata_offset: int  # the offset in the result's metadata
+    # whether the bytes end within their first batch, as in Kafka's FetchDataInfo. Tests compare it
+    # with the answers of Kafka's own classes.
     is_incomplete: bool = False
 
     @property
@@ -399,22 +382,15 @@ class SegmentMiss(Enum):
 
 
 class SegmentChoice(NamedTuple):
-    """A segment, and why it was searched or not.
-
-    Attributes:
-        target: the offset or timestamp.
-        chosen: whether this segment gives the answer, or was the last one searched.
-        largest_ms: its largest timestamp if that decides, else -1.
-        is_file_time: whether largest_ms is the .log's modification time, because the time index is
-            empty.
-    """
+    """A segment, and why it was searched or not."""
 
     base_offset: int
     reason: SegmentReason
-    target: int
-    chosen: bool = False
+    target: int  # the offset or timestamp
+    chosen: bool = False  # whether this segment gives the answer, or was the last one searched
     miss: SegmentMiss | None = None
-    largest_ms: int = NO_TIMESTAMP
+    largest_ms: int = NO_TIMESTAMP  # its largest timestamp if that decides, else -1
+    # whether largest_ms is the .log's modification time, because the time index is empty
     is_file_time: bool = False
 
 

@@ -16,18 +16,14 @@ ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.items
 
 @dataclass(frozen=True)
 class IndexSearch:
-    """A search in one index.
+    """A search in one index."""
 
-    Attributes:
-        segment: the base offset of the segment.
-        entry: (offset, position), or (timestamp in ms, offset) for a time index; None if no entry
-            was found. Offsets are absolute.
-    """
-
-    segment: int
+    segment: int  # the base offset of the segment
     file: str
     kind: Literal["offset", "time"]
     slot_search: SlotSearch
+    # (offset, position), or (timestamp in ms, offset) for a time index; None if no entry was found.
+    # Offsets are absolute.
     entry: tuple[int, int] | None
 
 

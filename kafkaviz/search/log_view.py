@@ -61,12 +61,6 @@ class SegmentView:
 
     - A missing index file has no entries.
     - Every slot of an existing index is trusted.
-
-    Attributes:
-        start_error: Kafka's exception if the start that would recover this log fails, so that no
-            broker has it open; else None.
-        has_assumed_settings: whether its recovered indexes have Kafka's default interval, because
-            the topic's interval is unknown.
     """
 
     base_offset: int
@@ -74,7 +68,11 @@ class SegmentView:
     index: FileView | None = None
     timeindex: FileView | None = None
     txnindex: FileView | None = None
+    # Kafka's exception if the start that would recover this log fails, so that no broker has it
+    # open; else None
     start_error: str | None = None
+    # whether its recovered indexes have Kafka's default interval, because the topic's interval is
+    # unknown
     has_assumed_settings: bool = False
 
     @property
@@ -140,18 +138,14 @@ class SegmentView:
 
 @dataclass(frozen=True)
 class LogView:
-    """A partition: its segments by base offset, at least one.
-
-    Attributes:
-        checkpointed_start: the value in log-start-offset-checkpoint.
-        snapshots: the producer snapshots by offset.
-        tiered: the offsets in tiered storage; None if the partition has no remote segments.
-    """
+    """A partition: its segments by base offset, at least one."""
 
     name: str
     segments: tuple[SegmentView, ...]
-    checkpointed_start: int | None = None
+    checkpointed_start: int | None = None  # the value in log-start-offset-checkpoint
+    # the producer snapshots by offset
     snapshots: Mapping[int, FileView] = field(default_factory=dict)
+    # the offsets in tiered storage; None if the partition has no remote segments
     tiered: TieredOffsets | None = None
 
     @property
@@ -273,19 +267,14 @@ class BatchTable:
 
     - Rows never change.
     - A large log need not be in memory: see analysis.segment.batch_table.
-
-    Attributes:
-        count: the number of rows.
-        block_rows: the number of rows in each block except the last.
-        blocks: an array of BLOCK. Batches without a timestamp are ignored in the smallest times.
-        read_block: a function that returns the rows of a block.
-        scan: a function that returns all rows again, array by array.
     """
 
-    count: int
-    block_rows: int
+    count: int  # the number of rows
+    block_rows: int  # the number of rows in each block except the last
+    # an array of BLOCK. Batches without a timestamp are ignored in the smallest times.
     blocks: np.ndarray
-    read_block: Callable[[int], np.ndarray]
+    read_block: Callable[[int], np.ndarray]  # a function that returns the rows of a block
+    # a function that returns all rows again, array by array
     scan: Callable[[], Iterable[np.ndarray]]
 
     def __len__(self) -> int:

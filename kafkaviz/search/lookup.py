@@ -261,14 +261,10 @@ class WrongEntry(NamedTuple):
     """An entry of an .index whose position is after the batch with its offset.
 
     A search that begins there cannot find the offsets between the entry's and `base_offset`.
-
-    Attributes:
-        search: the search that found the entry.
-        base_offset: the base offset of the batch at the entry's position.
     """
 
-    search: IndexSearch
-    base_offset: int
+    search: IndexSearch  # the search that found the entry
+    base_offset: int  # the base offset of the batch at the entry's position
 
     @property
     def description(self) -> Message:

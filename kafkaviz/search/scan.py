@@ -92,27 +92,19 @@ class ReadPart(Enum):
 
 
 class LogRead(NamedTuple):
-    """A read of a .log.
+    """A read of a .log."""
 
-    Attributes:
-        position: the position of the first byte.
-        size: the number of bytes requested.
-    """
-
-    position: int
-    size: int
+    position: int  # the position of the first byte
+    size: int  # the number of bytes requested
     part: ReadPart
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """A batch that was found.
+    """A batch that was found."""
 
-    Attributes:
-        base_offset: the offset of the first record; for a compressed wrapper of magic 0 or 1, that
-            of its first message.
-    """
-
+    # the offset of the first record; for a compressed wrapper of magic 0 or 1, that of its first
+    # message
     base_offset: int
     last_offset: int
     position: int
@@ -330,47 +322,30 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """One decision of a scan, after it read the header or more of a batch.
-
-    Attributes:
-        value: the base offset, last offset or largest timestamp that was compared.
-        size_bytes: the size of the batch.
-        reads: the number of reads in the scan so far, including this header.
-    """
+    """One decision of a scan, after it read the header or more of a batch."""
 
     position: int
     outcome: HeaderOutcome
-    value: int
-    size_bytes: int
-    reads: int
+    value: int  # the base offset, last offset or largest timestamp that was compared
+    size_bytes: int  # the size of the batch
+    reads: int  # the number of reads in the scan so far, including this header
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardScan:
-    """A scan of one .log and its result.
+    """A scan of one .log and its result."""
 
-    Attributes:
-        segment: the base offset of the .log.
-        target: an offset or a timestamp.
-        reads: Kafka's reads, in order.
-        headers: the decisions.
-        batch: the batch found, or None if the scan came to the end first.
-        offset: the offset of the record found, in a search for a timestamp.
-        timestamp_ms: the timestamp of that record.
-        fault: Kafka's exception, if the scan ended in damaged bytes.
-        first_base_offset: the base offset of the batch at from_position; None if no batch is there,
-            or if its magic is below 2.
-    """
-
-    segment: int
+    segment: int  # the base offset of the .log
     from_position: int
-    target: int
-    reads: tuple[LogRead, ...]
-    headers: tuple[HeaderDecision, ...]
-    batch: Batch | None
-    offset: int | None = None
-    timestamp_ms: int | None = None
-    fault: FailedRead | None = None
+    target: int  # an offset or a timestamp
+    reads: tuple[LogRead, ...]  # Kafka's reads, in order
+    headers: tuple[HeaderDecision, ...]  # the decisions
+    batch: Batch | None  # the batch found, or None if the scan came to the end first
+    offset: int | None = None  # the offset of the record found, in a search for a timestamp
+    timestamp_ms: int | None = None  # the timestamp of that record
+    fault: FailedRead | None = None  # Kafka's exception, if the scan ended in damaged bytes
+    # the base offset of the batch at from_position; None if no batch is there, or if its magic is
+    # below 2
     first_base_offset: int | None = None
 
 

@@ -49,44 +49,31 @@ _AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
 
 
 class Probe(NamedTuple):
-    """A slot that the search reads, and the decision it leads to.
-
-    Attributes:
-        key: the key in the slot.
-        lo, hi: the first and last slot that were possible before the probe.
-        compare: how the key compares with the target.
-        remaining: the first and last slot that are possible after the probe, or None.
-        page: the 4 KiB page with the slot's first byte.
-    """
+    """A slot that the search reads, and the decision it leads to."""
 
     slot: int
-    key: int
+    key: int  # the key in the slot
+    # lo, hi: the first and last slot that were possible before the probe
     lo: int
     hi: int
-    compare: Literal["<", "=", ">"]
+    compare: Literal["<", "=", ">"]  # how the key compares with the target
     branch: Branch
+    # the first and last slot that are possible after the probe, or None
     remaining: tuple[int, int] | None
-    page: int
+    page: int  # the 4 KiB page with the slot's first byte
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlotSearch:
-    """A search and its result.
-
-    Attributes:
-        slot: the slot found, or -1.
-        pages: the 4 KiB pages that contain the probed entries, in ascending order.
-        section: "warm" or "cold", where the search continued after its first comparison.
-        warm_from_slot: the first slot of the warm section; None for a plain search.
-    """
+    """A search and its result."""
 
     entries: int
     target: int
-    slot: int
+    slot: int  # the slot found, or -1
     probes: tuple[Probe, ...]
-    pages: tuple[int, ...]
-    section: str
-    warm_from_slot: int | None
+    pages: tuple[int, ...]  # the 4 KiB pages that contain the probed entries, in ascending order
+    section: str  # "warm" or "cold", where the search continued after its first comparison
+    warm_from_slot: int | None  # the first slot of the warm section; None for a plain search
 
 
 def floor(

@@ -55,36 +55,31 @@ SMALL_WARM = 64
 
 @dataclass(frozen=True, kw_only=True)
 class LookupSource:
-    """A log or an index in which targets are looked up.
+    """A log or an index in which targets are looked up."""
 
-    Attributes:
-        key: changes whenever the content does.
-        first_offset, last_offset: the range of offsets that can be looked up.
-        first_ms, last_ms: the range of timestamps, None if the log has none.
-        segment: the open segment.
-        offset, timestamp_ms: initial targets in that segment, used if no target shows the warm
-            section.
-        last_of_segment, last_ms_of_segment: the last targets that are searched in that segment.
-        batches, records: the same as in figures.stepper.LookupContext.
-        times: returns the batches of a segment for the picture of the entire partition, or None if
-            they may not be read.
-    """
-
-    key: str
+    key: str  # changes whenever the content does
     title: str
     note: str
     log: LogView
+    # first_offset, last_offset: the range of offsets that can be looked up
     first_offset: int
     last_offset: int
+    # first_ms, last_ms: the range of timestamps, None if the log has none
     first_ms: int | None
     last_ms: int | None
-    segment: SegmentView
+    segment: SegmentView  # the open segment
+    # last_of_segment, last_ms_of_segment: the last targets that are searched in that segment
     last_of_segment: int
     last_ms_of_segment: int
+    # offset, timestamp_ms: initial targets in that segment, used if no target shows the warm
+    # section
     offset: int
     timestamp_ms: int
+    # batches, records: the same as in figures.stepper.LookupContext
     batches: Callable[[int], BatchTable]
     records: Callable[[int, int], Sequence[LookupRecord]]
+    # returns the batches of a segment for the picture of the entire partition, or None if they may
+    # not be read
     times: Callable[[int], BatchTable | None]
     is_synthetic: bool = False
     is_index_only: bool = False

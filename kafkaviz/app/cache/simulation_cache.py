@@ -57,36 +57,24 @@ STORIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RollSimulation:
-    """The result of simulating a workload.
-
-    Attributes:
-        error: the name of Kafka's exception if it refused an append or could not open the log, else
-            "".
-        is_cut: whether batches of the workload are missing.
-    """
+    """The result of simulating a workload."""
 
     history: RollHistory
     appended_batches: np.ndarray  # rows of roll_history.APPEND
     load: WriteLoad
+    # the name of Kafka's exception if it refused an append or could not open the log, else ""
     error: str = ""
-    is_cut: bool = False
+    is_cut: bool = False  # whether batches of the workload are missing
     key: str = ""
 
 
 class WorkloadBatches(NamedTuple):
-    """The batches of a workload, without their bytes.
+    """The batches of a workload, without their bytes."""
 
-    Attributes:
-        rows: an array of append_batches.INCOMING.
-        appends: the same batches as an array of roll_history.APPEND.
-        load: the mean sizes and counts of the batches.
-        is_cut: whether the workload has more batches than these.
-    """
-
-    rows: np.ndarray
-    appends: np.ndarray
-    load: WriteLoad
-    is_cut: bool
+    rows: np.ndarray  # an array of append_batches.INCOMING
+    appends: np.ndarray  # the same batches as an array of roll_history.APPEND
+    load: WriteLoad  # the mean sizes and counts of the batches
+    is_cut: bool  # whether the workload has more batches than these
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -250,18 +238,13 @@ CACHE_ENTRIES = 128
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """The settings of a replay.
-
-    Attributes:
-        warm_bytes: the size of the warm section, None if the search has none.
-        key: identifies a real index, "" for an invented one.
-    """
+    """The settings of a replay."""
 
     growth: IndexGrowth
     memory: Memory
     readers: Readers
-    warm_bytes: int | None
-    key: str = ""
+    warm_bytes: int | None  # the size of the warm section, None if the search has none
+    key: str = ""  # identifies a real index, "" for an invented one
 
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)

@@ -275,17 +275,12 @@ def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> st
 
 @dataclass(frozen=True)
 class IndexFileComparison:
-    """A rebuilt index file and the file on disk.
-
-    Attributes:
-        on_disk_bytes: None if the file is missing.
-        difference: the first difference in words, "" if there is none.
-    """
+    """A rebuilt index file and the file on disk."""
 
     name: str
-    on_disk_bytes: int | None
+    on_disk_bytes: int | None  # None if the file is missing
     rebuilt_bytes: int
-    difference: str
+    difference: str  # the first difference in words, "" if there is none
 
 
 @st.fragment

@@ -20,22 +20,16 @@ MAX_JOBS = 12  # the newest ones are kept
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRequest:
-    """A source to be measured.
-
-    Attributes:
-        path_or_text: a path or name for tuning.source.open_source, or the text of a workload.
-        log_directories: the broker's log directories if it has several. The settings come from all
-            of them. Unless the source is a partition, only `topic` is measured, or everything if it
-            is "".
-        sizes: size in bytes by name of the .log.
-    """
+    """A source to be measured."""
 
     key: str
-    path_or_text: str
+    path_or_text: str  # a path or name for tuning.source.open_source, or the text of a workload
     kind: str
-    sizes: tuple[tuple[str, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()  # size in bytes by name of the .log
     is_text: bool = False
     version: str | None = None
+    # the broker's log directories if it has several. The settings come from all of them. Unless the
+    # source is a partition, only `topic` is measured, or everything if it is "".
     log_directories: tuple[Path, ...] = ()
     topic: str = ""
 

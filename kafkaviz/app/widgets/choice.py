@@ -203,22 +203,14 @@ def _labels(options: Options) -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _PreviousRun:
-    """The state of a choice at the end of the previous run.
+    """The state of a choice at the end of the previous run."""
 
-    Attributes:
-        address: the word in the address.
-        state: the state of the control.
-        words: the word for each state of the control.
-        moves: the value of MOVES.
-        settled_word: the word last written by `bind_to_address`, or None.
-    """
-
-    address: str = ""
+    address: str = ""  # the word in the address
     default: str | None = None
-    state: str | None = None
-    words: Mapping[str, str] = field(default_factory=dict)
-    moves: int = 0
-    settled_word: str | None = None
+    state: str | None = None  # the state of the control
+    words: Mapping[str, str] = field(default_factory=dict)  # the word for each state of the control
+    moves: int = 0  # the value of MOVES
+    settled_word: str | None = None  # the word last written by `bind_to_address`, or None
 
 
 def _previous_run(name: str) -> _PreviousRun:

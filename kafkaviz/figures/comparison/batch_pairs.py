@@ -26,42 +26,29 @@ COLUMNS = {  # keys are column names in CSV files
 
 @dataclass(frozen=True)
 class PairCell:
-    """A cell of the table.
-
-    Attributes:
-        is_other: whether the other side has a different text there.
-    """
+    """A cell of the table."""
 
     text: str
-    is_other: bool = False
+    is_other: bool = False  # whether the other side has a different text there
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairRow:
-    """The batches that begin at one offset.
+    """The batches that begin at one offset."""
 
-    Attributes:
-        cells: COLUMNS of each side; empty if no batch of that side begins there.
-        text: "the same", "other bytes", or the side that has the batch.
-        is_chosen: whether the bytes of this pair are shown.
-    """
-
+    # COLUMNS of each side; empty if no batch of that side begins there
     cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
-    text: str
+    text: str  # "the same", "other bytes", or the side that has the batch
     is_equal: bool
-    is_chosen: bool
+    is_chosen: bool  # whether the bytes of this pair are shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairRow:
-    """Sixteen bytes of both batches.
+    """Sixteen bytes of both batches."""
 
-    Attributes:
-        position: the first of them, counted from the start of the batch.
-        digits: per side, each byte's digits and whether the other side differs.
-    """
-
-    position: int
+    position: int  # the first of them, counted from the start of the batch
+    # per side, each byte's digits and whether the other side differs
     digits: tuple[tuple[tuple[str, bool], ...], tuple[tuple[str, bool], ...]]
 
 
@@ -74,16 +61,12 @@ class FieldRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairView:
-    """A pair of batches byte by byte.
-
-    Attributes:
-        hidden_rows: number of differing rows that did not fit.
-    """
+    """A pair of batches byte by byte."""
 
     title: str
     caption: str
     rows: tuple[HexPairRow, ...]
-    hidden_rows: int
+    hidden_rows: int  # number of differing rows that did not fit
     fields: tuple[FieldRow, ...]
 
 

@@ -43,33 +43,24 @@ TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "o
 
 @dataclass(frozen=True)
 class LaneBar:
-    """A range of offsets of one side.
-
-    Attributes:
-        start, stop: shares of the row's width.
-        kind: a key of COLOURS.
-    """
+    """A range of offsets of one side."""
 
     row: int
     side: int
+    # start, stop: shares of the row's width
     start: float
     stop: float
-    kind: str
+    kind: str  # a key of COLOURS
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionLanes:
-    """A topic-partition.
-
-    Attributes:
-        text: a short description of how the sides relate.
-        severity: "error", "warning", "info" or "ok".
-    """
+    """A topic-partition."""
 
     directory: str
     name: str
-    text: str
-    severity: str
+    text: str  # a short description of how the sides relate
+    severity: str  # "error", "warning", "info" or "ok"
     hover: str
 
 

@@ -46,40 +46,30 @@ class EpochBar:
 
 @dataclass(frozen=True, kw_only=True)
 class AxisMark:
-    """Records of one side that the other side does not have.
-
-    Attributes:
-        is_other: whether the other side has different records at these offsets.
-    """
+    """Records of one side that the other side does not have."""
 
     side: int
     first: int
     stop: int
-    is_other: bool
+    is_other: bool  # whether the other side has different records at these offsets
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaAxisView:
-    """Everything the figure draws.
-
-    Attributes:
-        dropped: side, first offset and end offset (exclusive) of the records that the follower
-            drops.
-        parting: the offset where the logs part or the shorter one ends; None if they are equal.
-        watermarks: the high watermark of each side.
-        range: the offsets that the axis shows.
-    """
+    """Everything the figure draws."""
 
     title: str
     caption: str
     epochs: tuple[EpochBar, ...]
     marks: tuple[AxisMark, ...]
     segments: tuple[tuple[int, ...], tuple[int, ...]]
-    watermarks: tuple[int | None, int | None]
+    watermarks: tuple[int | None, int | None]  # the high watermark of each side
+    # side, first offset and end offset (exclusive) of the records that the follower drops
     dropped: tuple[int, int, int] | None
+    # the offset where the logs part or the shorter one ends; None if they are equal
     parting: int | None
     parting_text: str
-    range: tuple[int, int]
+    range: tuple[int, int]  # the offsets that the axis shows
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:

@@ -52,22 +52,17 @@ CALENDAR_END_MS = 253_402_300_800_000  # the year 10000; a clock in microseconds
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerView:
-    """The bars or the line to draw.
-
-    Attributes:
-        names, values, tails: name, value and text of each bar or point.
-        x_column: the column of the x axis; "" for bars.
-        x: one number per point; empty for bars.
-    """
+    """The bars or the line to draw."""
 
     title: str
     caption: str
     column: str
+    # names, values, tails: name, value and text of each bar or point
     names: tuple[str, ...]
     values: tuple[float | None, ...]
     tails: tuple[str, ...]
-    x_column: str = ""
-    x: tuple[float, ...] = ()
+    x_column: str = ""  # the column of the x axis; "" for bars
+    x: tuple[float, ...] = ()  # one number per point; empty for bars
 
 
 def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:

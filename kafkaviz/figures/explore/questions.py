@@ -24,17 +24,13 @@ class Question:
     """A question, its query, and the figure of the answer.
 
     Its texts are in the message catalogue `questions`, under its name.
-
-    Attributes:
-        value: the column that is drawn.
-        title: takes the rows, of which there is at least one.
-        tail: takes a row and returns the text after its bar; None for the value alone.
     """
 
     name: str  # used in addresses
     sql: str
-    value: str
-    title: Callable[[Sequence[AnswerRow]], str]
+    value: str  # the column that is drawn
+    title: Callable[[Sequence[AnswerRow]], str]  # takes the rows, of which there is at least one
+    # takes a row and returns the text after its bar; None for the value alone
     tail: Callable[[AnswerRow], str] | None = None
 
     @property

@@ -60,16 +60,11 @@ ByteReader = Callable[[str, int, int], bytes]
 
 
 class StartVerdict(NamedTuple):
-    """The answer to "will it start?".
+    """The answer to "will it start?"."""
 
-    Attributes:
-        kind: a severity or "ok".
-        text: the reasons.
-    """
-
-    kind: str
+    kind: str  # a severity or "ok"
     title: str
-    text: str
+    text: str  # the reasons
 
 
 def unknown_verdict() -> StartVerdict:
@@ -87,31 +82,21 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """The logs that the start reads, to scale.
-
-    Attributes:
-        below: names the logs that are cut or fail.
-        aside: a note on the other logs.
-    """
+    """The logs that the start reads, to scale."""
 
     title: str
     bars: tuple[RecoveryBar, ...]
-    below: str
-    aside: str
+    below: str  # names the logs that are cut or fail
+    aside: str  # a note on the other logs
 
 
 class HexDump(NamedTuple):
-    """Bytes of a file around a finding: lines of 16 from `start`.
-
-    Attributes:
-        bad: first and end position (exclusive) of the finding.
-        kind: the colour of the other bytes.
-    """
+    """Bytes of a file around a finding: lines of 16 from `start`."""
 
     start: int
     digits: str
-    bad: tuple[int, int]
-    kind: str
+    bad: tuple[int, int]  # first and end position (exclusive) of the finding
+    kind: str  # the colour of the other bytes
 
 
 class FindingMember(NamedTuple):
@@ -129,18 +114,14 @@ class FindingMember(NamedTuple):
 
 
 class FindingItem(NamedTuple):
-    """An item of the list: one finding, or several of the same code.
-
-    Attributes:
-        count: number of findings, including those that are not members.
-    """
+    """An item of the list: one finding, or several of the same code."""
 
     key: str
     severity: str
     code: str
     title: str
     where: str
-    count: int
+    count: int  # number of findings, including those that are not members
     members: tuple[FindingMember, ...]
 
 

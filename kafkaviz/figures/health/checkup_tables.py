@@ -29,39 +29,26 @@ MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 
 
 class HealthRow(NamedTuple):
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes:
-        kind: the severity of its mark; "" for none.
-        hover: the full text of each cell.
-        link: query parameters of the page that shows its segment.
-        is_one: whether it is about one file or segment, which its cells name.
-    """
-
-    kind: str
+    kind: str  # the severity of its mark; "" for none
     cells: tuple[str, ...]
-    hover: tuple[str, ...]
-    link: Mapping[str, str]
-    is_one: bool = True
+    hover: tuple[str, ...]  # the full text of each cell
+    link: Mapping[str, str]  # query parameters of the page that shows its segment
+    is_one: bool = True  # whether it is about one file or segment, which its cells name
 
 
 class HealthTable(NamedTuple):
-    """A table.
-
-    Attributes:
-        code: the columns that hold names.
-        shown: number of rows shown at first.
-        more: number of rows that are not sent.
-    """
+    """A table."""
 
     name: str
     title: str
     notes: tuple[str, ...]
     columns: tuple[str, ...]
-    code: tuple[int, ...]
+    code: tuple[int, ...]  # the columns that hold names
     rows: tuple[HealthRow, ...]
-    shown: int
-    more: int
+    shown: int  # number of rows shown at first
+    more: int  # number of rows that are not sent
 
 
 # ---- the next start

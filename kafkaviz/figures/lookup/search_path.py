@@ -22,20 +22,15 @@ FOOT_PX = 44
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPanel:
-    """A search in an index.
-
-    Attributes:
-        probes: slot, key and comparison with the target of each probe.
-        slot: the slot that was found, -1 for none.
-        warm_from_slot: the first slot of the warm section; None for a plain search.
-    """
+    """A search in an index."""
 
     title: str
     kind: str
     entries: int
+    # slot, key and comparison with the target of each probe
     probes: tuple[tuple[int, int, str], ...]
-    slot: int
-    warm_from_slot: int | None
+    slot: int  # the slot that was found, -1 for none
+    warm_from_slot: int | None  # the first slot of the warm section; None for a plain search
 
 
 @dataclass(frozen=True)

@@ -32,47 +32,31 @@ BEFORE_JUMP = "before"
 
 
 class RaceCell(NamedTuple):
-    """A page that is drawn.
-
-    Attributes:
-        skipped: number of pages before it that are not drawn.
-    """
+    """A page that is drawn."""
 
     page: int
-    skipped: int
+    skipped: int  # number of pages before it that are not drawn
 
 
 class RaceStep(NamedTuple):
-    """A probe.
-
-    Attributes:
-        cells: indexes of the cells that it reads.
-        cold: indexes of the cells that it waits for.
-    """
+    """A probe."""
 
     slot: int
-    cells: tuple[int, ...]
-    cold: tuple[int, ...]
+    cells: tuple[int, ...]  # indexes of the cells that it reads
+    cold: tuple[int, ...]  # indexes of the cells that it waits for
 
 
 class RaceLane(NamedTuple):
-    """One of the two searches.
-
-    Attributes:
-        first: its first slot and the reason.
-        hot: whether the page of each cell is in memory at the start.
-        warm_from: the start of the warm section, in cells; None for plain bisection.
-        end: its probes, pages and waits in words.
-    """
+    """One of the two searches."""
 
     title: str
     since: str
-    first: str
+    first: str  # its first slot and the reason
     alt: str
-    hot: tuple[bool, ...]
+    hot: tuple[bool, ...]  # whether the page of each cell is in memory at the start
     steps: tuple[RaceStep, ...]
-    warm_from: float | None
-    end: str
+    warm_from: float | None  # the start of the warm section, in cells; None for plain bisection
+    end: str  # its probes, pages and waits in words
 
 
 class RaceResult(NamedTuple):
@@ -83,39 +67,28 @@ class RaceResult(NamedTuple):
 
 
 class RaceStorage(NamedTuple):
-    """The race with cold pages on one kind of disk.
-
-    Attributes:
-        results: plain bisection, then warm section first.
-    """
+    """The race with cold pages on one kind of disk."""
 
     name: str
     label: str
     read_us: float
     title: str
-    results: tuple[RaceResult, RaceResult]
+    results: tuple[RaceResult, RaceResult]  # plain bisection, then warm section first
     note: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
-    """The race in words, and its strips.
+    """The race in words, and its strips."""
 
-    Attributes:
-        question: the title until the race is over.
-        caption: the meaning of hot and cold, and the place of the target.
-        is_even: whether both searches do the same, so that there is nothing to wait for.
-        other: the label of the button for the other race; "" if there is only one.
-    """
-
-    question: str
-    caption: str
-    is_even: bool
+    question: str  # the title until the race is over
+    caption: str  # the meaning of hot and cold, and the place of the target
+    is_even: bool  # whether both searches do the same, so that there is nothing to wait for
     kind: str
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
     storages: tuple[RaceStorage, ...]
-    other: str
+    other: str  # the label of the button for the other race; "" if there is only one
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:

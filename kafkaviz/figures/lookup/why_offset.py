@@ -40,42 +40,33 @@ FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # any other fate is "later"
 
 
 class SegmentBand(NamedTuple):
-    """A segment in the figure.
-
-    Attributes:
-        largest_ms: the value that Kafka uses as its largest timestamp.
-        fate_text: the fate in words.
-    """
+    """A segment in the figure."""
 
     first_offset: int
     end_offset: int
-    largest_ms: int
+    largest_ms: int  # the value that Kafka uses as its largest timestamp
     fate: str
-    fate_text: str
+    fate_text: str  # the fate in words
 
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetExplanationView:
-    """The figure and the texts around it.
-
-    Attributes:
-        offsets, newest_ms, running_ms: last offset, newest timestamp, and running maximum within
-            the segment, of a sample of batches; the times are None in the gaps between segments.
-        frame_ms: the times that are shown, without a few outliers.
-        rows: segment, offsets, time range, largest timestamp with its source, and fate.
-    """
+    """The figure and the texts around it."""
 
     title: str
     caption: str
     target_ms: int
     bands: tuple[SegmentBand, ...]
+    # offsets, newest_ms, running_ms: last offset, newest timestamp, and running maximum within the
+    # segment, of a sample of batches; the times are None in the gaps between segments
     offsets: tuple[int, ...]
     newest_ms: tuple[int, ...]
     running_ms: tuple[int | None, ...]
     answer: tuple[int, int] | None
     closest: tuple[int, int] | None
-    frame_ms: tuple[int, int]
+    frame_ms: tuple[int, int]  # the times that are shown, without a few outliers
     notes: tuple[str, ...]
+    # segment, offsets, time range, largest timestamp with its source, and fate
     rows: tuple[tuple[str, ...], ...]
 
 

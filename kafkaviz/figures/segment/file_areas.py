@@ -38,17 +38,13 @@ class FileArea:
 
 @dataclass(frozen=True)
 class FileAreasView:
-    """The files of a segment, the .log first.
-
-    Attributes:
-        candidates: possible sizes of the .index, for the question.
-    """
+    """The files of a segment, the .log first."""
 
     title: str
     question: str
     caption: str
     files: tuple[FileArea, ...]
-    candidates: tuple[int, ...]
+    candidates: tuple[int, ...]  # possible sizes of the .index, for the question
 
 
 def view(

@@ -56,38 +56,28 @@ class Pane(NamedTuple):
     """Bytes `start` to `end` of a file or of decompressed records.
 
     The bytes from `first` on are included, with their spans.
-
-    Attributes:
-        of: "batch", "file" or "records": the start from which positions are counted.
-        chosen: the byte to look at first.
-        links: the offset that a span leads to, by the start of the span.
-        opens: the start of the span that the inner pane shows decompressed.
     """
 
-    of: str
+    of: str  # "batch", "file" or "records": the start from which positions are counted
     start: int
     end: int
     first: int
     data: bytes
     spans: list[Span]
-    chosen: int
-    links: dict[int, int]
-    opens: int | None = None
+    chosen: int  # the byte to look at first
+    links: dict[int, int]  # the offset that a span leads to, by the start of the span
+    opens: int | None = None  # the start of the span that the inner pane shows decompressed
 
 
 class BytesView(NamedTuple):
-    """One or two panes.
-
-    Attributes:
-        fault: why a compressed batch has no second pane, or "".
-        previous_offset, next_offset: an offset in the batch before and after.
-    """
+    """One or two panes."""
 
     file: str
     outer: Pane
     inner: Pane | None
     title: str  # title of the inner pane
-    fault: str
+    fault: str  # why a compressed batch has no second pane, or ""
+    # previous_offset, next_offset: an offset in the batch before and after
     previous_offset: int | None
     next_offset: int | None
 

@@ -24,19 +24,13 @@ TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}
 
 
 class Fact(NamedTuple):
-    """A label and its value.
-
-    Attributes:
-        detail: small text after the value.
-        hover: the exact value.
-        is_wrong: whether it is drawn as a fault.
-    """
+    """A label and its value."""
 
     label: str
     value: str
-    detail: str = ""
-    hover: str = ""
-    is_wrong: bool = False
+    detail: str = ""  # small text after the value
+    hover: str = ""  # the exact value
+    is_wrong: bool = False  # whether it is drawn as a fault
 
 
 FactGroups = list[tuple[str, str, list[Fact]]]  # a colour token, a file, and its facts

@@ -32,15 +32,10 @@ DAY_MS = 86_400_000
 
 
 class SegmentOverview(NamedTuple):
-    """The segment in columns of equal length.
+    """The segment in columns of equal length."""
 
-    Attributes:
-        entries: index entries that point into each column, at most 255.
-        shades: darkness of each column's batches, 0 to 255.
-    """
-
-    entries: np.ndarray
-    shades: np.ndarray
+    entries: np.ndarray  # index entries that point into each column, at most 255
+    shades: np.ndarray  # darkness of each column's batches, 0 to 255
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
@@ -234,21 +229,14 @@ def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
 
 
 class IndexLane(NamedTuple):
-    """One index file.
+    """One index file."""
 
-    Attributes:
-        written: number of slots that hold an entry.
-        unwritten: the kind of the other slots, "never_written" or "zeros".
-        words: shown if the lane has no entry.
-        cut_bytes: bytes of an incomplete last slot.
-    """
-
-    written: int
+    written: int  # number of slots that hold an entry
     slots: int
-    unwritten: str
-    words: str
+    unwritten: str  # the kind of the other slots, "never_written" or "zeros"
+    words: str  # shown if the lane has no entry
     missing: bool
-    cut_bytes: int
+    cut_bytes: int  # bytes of an incomplete last slot
 
 
 @dataclass(frozen=True, kw_only=True)

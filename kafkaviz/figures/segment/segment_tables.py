@@ -31,14 +31,7 @@ class PinnedRow(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One batch.
-
-    Attributes:
-        epoch: None if no batch of the segment has one, which is so before magic 2.
-        slot: the slot of its own entry.
-        found_from_slot: the slot that a search for it finds.
-        fault: entries that point to it by mistake, or fail to.
-    """
+    """One batch."""
 
     position: str
     size: str
@@ -46,50 +39,40 @@ class BatchRow(NamedTuple):
     records: str
     newest: str
     codec: str
-    epoch: str | None
+    epoch: str | None  # None if no batch of the segment has one, which is so before magic 2
     crc: str
     magic: int
-    slot: int
-    found_from_slot: int
-    fault: str
+    slot: int  # the slot of its own entry
+    found_from_slot: int  # the slot that a search for it finds
+    fault: str  # entries that point to it by mistake, or fail to
     is_pinned: bool
 
 
 class IndexRow(NamedTuple):
-    """One slot of .index.
-
-    Attributes:
-        raw_hex: the eight bytes in the file.
-        fault: a wrong place that the entry leads to, else "".
-    """
+    """One slot of .index."""
 
     slot: str
     byte: str
-    raw_hex: str
+    raw_hex: str  # the eight bytes in the file
     relative_offset: str
     offset: str
     position: str
     gap: str
     batch: str
-    fault: str
+    fault: str  # a wrong place that the entry leads to, else ""
     is_pinned: bool
 
 
 class TimeRow(NamedTuple):
-    """One slot of .timeindex.
-
-    Attributes:
-        index_slot: the offset entry it was written with.
-        fault: how it disagrees with the log.
-    """
+    """One slot of .timeindex."""
 
     slot: str
     byte: str
     timestamp: str
     offset: str
-    index_slot: str
+    index_slot: str  # the offset entry it was written with
     later_by: str
-    fault: str
+    fault: str  # how it disagrees with the log
     is_pinned: bool
 
 

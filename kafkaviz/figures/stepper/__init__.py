@@ -27,21 +27,16 @@ class LookupRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LookupContext:
-    """A lookup and the data that is drawn around it.
-
-    Attributes:
-        batches: takes a base offset; returns the segment's batches with at least log_scan.COLUMNS.
-        records: takes a base offset and a position; returns the records of that batch.
-        page_bytes: smaller in a lesson.
-        is_index_alone: whether there is an index but no log.
-    """
+    """A lookup and the data that is drawn around it."""
 
     result: Lookup
     log: LogView
+    # takes a base offset; returns the segment's batches with at least log_scan.COLUMNS
     batches: Callable[[int], BatchTable]
+    # takes a base offset and a position; returns the records of that batch
     records: Callable[[int, int], Sequence[LookupRecord]]
-    page_bytes: int = PAGE_BYTES
-    is_index_alone: bool = False
+    page_bytes: int = PAGE_BYTES  # smaller in a lesson
+    is_index_alone: bool = False  # whether there is an index but no log
 
     @property
     def is_by_time(self) -> bool:

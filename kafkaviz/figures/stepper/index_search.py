@@ -42,16 +42,13 @@ MIDDLE_KEYS = {
 
 
 class ProbeRow(NamedTuple):
-    """A probe.
-
-    Attributes:
-        before, after: first and last slot that are possible before and after it; after is None if
-            none is left.
-    """
+    """A probe."""
 
     slot: int
     key: str
     compare: str
+    # before, after: first and last slot that are possible before and after it; after is None if
+    # none is left
     before: tuple[int, int]
     after: tuple[int, int] | None
     pages: tuple[int, ...]
@@ -59,19 +56,16 @@ class ProbeRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
-    """A search.
-
-    Attributes:
-        steps: text and line of the pseudocode of each probe, then of the result.
-        cells: key, value and hover text of each slot of a small index, else None.
-    """
+    """A search."""
 
     search: IndexSearch
+    # text and line of the pseudocode of each probe, then of the result
     steps: tuple[tuple[str, int], ...]
     rows: tuple[ProbeRow, ...]
     page_slots: float
     pages: int
     warm_slots: int
+    # key, value and hover text of each slot of a small index, else None
     cells: tuple[tuple[str, str, str], ...] | None
 
     def count_pages(self, probes: int) -> int:

@@ -51,34 +51,23 @@ TIMES = (
 
 
 class ScanStep(NamedTuple):
-    """A step of a scan: one header, or many that are skipped together.
-
-    Attributes:
-        sizes: bytes of each of its reads.
-        line: the line of the pseudocode, -1 for none.
-        reads_done: number of the scan's reads up to the end of this step.
-    """
+    """A step of a scan: one header, or many that are skipped together."""
 
     position: int
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # bytes of each of its reads
     text: str
-    line: int
-    reads_done: int
+    line: int  # the line of the pseudocode, -1 for none
+    reads_done: int  # number of the scan's reads up to the end of this step
 
 
 @dataclass(frozen=True)
 class ScanView:
-    """A scan.
-
-    Attributes:
-        batches: rows of COLUMNS around it.
-        end_position: the size of the .log.
-    """
+    """A scan."""
 
     scan: ForwardScan
     steps: tuple[ScanStep, ...]
-    batches: np.ndarray
-    end_position: int
+    batches: np.ndarray  # rows of COLUMNS around it
+    end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
         """Returns how many of the first reads were of 17 bytes, and how many of a complete header.

@@ -46,28 +46,24 @@ DRAWN_RECORDS = 9
 
 
 class LookupStep(NamedTuple):
-    """A step.
-
-    Attributes:
-        search, probes, over: the search that is drawn, the number of its probes so far, and whether
-            its result is known.
-        scan, readings, ended: the same for the scan.
-        line: "search" or "scan" and the number of a line of its pseudocode; None for none.
-        values: the value of each of VALUE_NAMES, and whether this step changed it.
-        titles: the titles of the figures of the index, the log and the records.
-    """
+    """A step."""
 
     phase: Phase
     text: str
+    # search, probes, over: the search that is drawn, the number of its probes so far, and whether
+    # its result is known
     search: int
     probes: int
     over: bool
+    # scan, readings, ended: the same for the scan
     scan: int
     readings: int
     ended: bool
+    # "search" or "scan" and the number of a line of its pseudocode; None for none
     line: tuple[Literal["search", "scan"], int] | None
+    # the value of each of VALUE_NAMES, and whether this step changed it
     values: tuple[tuple[str, bool], ...]
-    titles: tuple[str, str, str]
+    titles: tuple[str, str, str]  # the titles of the figures of the index, the log and the records
 
 
 def value_names() -> list[str]:
@@ -79,18 +75,13 @@ def value_names() -> list[str]:
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records near the one found.
-
-    Attributes:
-        first_number: the index of the first of them in the batch.
-        count: number of records in the batch.
-        fault: why no records can be shown, or ""; a lookup may not need the bytes that are damaged.
-    """
+    """The records near the one found."""
 
     records: tuple[LookupRecord, ...]
-    first_number: int
-    count: int
+    first_number: int  # the index of the first of them in the batch
+    count: int  # number of records in the batch
     hit_offset: int | None
+    # why no records can be shown, or ""; a lookup may not need the bytes that are damaged
     fault: str = ""
 
 
