@@ -10,7 +10,7 @@ from kafkaviz.cli.common.options import (
     add_tiered_option,
     join_tiered_paths,
 )
-from kafkaviz.cli.common.progress import ByteProgress
+from kafkaviz.cli.common.output import ByteProgress
 
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}

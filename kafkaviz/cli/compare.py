@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option
-from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import say
 
@@ -144,8 +144,8 @@ def _compare_catalogs(args: argparse.Namespace) -> int:
             },
         )
     else:
-        from kafkaviz.cli.text.catalog_comparison_text import render
+        from kafkaviz.cli.text.compare_text import render_catalogs
 
-        output.say(render(pair, rows))
+        output.say(render_catalogs(pair, rows))
     is_same = set(counts) <= {CatalogRelation.SAME_BATCHES} and not pair.problems
     return 0 if is_same else DIFFERENT_STATUS

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafkaviz.cli.dumping.options import DumpOptions
+    from kafkaviz.cli.dumping import DumpOptions
 
 EPILOG = """\
 Prints the same as kafka-dump-log of Kafka 4.3.1, including stderr and exit status, but without
@@ -160,14 +160,14 @@ def options(args: argparse.Namespace) -> "DumpOptions":
 
     Exits with the usage if no file is named.
     """
-    from kafkaviz.cli.dumping.java import split_list
-    from kafkaviz.cli.dumping.options import (
+    from kafkaviz.cli.dumping import (
         DECODERS,
         MAX_INT,
         MAX_MESSAGE_BYTES,
         STRING_DECODER,
         DumpOptions,
     )
+    from kafkaviz.cli.dumping.java import split_list
 
     names = (*(split_list(args.files) if args.files else ()), *args.paths)
     if not names:

@@ -13,7 +13,7 @@ from kafkaviz.cli.common.options import (
     add_tiered_option,
     join_tiered,
 )
-from kafkaviz.cli.common.progress import LINE_EVERY_S, PLAIN_EVERY_S, ProgressLine
+from kafkaviz.cli.common.output import LINE_EVERY_S, PLAIN_EVERY_S, ProgressLine
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:

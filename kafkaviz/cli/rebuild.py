@@ -14,7 +14,7 @@ from kafkaviz.cli.common.options import (
     parse_folder,
     resolve_release,
 )
-from kafkaviz.cli.common.progress import ByteProgress
+from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafkaviz import extras
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_setting_option
-from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """kafkaviz simulate: writes real segments without a broker, from a workload or a copied log."""
 
 import argparse
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,10 @@ from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild import ReplaySource
-    from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
+    from kafkaviz.binary.file_view import FileView
+    from kafkaviz.simulate.append_batches import AppendChunk
+    from kafkaviz.simulate.directory.folder import DiskLogs
+    from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
 
 EPILOG = """\
 Writes a broker directory with one topic-partition into OUT, byte for byte as the release does, and
@@ -49,6 +53,9 @@ ones, and the first byte that does; and unread, a list of {file, from_position, 
 parts of a .log that are left out because they hold no complete batch.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
+
+TICK_S = 0.25  # between two checks of the clock
+MS = 1000
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -154,7 +161,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
     """Returns the plan of a workload; with --live it starts now."""
-    import time
     from dataclasses import replace
 
     from kafkaviz.simulate.directory import simulation
@@ -206,9 +212,145 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    from kafkaviz.cli.common.live_simulation import live
+    """Writes until the plan ends or Ctrl-C is pressed, then yields the result.
 
-    yield live(plan, out, inputs, clean=clean)
+    Until then the directory looks like a running broker's. Each roll is reported on stderr.
+    """
+    from itertools import chain, islice
+
+    from kafkaviz.errors import KafkavizError, translate_os_errors
+    from kafkaviz.format import names
+    from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output
+    from kafkaviz.simulate.directory.simulation import Run
+
+    out = resolve_output(out, inputs)
+    refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
+    appends = plan.chunks()
+    # a codec that the release does not know is reported before anything is written
+    appends = chain(list(islice(appends, 1)), appends)
+    logs = DiskLogs(out / plan.directory)
+    started_s = time.monotonic()
+    run = Run(plan, logs)
+    live_directory = _LiveDirectory(run, logs, out)
+    with _stop_signal() as wait, translate_os_errors(out):
+        try:
+            live_directory.bring_up_to_date()
+            for chunk in pace(
+                appends, lambda: plan.start_ms + MS * (time.monotonic() - started_s), wait
+            ):
+                run.take(chunk)
+                live_directory.bring_up_to_date()
+        except KafkavizError as fault:
+            raise KafkavizError(
+                message("errors.written_before", error=fault.message, path=out)
+            ) from None
+        finally:
+            logs.close()
+    run.silence(plan.start_ms + int(MS * (time.monotonic() - started_s)))
+    yield live_directory.end(clean=clean)
+
+
+def pace(
+    chunks: "Iterable[AppendChunk]", now_ms: Callable[[], float], wait: Callable[[float], bool]
+) -> "Iterator[AppendChunk]":
+    """Yields the appends when they are due; none is cut in two.
+
+    Args:
+        wait: called with seconds; returns True to stop.
+    """
+    import numpy as np
+
+    from kafkaviz.simulate.append_batches import AppendChunk
+
+    for chunk in chunks:
+        rows = chunk.rows
+        position = 0
+        ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
+        while position < len(rows):
+            due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
+            if due > position:
+                yield AppendChunk(
+                    rows[position:due],
+                    None
+                    if chunk.data is None
+                    else memoryview(chunk.data)[ends[position] : ends[due]],
+                )
+                position = due
+            if wait(TICK_S):
+                return
+
+
+class _LiveDirectory:
+    """A simulation run, and the directory that is kept up to date with it."""
+
+    def __init__(self, run: "Run", logs: "DiskLogs", out: Path) -> None:
+        self._run = run
+        self._logs = logs
+        self._out = out
+        self._event_count = self._last_base_offset = 0
+
+    def bring_up_to_date(self) -> None:
+        from kafkaviz.cli.text.simulation_text import render_segment
+
+        simulated = self._run.result()
+        self._write(file for file in simulated.files if self._is_new(file))
+        segments = {segment.base_offset: segment for segment in simulated.segments}
+        for event in simulated.events[self._event_count :]:
+            if event.kind == "roll" and event.segment in segments:
+                output.note(render_segment(segments[event.segment]))
+        self._event_count = len(simulated.events)
+        self._last_base_offset = simulated.segments[-1].base_offset
+
+    def end(self, *, clean: bool) -> "Simulated":
+        from kafkaviz.format import names
+
+        simulated = self._run.end(clean=clean)
+        self._write(simulated.files)
+        if names.LOCK not in {file.name for file in simulated.files}:
+            (self._out / names.LOCK).unlink(missing_ok=True)
+        return simulated
+
+    def _write(self, files: "Iterable[FileView]") -> None:
+        from kafkaviz.simulate.directory.folder import write
+
+        directory = self._run.plan.directory
+        write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
+
+    def _is_new(self, file: "FileView") -> bool:
+        """Returns whether a file may have changed since the last write.
+
+        Files of segments before the last one cannot change.
+        """
+        from kafkaviz.format import names
+
+        name = names.parse_file(file.name.rpartition("/")[2])
+        return name is None or name.base_offset >= self._last_base_offset
+
+
+@contextmanager
+def _stop_signal() -> Generator[Callable[[float], bool]]:
+    """Yields wait(seconds), which returns True after SIGINT or SIGTERM.
+
+    The signals raise nothing, so that no append is left half written.
+    """
+    import signal
+
+    signals = []
+    handlers = {}
+
+    def wait(seconds: float) -> bool:
+        time.sleep(0 if signals else seconds)
+        return bool(signals)
+
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handlers[number] = signal.signal(
+                number, lambda signal_number, _: signals.append(signal_number)
+            )
+        yield wait
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _say_presets(*, as_json: bool) -> None:

@@ -70,9 +70,8 @@ def _read(broker: "Broker") -> None:
 def _dump(broker: "Broker") -> None:
     from io import BytesIO
 
-    from kafkaviz.cli.dumping import json_lines, text
+    from kafkaviz.cli.dumping import DumpOptions, json_lines, text
     from kafkaviz.cli.dumping.console import Console
-    from kafkaviz.cli.dumping.options import DumpOptions
 
     log = broker.partition(PARTITION).live[0].log
     for dump in (text.dump, json_lines.dump):

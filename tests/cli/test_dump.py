@@ -13,7 +13,7 @@ import pytest
 
 from kafkaviz.__main__ import main, parser
 from kafkaviz.cli import dump
-from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
+from kafkaviz.cli.dumping import MAX_INT, DumpOptions
 from tests.cli.dumping.running import dumped
 
 ROOT = Path(__file__).parents[2]

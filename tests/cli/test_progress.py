@@ -7,8 +7,8 @@ import pytest
 
 from kafkaviz import units
 from kafkaviz.__main__ import main
-from kafkaviz.cli.common import progress
-from kafkaviz.cli.common.progress import PLAIN_EVERY_S, ByteProgress
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.output import PLAIN_EVERY_S, ByteProgress
 from kafkaviz.log.archives.archive import unpack_if_archive
 
 
@@ -36,7 +36,7 @@ def test_long_commands_tell_their_bytes(line, partition, tmp_path, monkeypatch, 
     total = units.format_bytes(sum(path.stat().st_size for path in partition.glob("*.log")))
     assert main([*line.format(partition, tmp_path / "quick").split(), "--json"]) in (0, 1)
     assert "reading" not in capsys.readouterr().err
-    monkeypatch.setattr(progress, "PLAIN_EVERY_S", 1e-9)
+    monkeypatch.setattr(output, "PLAIN_EVERY_S", 1e-9)
     assert main([*line.format(partition, tmp_path / "slow").split(), "--json"]) in (0, 1)
     lines = [text for text in capsys.readouterr().err.splitlines() if text.startswith("reading ")]
     assert lines and {re.search(r" of (.*), ", text)[1] for text in lines} == {total}

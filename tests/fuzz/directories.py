@@ -24,7 +24,8 @@ from kafkaviz.analysis import overview
 from kafkaviz.analysis.broker_health import check, health_object
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.cli.dumping import json_lines, options, text
+from kafkaviz.cli import dumping
+from kafkaviz.cli.dumping import json_lines, text
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.cli.text import check_text
 from kafkaviz.errors import CannotOpen, CorruptFile
@@ -282,20 +283,20 @@ def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
     _read_dump(seed, tree, draw, json_lines)
 
 
-def _options(draw: Random, path: str) -> options.DumpOptions:
+def _options(draw: Random, path: str) -> dumping.DumpOptions:
     chosen = draw.random()
     if chosen < 0.4:
-        return options.DumpOptions(files=(path,), prints=True, deep=True)
+        return dumping.DumpOptions(files=(path,), prints=True, deep=True)
     if chosen < 0.5:
-        return options.DumpOptions(files=(path,))
-    decoder = draw.choice((None, None, *options.DECODERS))
-    return options.DumpOptions(
+        return dumping.DumpOptions(files=(path,))
+    decoder = draw.choice((None, None, *dumping.DECODERS))
+    return dumping.DumpOptions(
         files=(path,),
         prints=draw.random() < 0.7,
         deep=True,
         decoder=decoder,
-        max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
-        max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)),
+        max_bytes=draw.choice((dumping.MAX_INT, dumping.MAX_INT, 100, 1000)),
+        max_message_bytes=draw.choice((dumping.MAX_MESSAGE_BYTES, 17, 300)),
         verify_index_only=draw.random() < 0.3,
         index_sanity_check=draw.random() < 0.2,
         skip_record_metadata=draw.random() < 0.2,
@@ -316,7 +317,7 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
         len(seed) == 1
         and name in seed
         and name in tree
-        and dump_options.max_bytes == options.MAX_INT
+        and dump_options.max_bytes == dumping.MAX_INT
     ):
         before = ends_before(walk(seed[name])[0], first_difference(seed[name], tree[name]))
         if before:
@@ -329,7 +330,7 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
             )
 
 
-def _dumped(form, dump_options: options.DumpOptions) -> bytes:
+def _dumped(form, dump_options: dumping.DumpOptions) -> bytes:
     """Returns the stdout of a dump; Kafka's tool has no status other than 0 and 1."""
     out, err = io.BytesIO(), io.BytesIO()
     console = Console(out, err)

@@ -1,1 +1,1 @@
-"""Code that several commands share: options, output and `simulate --live`."""
+"""Code that several commands share."""

@@ -1,7 +1,8 @@
 """The line of each record after its batch, and a report of offsets that are not consecutive."""
 
+import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
@@ -11,7 +12,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
-from kafkaviz.cli.dumping import java
+from kafkaviz.cli.dumping import STRING_DECODER, DumpOptions, java
 from kafkaviz.cli.dumping.batch_lines import timestamp_type
 from kafkaviz.cli.dumping.compiled_records import (
     DONE,
@@ -22,15 +23,22 @@ from kafkaviz.cli.dumping.compiled_records import (
     write_large,
 )
 from kafkaviz.cli.dumping.console import Console, Report
-from kafkaviz.cli.dumping.decoders import control_text, decoder
-from kafkaviz.cli.dumping.java import JavaException
-from kafkaviz.cli.dumping.options import STRING_DECODER, DumpOptions
+from kafkaviz.cli.dumping.java import JavaException, decode_utf8
 from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
-from kafkaviz.format import batch, legacy_messages, record
+from kafkaviz.format import (
+    batch,
+    control,
+    coordinator_records,
+    legacy_messages,
+    metadata,
+    record,
+    remote_metadata,
+)
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
 from kafkaviz.format.java import INVALID_RECORD
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
+from kafkaviz.format.message import KafkaParseError
 
 _GZIP_HEADER_BYTES = 10  # the header of a member without a name, as Java writes it
 EMPTY_SNAPPY = "org.xerial.snappy.SnappyIOException: [EMPTY_INPUT] Cannot decompress empty stream"
@@ -371,3 +379,95 @@ def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> b
         f"{text} sequence: {-1 if record.sequence is None else record.sequence} headerKeys: ["
         f"{names}]"
     ).encode()
+
+
+# returns the printed parts of a record: its key, its payload, both or neither
+Decoder = Callable[[BatchRecord], list[bytes]]
+_TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group-state": "share"}
+_PACKAGE = "org.apache.kafka.tools.api."
+
+
+def decoder(options: DumpOptions) -> Decoder:
+    """Returns the requested decoder; raises JavaException if its class does not exist."""
+    if options.decoder == "cluster-metadata":
+        return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
+    if options.decoder == "remote-log-metadata":
+        return lambda record: [remote_metadata.dump_text(record.value, record.offset).encode()]
+    if options.decoder:
+        return _coordinator_decoder(_TOPICS[options.decoder])
+    return _class_decoder(
+        _find_class(options.key_decoder_class), _find_class(options.value_decoder_class)
+    )
+
+
+def control_text(record: BatchRecord) -> bytes:
+    """Returns the text of a control record; raises JavaException if it cannot be read."""
+    try:
+        return control.dump_text(record.key, record.value).encode()
+    except KafkaParseError as fault:
+        raise JavaException(fault.java_class, fault.java_message) from None
+
+
+def _coordinator_decoder(topic: str) -> Decoder:
+    """Returns a decoder for a coordinator's topic; records without a key raise JavaException."""
+
+    def decode(record: BatchRecord) -> list[bytes]:
+        try:
+            return [
+                coordinator_records.dump_text(
+                    record.key, record.value, record.offset, topic
+                ).encode()
+            ]
+        except KafkaParseError as fault:
+            raise JavaException(fault.java_class, fault.java_message) from None
+
+    return decode
+
+
+def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
+    """Returns a decoder that prints key and value, if present, each by its own function."""
+
+    def decode(record: BatchRecord) -> list[bytes]:
+        parts = [] if record.key is None else [b"key: " + key(record.key)]
+        return parts if record.value is None else [*parts, b"payload: " + value(record.value)]
+
+    return decode
+
+
+def _find_class(name: str) -> Callable[[bytes], bytes]:
+    decoder_class = _CLASSES.get(name)
+    if decoder_class is None:
+        raise JavaException(
+            java.RUNTIME,
+            "Failed to load decoder class",
+            (f"java.lang.ClassNotFoundException: {name}",),
+        )
+    return decoder_class
+
+
+def _number(layout: str) -> Callable[[bytes], bytes]:
+    """Returns a decoder for a number at the start of the bytes; more bytes may follow."""
+    parser = struct.Struct(layout)
+
+    def decode(data: bytes) -> bytes:
+        if len(data) < parser.size:
+            raise JavaException("java.nio.BufferUnderflowException")
+        return str(parser.unpack_from(data)[0]).encode()
+
+    return decode
+
+
+def _identity(_data: bytes) -> bytes:
+    """Returns what Java prints for a byte array: its identity.
+
+    It changes with each run of Java; here it is always 0.
+    """
+    return b"[B@0"
+
+
+_CLASSES = {
+    f"{_PACKAGE}StringDecoder": decode_utf8,
+    f"{_PACKAGE}LongDecoder": _number(">q"),
+    f"{_PACKAGE}IntegerDecoder": _number(">i"),
+    f"{_PACKAGE}DefaultDecoder": _identity,
+}

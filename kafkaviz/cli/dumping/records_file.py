@@ -15,9 +15,8 @@ import numpy as np
 from kafkaviz.binary import crc32c
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
-from kafkaviz.cli.dumping import java
+from kafkaviz.cli.dumping import MAX_INT, java
 from kafkaviz.cli.dumping.java import JavaException
-from kafkaviz.cli.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import (

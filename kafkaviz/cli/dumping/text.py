@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkaviz.cli.dumping import java, records_file
+from kafkaviz.cli.dumping import MAX_INT, DumpOptions, index_entries, java, records_file
 from kafkaviz.cli.dumping.batch_lines import batch_lines, count_readable, fatal_line
 from kafkaviz.cli.dumping.console import Console, Report
 from kafkaviz.cli.dumping.java import STATUS, JavaException
 from kafkaviz.cli.dumping.lines import OptionalNumber, Word, render
-from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot, txn_index
@@ -42,25 +41,15 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file by its suffix.
-
-    Each kind has its own imports, because codecs and record bodies are slow to import.
-
-    Raises:
-        JavaException: Kafka's tool would die.
-    """
+    """Prints one file by its suffix; raises JavaException if Kafka's tool would die."""
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:
         case ".log" | ".checkpoint":
             _dump_log(path, options, console, report)
         case ".index":
-            from kafkaviz.cli.dumping import offset_entries
-
-            offset_entries.dump(path, options, console, report)
+            index_entries.dump_offset_index(path, options, console, report)
         case ".timeindex":
-            from kafkaviz.cli.dumping import time_entries
-
-            time_entries.dump(path, options, console, report)
+            index_entries.dump_time_index(path, options, console, report)
         case ".snapshot":
             dump_snapshot(path, console)
         case ".txnindex":

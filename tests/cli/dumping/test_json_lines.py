@@ -15,8 +15,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.cli.dump import EPILOG
-from kafkaviz.cli.dumping.json_lines import FORMATS
-from kafkaviz.cli.dumping.json_logs import CRC
+from kafkaviz.cli.dumping.json_lines import CRC, FORMATS
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, HEADER
