@@ -146,10 +146,7 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def configured_directories() -> tuple[str, ...]:
-    """Returns the directory the server was started with, or the log directories of one broker.
-
-    KAFKAVIZ_DIR holds one path, or a JSON list of several.
-    """
+    """Returns the directories the server was started with: KAFKAVIZ_DIR, a path or a JSON list."""
     text = os.environ.get("KAFKAVIZ_DIR", "")
     if text.startswith("["):
         with suppress(ValueError):
@@ -168,10 +165,7 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """Returns the directories in an environment variable, separated as in PATH or in a JSON list.
-
-    The JSON list allows names that contain a colon.
-    """
+    """Returns directories separated as in PATH, or in a JSON list, which allows colons in names."""
     try:
         if variable.startswith("["):
             return tuple(map(address.local_path, json.loads(variable)))
@@ -219,7 +213,6 @@ def may_open_class() -> bool:
 
 
 def is_own_machine(host: str) -> bool:
-    """Returns whether a host name or address is a loopback one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -73,7 +73,6 @@ class StaticCompression:
     async def _compress(
         self, scope: "Scope", receive: "Receive"
     ) -> tuple[MutableHeaders, bytes] | None:
-        """Returns the application's answer compressed, or None if it must not be compressed."""
         status = 0
         headers = MutableHeaders()
         parts = []

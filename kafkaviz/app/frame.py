@@ -202,10 +202,7 @@ def _foot(location: Location) -> None:
 
 
 def _newer_release_note(location: Location) -> str:
-    """Returns a note that the directory's release is newer than any known one.
-
-    Returns "" for a known release.
-    """
+    """Returns a note that the directory's release is newer than any known one, else ""."""
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
         return ""

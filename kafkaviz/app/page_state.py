@@ -202,7 +202,6 @@ def parameter(directory: str) -> str | list[str]:
 
 
 def number(text: str | None) -> int | None:
-    """Returns a whole number from the address, or None if it is missing or not a number."""
     try:
         return int(text or "")
     except ValueError:

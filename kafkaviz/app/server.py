@@ -68,11 +68,7 @@ class HostCheck:
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
-        """Returns whether the Host header names this server.
-
-        Args:
-            host: the value of the header, with or without a port.
-        """
+        """Returns whether a Host header, with or without a port, names this server."""
         name = (
             host.partition("]")[0].removeprefix("[")
             if host.startswith("[")
@@ -112,10 +108,7 @@ def host_names(extra_names: str = "") -> list[str]:
 
 
 def _is_address(name: str) -> bool:
-    """Returns whether a host is an IP address.
-
-    Unlike a name, an address cannot be pointed at another machine.
-    """
+    """Returns whether a host is an IP address, which cannot be pointed at another machine."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -150,11 +143,7 @@ def send_at_once() -> None:
 
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
-    """Runs background work while the server runs.
-
-    This is the imports of the first page, garbage collection, and the work in the registry, such as
-    the class of `--class`.
-    """
+    """Runs the imports of the first page, garbage collection and the work of the registry."""
     prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
@@ -164,11 +153,7 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serves app.py until the process is stopped.
-
-    Args:
-        arguments: the port, or nothing.
-    """
+    """Serves app.py until the process is stopped. The one argument, if any, is the port."""
     sys.argv = [
         str(environment.APP)
     ]  # Streamlit looks for .streamlit/config.toml next to this file

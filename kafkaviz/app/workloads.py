@@ -54,11 +54,7 @@ def own_text() -> str:
 
 
 def parse_own(text: str) -> Workload:
-    """Parses a custom workload.
-
-    Raises:
-        KafkavizError: a key is wrong; the error names it.
-    """
+    """Parses a custom workload. Raises KafkavizError that names a wrong key."""
     return workload.load(text, "your workload")
 
 

@@ -47,11 +47,7 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
-    """Returns the annotation that names the x axis, below its right end.
-
-    Args:
-        shift_px: upward distance from the axis.
-    """
+    """Returns the annotation that names the x axis, `shift_px` from it, below its right end."""
     return {
         "xref": "paper",
         "x": 1,

@@ -57,11 +57,7 @@ class Fingerprint:
         self._looked_s = -math.inf  # monotonic time of the last comparison that found no change
 
     def is_current(self, broker: Broker) -> bool:
-        """Returns whether the files that are compared this time are unchanged.
-
-        Args:
-            broker: the listing that this fingerprint was made from.
-        """
+        """Returns whether the files that are compared this time are as `broker` listed them."""
         if run_queue.saw_after_asking(self._looked_s):
             return True
         looked_s = time.monotonic()
@@ -159,11 +155,6 @@ HASH_FUNCS: HashFuncs = {BrokerSnapshot: attrgetter("key")}
 
 
 def broker(directory: str | Path) -> Broker:
-    """Returns the current listing of a broker directory: names and sizes.
-
-    Raises:
-        CannotOpen: the directory cannot be listed.
-    """
     return open_snapshot(directory).broker
 
 
@@ -233,10 +224,7 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """Returns the catalog's table of segments as columns.
-
-    STAMP_FIELDS come from the table `stamps` that the same run wrote.
-    """
+    """Returns the catalog's segments as columns, with STAMP_FIELDS from its table `stamps`."""
     columns = [
         name
         for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
@@ -266,12 +254,7 @@ def _broker_map(
 
 
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
-    """Returns one page of the broker map.
-
-    Args:
-        page: the page of rows, from 0.
-        mode: "light" or "dark".
-    """
+    """Returns one page of the broker map; pages count from 0."""
     return _broker_map(
         snapshot,
         catalog_stamp(snapshot.broker),
@@ -288,18 +271,12 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """Returns the tail of each torn log, by the topic-partition's name and base offset.
-
-    The result is empty until the catalog says which logs are torn.
-    """
+    """Returns the tail of each torn log by name and base offset; empty without a catalog."""
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """Returns the findings of each topic-partition as badges, by its name in addresses.
-
-    The result is empty until there is a fresh catalog.
-    """
+    """Returns the findings of each topic-partition as badges; empty without a fresh catalog."""
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)
 
@@ -373,19 +350,13 @@ def catalog_path(broker: Broker) -> Path:
 
 
 def catalog_stamp(broker: Broker) -> int | None:
-    """Returns the modification time of the directory's catalog in ns, or None if there is none.
-
-    The time is part of the cache keys, so a new catalog is read again.
-    """
+    """Returns the modification time of the catalog in ns; it is part of the cache keys."""
     return mtime_ns(catalog_path(broker) / "_catalog.json")
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """Returns the catalog written at that moment, or None if this version cannot read it.
-
-    The next ingest replaces an unreadable catalog.
-    """
+    """Returns the catalog written at that moment, or None if this version cannot read it."""
     from kafkaviz.pipeline.catalog import catalog
 
     try:
@@ -430,7 +401,6 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 
 
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
-    """Returns the number of errors in a fresh catalog, or 0 if there is none."""
     stamp = catalog_stamp(snapshot.broker)
     return 0 if stamp is None else _catalog_error_count(snapshot, stamp)
 

@@ -76,7 +76,6 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
 
 
 def warm_entries(search_profile: SearchProfile, target_kind: str) -> int:
-    """Returns the number of warm entries in the index that is searched first."""
     if search_profile.warm_bytes == versions.WARM_BYTES:
         return KAFKAS_WARM
     return search_profile.warm_bytes // lookup_source.searched_entry_bytes(target_kind)
@@ -146,11 +145,7 @@ def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
 
 
 def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
-    """Returns the steps of a lookup with their figures, and the payload for the browser.
-
-    Args:
-        key: identifies the lookup in the cache, and differs for every lookup.
-    """
+    """Returns the steps of the lookup that `key` identifies, and their payload for the browser."""
     return _steps(key, language(), context)
 
 

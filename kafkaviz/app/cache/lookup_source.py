@@ -257,10 +257,7 @@ def _interval(segment: LogSegment) -> IntervalBounds:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
-    """Returns the topic-partition as a broker has it open.
-
-    After an unclean shutdown that is the state that the next start would leave.
-    """
+    """Returns the topic-partition as a broker has it open, after an unclean stop as recovered."""
     broker = snapshot.broker
     return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
 

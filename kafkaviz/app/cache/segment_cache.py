@@ -30,7 +30,6 @@ MAX_SEGMENTS = 4  # one of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (do
 
 
 def key(segment: Segment) -> str:
-    """Returns a hash of the segment's files, sizes and times."""
     facts = [(os.fsencode(info.path), info.size_bytes, info.mtime_ns) for info in segment.files]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
@@ -150,10 +149,7 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns until when retention keeps a segment, and the retention of its log.
-
-    Returns None if no limit applies to the segment, or if this cannot be known.
-    """
+    """Returns the retention of the log and of the segment, None if no limit applies or is known."""
     try:
         plan = _plan(snapshot)
         return segment_retention(
@@ -175,10 +171,7 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Returns why the segment was rolled, inferred from its neighbours.
-
-    Returns None unless the segment is closed.
-    """
+    """Returns why a closed segment was rolled, inferred from its neighbours, else None."""
     if segment.state == "closed":
         return _roll_reason(
             snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset

@@ -53,7 +53,6 @@ TRACES = "traces"  # instead of a release: the directory's own traces decide
 
 @st.fragment(run_every=0.4)
 def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws the progress of the checkup, and reruns the page once it is over."""
     checkup = checkups.get_or_start(snapshot, release)
     if checkup.is_over:
         st.rerun()
@@ -86,12 +85,6 @@ def render_page() -> None:
 
 
 def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
-    """Draws the progress of the checkup, why it failed, or its result.
-
-    Args:
-        checked_release: the release that the checkup assumes.
-        chosen_release: the release in the address.
-    """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)
     is_over = checkup.wait_until_over(QUICK_S)
@@ -310,11 +303,7 @@ def render_rebuilt_indexes(
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
-    """Draws the Build button, unless the log is too large.
-
-    Returns:
-        Whether these indexes were requested, now or before.
-    """
+    """Draws the Build button, unless the log is too large. Returns whether it was pressed."""
     if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.format_bytes(partition.live_log_bytes)
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=size)}</p>')

@@ -59,7 +59,6 @@ WIDTHS = (0.7207, 0.2793)
 
 @in_turn
 def render_page() -> None:
-    """Draws the page, or why the segment cannot be shown."""
     location = frame("Segment")
     apply_print_style()
     location = faults.require_partition(location)
@@ -83,10 +82,7 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws the ruler, the facts, and the tables around the pin.
-
-    Only this part reruns when the pin moves.
-    """
+    """Draws all that follows the pin: only this part reruns when it moves."""
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
     try:
@@ -236,7 +232,6 @@ def _render_broker_link(location: PartitionLocation) -> None:
 
 
 def tab_names() -> dict[str, str]:
-    """Returns the labels of the tabs, by their words in the address."""
     names = {
         BATCHES: "common.batches",
         INDEX: "segment.tab_index",
@@ -470,11 +465,7 @@ def _address_byte() -> int | None:
 def _render_file_choice(
     location: PartitionLocation, segment_files: dict[str, FileInfo]
 ) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
-    """Draws the control for the file.
-
-    Returns:
-        The name of the file, the file, and the place for the legend.
-    """
+    """Draws the control for the file. Returns its label, the file, and a place for the legend."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")

@@ -28,19 +28,12 @@ LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, o
 
 @st.cache_resource(show_spinner=False)
 def checkups() -> JobRegistry[tuple[str, str], Checkup]:
-    """Returns the checkups of this server by listing and release.
-
-    All tabs share them, so that no directory is read twice at the same time.
-    """
+    """Returns the checkups of this server by listing and release, shared by all tabs."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """Returns the directory's checkup for a release, and starts it at the first call.
-
-    Args:
-        release: the release, "" for the one inferred from the directory.
-    """
+    """Returns the checkup for a release, "" for the inferred one, and starts it if needed."""
     return checkups().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 

@@ -26,7 +26,6 @@ def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
 
 
 def get_or_start(pair: SnapshotPair) -> ComparisonJob:
-    """Returns the comparison of two directories in their current state, and starts it if needed."""
     return comparisons().get_or_start(_key(pair), partial(_start, pair))
 
 
@@ -62,7 +61,6 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "Bro
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
-    """Returns the bytes of log to read in each topic-partition, by its name."""
     broker = snapshot.broker
     return Counter(
         {

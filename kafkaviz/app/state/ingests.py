@@ -25,20 +25,14 @@ AGAIN_AFTER_S = 30  # seconds between two ingests of a directory that keeps chan
 
 @st.cache_resource(show_spinner=False)
 def server_ingests() -> "JobRegistry[str, Ingest]":
-    """Returns the ingests of this server by directory, shared by all tabs.
-
-    The first call also removes expired uploads.
-    """
+    """Returns the ingests of this server by directory. The first call removes expired uploads."""
     upload_expiry.sweep()
     # each ingest holds the description of its catalog, hence the limit
     return JobRegistry(MAX_BROKERS)
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Returns the directory's ingest, or None if its catalog is fresh and no ingest was needed.
-
-    It starts one at the first visit and when the catalog is out of date.
-    """
+    """Returns the directory's ingest, started if needed, or None if the catalog was fresh."""
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)
@@ -51,7 +45,6 @@ def restart(snapshot: BrokerSnapshot) -> None:
 
 
 def state(snapshot: BrokerSnapshot) -> str | None:
-    """Returns the state of the directory's ingest, or None if none was started."""
     ingest = server_ingests().get(snapshot.directory)
     return ingest.state if ingest else None
 

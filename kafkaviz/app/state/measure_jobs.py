@@ -20,8 +20,6 @@ MAX_JOBS = 12  # the newest ones are kept
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRequest:
-    """A source to be measured."""
-
     key: str
     path_or_text: str  # a path or name for tuning.source.open_source, or the text of a workload
     kind: str
@@ -35,7 +33,6 @@ class MeasureRequest:
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of .log that are read."""
         return sum(size for _, size in self.sizes)
 
 
@@ -46,7 +43,6 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the job has ended and found no batch to tune."""
         return self.result is not None and not any(
             case.measurement.parts.batches for case in self.result.cases
         )

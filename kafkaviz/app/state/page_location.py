@@ -164,20 +164,13 @@ def _segment(partition: Partition) -> Segment:
 
 
 def find_segment(partition: Partition, offset: int) -> Segment:
-    """Returns the live segment in which a broker would look for an offset.
-
-    That is the one with the greatest base offset up to the offset, else the first.
-    """
+    """Returns the live segment in which a broker would look for an offset, else the first."""
     below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
     return partition.live[max(below - 1, 0)] if partition.live else largest_segment(partition)
 
 
 def largest_segment(partition: Partition) -> Segment:
-    """Returns the segment with the largest .log, the first of several.
-
-    Raises:
-        CannotOpen: the partition has no segments.
-    """
+    """Returns the segment with the largest .log. Raises CannotOpen without segments."""
     if not partition.segments:
         raise _missing_error("faults.no_segment", partition.path)
     return max(
@@ -307,10 +300,7 @@ def _may_open(directory: str) -> bool:
 
 
 def remember(directory: str) -> None:
-    """Puts a directory at the head of the recent ones.
-
-    A cache folder that cannot be written is ignored.
-    """
+    """Puts a directory at the head of the recent ones, if the cache folder can be written."""
     if st.session_state.get(page_state.LAST_RECENT) == directory or "\n" in directory:
         return
     st.session_state[page_state.LAST_RECENT] = directory

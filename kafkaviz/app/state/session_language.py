@@ -23,10 +23,7 @@ _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language",
 
 
 def language() -> str:
-    """Returns the code of the session's language.
-
-    Outside the run of a page it is the language that `keep_language` set, or English.
-    """
+    """Returns the code of the session's language; outside a run, that of `keep_language`."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()
@@ -42,10 +39,7 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """Makes the address and the session agree on the language.
-
-    A copied link then opens in the language of this page.
-    """
+    """Makes the address and the session agree on the language, so that a copied link keeps it."""
     set_language(language())
 
 

@@ -280,10 +280,7 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds the tab to the address if one of its parameters belongs to a tab.
-
-    Call it before anything else uses the address.
-    """
+    """Adds the tab that has one of the address's parameters. Call it before all else."""
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
         st.query_params[page_state.TAB] = part

@@ -49,40 +49,26 @@ def cut_middle(text: str, length: int) -> str:
 
 
 def page_name(name: str) -> str:
-    """Returns the name of a page in the reader's language.
-
-    Args:
-        name: a key of PAGES in app/registry.py.
-    """
+    """Returns the name of a page, a key of PAGES in app/registry.py, in the reader's language."""
     return say(f"common.page_{name.lower().replace(' ', '_')}")
 
 
 def icon(name: str, *, small: bool = False) -> Html:
-    """Returns a Material symbol."""
     return tag("span", name, class_="kv-ic s" if small else "kv-ic", aria_hidden="true")
 
 
 def severity(kind: str) -> Html:
-    """Returns the mark of a severity: a shape, not only a colour.
-
-    Args:
-        kind: one of SEVERITIES.
-    """
+    """Returns the mark of one of SEVERITIES: a shape, not only a colour."""
     name = say(f"common.severity_{kind}")
     return tag("span", class_=f"kv-sev {kind}", role="img", aria_label=name)
 
 
 def mono(text: str) -> Html:
-    """Returns text in a monospaced font."""
     return tag("span", escape(text), class_="kv-mono")
 
 
 def label(name: str, value: str, about: str = "") -> Html:
-    """Returns a name and its value, for a line above a control.
-
-    Args:
-        about: the tooltip of the name.
-    """
+    """Returns a name, with a tooltip about it, and its value, for a line above a control."""
     name_html = tag("span", escape(name), title=escape(about) if about else None)
     return tag("div", name_html, tag("b", escape(value)), class_="kv-lab kv-two")
 
@@ -95,11 +81,7 @@ def title(html: str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
-    """Draws a row of chips, and a note after them.
-
-    Args:
-        items: the severity (or "") and the HTML of each chip.
-    """
+    """Draws a row of chips, each a severity (or "") and its HTML, and a note after them."""
     row = (tag("span", Html(html), class_=f"kv-chip {kind}") for kind, html in items)
     after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
     st.html(tag("div", *row, after, class_="kv-chips"))
@@ -158,11 +140,7 @@ def keep_units(text: str) -> str:
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> Html:
-    """Returns the legend of a figure.
-
-    Args:
-        swatches: (CSS class of the colour, label) of each entry; see look.css.
-    """
+    """Returns the legend of a figure from CSS classes of look.css and their labels."""
     cells = (
         tag("span", tag("i", class_=f"kv-sw {kind}"), escape(words)) for kind, words in swatches
     )
@@ -180,11 +158,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
-    """Draws groups of facts.
-
-    Args:
-        groups: (colour, heading, rows) of each group; a row is (label, value as HTML).
-    """
+    """Draws groups of facts: colour, heading, and rows of label and HTML."""
     st.html(join(_facts(*group) for group in groups))
 
 
@@ -200,12 +174,7 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 
 def table_html(head: str, rows: Iterable[str]) -> Html:
-    """Returns a short table.
-
-    Args:
-        head: the <th>…</th> cells.
-        rows: a <tr>…</tr> each.
-    """
+    """Returns a short table."""
     rows = list(rows)
     # a box that scrolls must be reachable with the keyboard
     tab_index = 0 if len(rows) > ROWS_AT_ONCE else None
@@ -216,11 +185,7 @@ def table_html(head: str, rows: Iterable[str]) -> Html:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Draws a notice that something is missing. The with block draws a button below it.
-
-    Args:
-        level: 1 if the page has no other title.
-    """
+    """Draws a notice that something is missing. The with block draws a button below it."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
         words = _finding_and_reason(finding, reason, level)

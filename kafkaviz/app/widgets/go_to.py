@@ -322,11 +322,7 @@ def _size(segment: Segment) -> str:
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
-    """Puts the location at the head of the list, if it is a topic-partition or a segment.
-
-    Args:
-        pin: the pinned offset.
-    """
+    """Puts a topic-partition or a segment, with its pinned offset, at the head of the list."""
     if not location.partition:
         return
     address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})
@@ -352,6 +348,5 @@ def other_visits(page: str, location: Location) -> list[Visit]:
 
 
 def _location_key(address: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """Returns what identifies a location; the pinned offset does not count."""
     names = (page_state.TOPIC_PARTITION, page_state.SEGMENT)
     return page_state.directory_in(address), *map(address.get, names)

@@ -47,7 +47,6 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
 
 
 def failure_text(error: Exception) -> str:
-    """Returns why a job has no result."""
     if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
     if isinstance(error, KafkavizError):

@@ -18,10 +18,7 @@ def is_on() -> bool:
 
 
 def render_button() -> None:
-    """Draws the button that toggles the projector view, with F as its key.
-
-    In the projector view the bar shows nothing else.
-    """
+    """Draws the button for the projector view, with F as its key."""
     st.button(
         say("stage.projector"),
         icon=f":material/{'fullscreen_exit' if is_on() else 'fullscreen'}:",

@@ -107,7 +107,6 @@ class BrokerMapView:
 
     @property
     def alt(self) -> str:
-        """The map in words for screen readers: its title, the number of rows and the badges."""
         count = sum(not row.heading for row in self.rows)
         map_text = say("broker.map_alt", title=self.title, count=count)
         badge_texts = [
@@ -552,10 +551,7 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """Draws the bars of one kind, each shortened by a gap of about 1.5 px.
-
-    A bar is never drawn narrower than that gap.
-    """
+    """Draws the bars of one kind, each shortened by a gap of 1.5 px but not below it."""
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",

@@ -98,11 +98,7 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 def badge_traces(
     rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the badges at the ends of rows.
-
-    Args:
-        rows: x, y, directory and badge of each row.
-    """
+    """Draws the badges at the ends of rows: x, y, directory and badge of each."""
     rows = list(rows)
     scatter_traces = []
     for severity in (ERROR, WARNING):
@@ -164,11 +160,7 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws a small triangle above each segment with a finding.
-
-    Args:
-        points: x, y and severity of each segment.
-    """
+    """Draws a small triangle above each segment with a finding: x, y and severity of each."""
     points = list(points)
     return [
         _pin_trace(severity, severity_points, colours)

@@ -96,5 +96,4 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
 
 
 def page_count(count: int) -> int:
-    """Returns the number of pages for `count` rows; at least 1."""
     return max(1, -(-count // ROWS_PER_PAGE))

@@ -26,8 +26,6 @@ COLUMNS = {  # keys are column names in CSV files
 
 @dataclass(frozen=True)
 class PairCell:
-    """A cell of the table."""
-
     text: str
     is_other: bool = False  # whether the other side has a different text there
 
@@ -61,8 +59,6 @@ class FieldRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairView:
-    """A pair of batches byte by byte."""
-
     title: str
     caption: str
     rows: tuple[HexPairRow, ...]

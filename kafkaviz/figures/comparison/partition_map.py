@@ -55,8 +55,6 @@ class LaneBar:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionLanes:
-    """A topic-partition."""
-
     directory: str
     name: str
     text: str  # a short description of how the sides relate
@@ -195,10 +193,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the ranges; if there are more than MAX_RANGES, near ones are joined.
-
-    Ranges are near if they are at most 1/MAX_RANGES of `length` apart.
-    """
+    """Returns the ranges; of more than MAX_RANGES, those nearer than 1/MAX_RANGES are joined."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -56,8 +56,6 @@ class AxisMark:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaAxisView:
-    """Everything the figure draws."""
-
     title: str
     caption: str
     epochs: tuple[EpochBar, ...]
@@ -73,11 +71,7 @@ class ReplicaAxisView:
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:
-    """Returns the lowest offset at which the sides differ.
-
-    Returns:
-        None if they are equal or one side is missing.
-    """
+    """Returns the lowest offset at which the sides differ, None if none or one side is missing."""
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
     a, b = comparison.replicas

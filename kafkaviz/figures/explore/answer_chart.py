@@ -81,11 +81,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """Returns the chart of a column, by default the first of `drawable_columns`.
-
-    Returns:
-        None if there is nothing to draw.
-    """
+    """Returns the chart of a column, by default the first drawable one, or None without one."""
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
     if column is None or not rows.num_rows:
@@ -189,11 +185,7 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """Returns a distinct name for each row.
-
-    A name begins with the topic-partition or the first texts. More columns are added until no two
-    names are the same.
-    """
+    """Returns a distinct name for each row: the topic-partition, or as many columns as it takes."""
     if "topic" in rows[0]:
         used_columns = {"topic", "partition"}
         names = [partition_name(row) for row in rows]
@@ -258,11 +250,7 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """Returns the first column's name if its numbers rise from row to row.
-
-    Returns:
-        None also if any column is text, because texts name the rows.
-    """
+    """Returns the first column if its numbers rise from row to row and no column is text."""
     if (
         rows.num_rows < 3
         or rows.num_columns < 2

@@ -60,8 +60,6 @@ ByteReader = Callable[[str, int, int], bytes]
 
 
 class StartVerdict(NamedTuple):
-    """The answer to "will it start?"."""
-
     kind: str  # a severity or "ok"
     title: str
     text: str  # the reasons
@@ -137,11 +135,7 @@ class HealthView(NamedTuple):
 def health_view(
     health: "Health", may_show: Callable[[str], bool] = lambda _name: True
 ) -> HealthView:
-    """Returns the view of a broker's health.
-
-    Args:
-        may_show: takes a file name and returns whether dumps may show its bytes.
-    """
+    """Returns the view of a broker's health. `may_show` decides which files dumps may show."""
     broker = health.broker
     names = _log_directory_names(broker)
     log_bytes = {
@@ -439,11 +433,7 @@ def _remaining_text(remaining_errors: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start reads, those with trouble first, then by size.
-
-    Returns:
-        None if the start reads no log.
-    """
+    """Returns the logs that the start reads, those with trouble first, then by size, or None."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps

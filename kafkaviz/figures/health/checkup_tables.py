@@ -29,8 +29,6 @@ MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 
 
 class HealthRow(NamedTuple):
-    """A row of a table."""
-
     kind: str  # the severity of its mark; "" for none
     cells: tuple[str, ...]
     hover: tuple[str, ...]  # the full text of each cell
@@ -39,8 +37,6 @@ class HealthRow(NamedTuple):
 
 
 class HealthTable(NamedTuple):
-    """A table."""
-
     name: str
     title: str
     notes: tuple[str, ...]
@@ -188,10 +184,7 @@ def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Names the settings that keep the segments, the most common first.
-
-    A last note says if the broker's default may differ, which no file here shows.
-    """
+    """Names the settings that keep the segments, and says if a broker's default is unknown."""
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False
@@ -249,10 +242,7 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
 
 
 def _short_path(name: str) -> str:
-    """Returns a path without the leading zeros of a segment's name.
-
-    If it is still too long, its middle is cut.
-    """
+    """Returns a path without the zeros of a segment's name, cut in the middle if too long."""
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")
     if slash and len(stem) == 20 and stem.isdigit():

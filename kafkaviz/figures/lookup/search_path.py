@@ -22,8 +22,6 @@ FOOT_PX = 44
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPanel:
-    """A search in an index."""
-
     title: str
     kind: str
     entries: int

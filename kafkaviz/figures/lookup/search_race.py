@@ -39,16 +39,12 @@ class RaceCell(NamedTuple):
 
 
 class RaceStep(NamedTuple):
-    """A probe."""
-
     slot: int
     cells: tuple[int, ...]  # indexes of the cells that it reads
     cold: tuple[int, ...]  # indexes of the cells that it waits for
 
 
 class RaceLane(NamedTuple):
-    """One of the two searches."""
-
     title: str
     since: str
     first: str  # its first slot and the reason
@@ -79,8 +75,6 @@ class RaceStorage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
-    """The race in words, and its strips."""
-
     question: str  # the title until the race is over
     caption: str  # the meaning of hot and cold, and the place of the target
     is_even: bool  # whether both searches do the same, so that there is nothing to wait for
@@ -92,22 +86,14 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the race and, if `before` is given, also the race one entry before the middles move.
-
-    Args:
-        before: the result of race_before_jump.
-    """
+    """Returns the race, and with the result of race_before_jump the one before the middles move."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the race on each kind of disk.
-
-    Args:
-        entry: JUMP or BEFORE_JUMP, "" for any other.
-    """
+    """Returns the race on each kind of disk. `entry` is JUMP, BEFORE_JUMP or "" for any other."""
     cells = _cells(race)
     lanes = (_lane(race, race.plain, PLAIN, cells), _lane(race, race.warm, WARM, cells))
     meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))

@@ -40,8 +40,6 @@ FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # any other fate is "later"
 
 
 class SegmentBand(NamedTuple):
-    """A segment in the figure."""
-
     first_offset: int
     end_offset: int
     largest_ms: int  # the value that Kafka uses as its largest timestamp
@@ -51,8 +49,6 @@ class SegmentBand(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetExplanationView:
-    """The figure and the texts around it."""
-
     title: str
     caption: str
     target_ms: int
@@ -119,10 +115,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns offsets, newest timestamps and running maxima of the batches that are drawn.
-
-    Each segment ends with a gap, which is None.
-    """
+    """Returns offsets, newest timestamps and running maxima that are drawn; None ends a segment."""
     offsets = []
     newest_ms = []
     running_ms = []

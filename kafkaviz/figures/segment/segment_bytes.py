@@ -70,8 +70,6 @@ class Pane(NamedTuple):
 
 
 class BytesView(NamedTuple):
-    """One or two panes."""
-
     file: str
     outer: Pane
     inner: Pane | None
@@ -113,11 +111,7 @@ def find_files(segment: Segment) -> dict[str, FileInfo]:
 
 
 def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """Returns the address of a byte of a file on the Segment page; {} if no link can name it.
-
-    Args:
-        file: the path relative to the broker directory.
-    """
+    """Returns the address of a byte on the Segment page; {} if no link can name it."""
     name = file.rpartition("/")[2]
     if not PLAIN_NAME.fullmatch(name):
         return {}
@@ -136,14 +130,7 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Returns any file from its first byte.
-
-    Args:
-        file: the name that is shown.
-
-    Raises:
-        CannotOpen: the file cannot be read.
-    """
+    """Returns a file from its first byte, shown under the name `file`. Raises CannotOpen."""
     first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
@@ -173,11 +160,7 @@ def view(
     window: ByteWindow = DEFAULT_WINDOW,
     initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
-    """Returns the bytes of the pinned batch, or of an index around the slot that belongs to it.
-
-    Raises:
-        CannotOpen: the file cannot be read.
-    """
+    """Returns the bytes of the pinned batch, or of an index. Raises CannotOpen."""
     if file != ".log":
         chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
         return BytesView(
@@ -318,10 +301,7 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """Reads the bytes around one of them.
-
-    A pane of more than PANE_BYTES is limited to a part.
-    """
+    """Reads the bytes around one of them, at most PANE_BYTES."""
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)

@@ -24,8 +24,6 @@ TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}
 
 
 class Fact(NamedTuple):
-    """A label and its value."""
-
     label: str
     value: str
     detail: str = ""  # small text after the value
@@ -131,10 +129,7 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
-    """Returns the times of the first and the newest record.
-
-    The day is included if they are at least a day apart.
-    """
+    """Returns the times of the first and the newest record, with the day if they span one."""
     first_ms = int(
         first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
     )
@@ -315,10 +310,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:
-    """Says why some offset entries have no time entry.
-
-    It is "" if the .timeindex lacks entries that Kafka writes.
-    """
+    """Says why offset entries have no time entry; "" if Kafka would have written one."""
     links = anatomy.links
     times = anatomy.times.entries
     without_time = (links.entry_time == NONE) & (links.entry_home != NONE)

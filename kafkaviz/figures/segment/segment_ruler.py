@@ -39,10 +39,7 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the values that are drawn lightest and darkest.
-
-    For sizes, the largest 1 % is left out. For times, all known times count.
-    """
+    """Returns the values drawn lightest and darkest; of sizes, the largest 1 % is left out."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -50,11 +47,7 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
-    """Explains the shade and the controls of the figure.
-
-    Args:
-        value_range: the result of shade_range.
-    """
+    """Explains the shade, with the result of shade_range, and the controls of the figure."""
     low, high = value_range
     if shade == "Size":
         shade_text = say(
@@ -229,8 +222,6 @@ def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
 
 
 class IndexLane(NamedTuple):
-    """One index file."""
-
     written: int  # number of slots that hold an entry
     slots: int
     unwritten: str  # the kind of the other slots, "never_written" or "zeros"
@@ -378,10 +369,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
-    """Returns columns as little-endian int64, one after the other.
-
-    The browser reads them as one BigInt64Array.
-    """
+    """Returns columns as little-endian int64, one after the other: a BigInt64Array."""
     return (
         np.concatenate([column.astype(np.int64) for column in columns.values()])
         .astype("<i8")

@@ -31,8 +31,6 @@ class PinnedRow(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One batch."""
-
     position: str
     size: str
     offsets: str
@@ -49,8 +47,6 @@ class BatchRow(NamedTuple):
 
 
 class IndexRow(NamedTuple):
-    """One slot of .index."""
-
     slot: str
     byte: str
     raw_hex: str  # the eight bytes in the file
@@ -64,8 +60,6 @@ class IndexRow(NamedTuple):
 
 
 class TimeRow(NamedTuple):
-    """One slot of .timeindex."""
-
     slot: str
     byte: str
     timestamp: str
@@ -199,11 +193,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """Returns the slots of .timeindex around the pin's slot.
-
-    Args:
-        closing_event: the result of segment_text.closing_event.
-    """
+    """Returns the slots of .timeindex around the pin's slot."""
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))

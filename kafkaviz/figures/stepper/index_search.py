@@ -42,8 +42,6 @@ MIDDLE_KEYS = {
 
 
 class ProbeRow(NamedTuple):
-    """A probe."""
-
     slot: int
     key: str
     compare: str
@@ -56,8 +54,6 @@ class ProbeRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
-    """A search."""
-
     search: IndexSearch
     # text and line of the pseudocode of each probe, then of the result
     steps: tuple[tuple[str, int], ...]

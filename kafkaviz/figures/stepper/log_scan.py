@@ -62,8 +62,6 @@ class ScanStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ScanView:
-    """A scan."""
-
     scan: ForwardScan
     steps: tuple[ScanStep, ...]
     batches: np.ndarray  # rows of COLUMNS around it

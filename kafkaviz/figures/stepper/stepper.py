@@ -46,8 +46,6 @@ DRAWN_RECORDS = 9
 
 
 class LookupStep(NamedTuple):
-    """A step."""
-
     phase: Phase
     text: str
     # search, probes, over: the search that is drawn, the number of its probes so far, and whether
@@ -513,10 +511,7 @@ def _base_step(stepper: StepperView) -> LookupStep:
 
 
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """Names the segment in a figure's hint if the log has several.
-
-    The page may be open at another segment.
-    """
+    """Names the segment in a figure's hint if the log has several; the page may show another."""
     if len(context.log.segments) == 1:
         return figure_object
     segment_text = say("stepper_figures.of_segment", segment=units.file_stem(base_offset))

@@ -76,11 +76,7 @@ def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
 
 
 def offset_range_text(start: int, end: int, form: Callable[[int], str] = str) -> Text:
-    """Returns the first and the last of some offsets: 180–219.
-
-    Args:
-        end: the offset after the last one.
-    """
+    """Returns offsets before `end` as text: 180–219."""
     return f"{form(start)}–{form(end - 1)}" if start < end else message("common.none")
 
 

@@ -53,10 +53,7 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns all changes as one text.
-
-    If there are only changes that every start may make, it names them with their numbers.
-    """
+    """Returns all changes as one text, or the numbers of those that every start may make."""
     is_unusual = (
         forecast.created_replicas
         or forecast.cut_logs
@@ -75,20 +72,14 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """Says how many directories the broker will not serve, in words that follow "will".
-
-    It is "" if the broker serves all.
-    """
+    """Says how many directories will not be served, in words that follow "will"; "" if none."""
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
     return ""
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs are read again after an unclean stop, and what happens to their indexes.
-
-    It is "" if none is.
-    """
+    """Says how many logs are read again and what happens to their indexes; "" if none."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 

@@ -104,11 +104,7 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many segments the next pass deletes and how many are kept.
-
-    Returns:
-        A sentence without a full stop; "" without segments.
-    """
+    """Says how many segments the next pass deletes and keeps, without a full stop; "" for none."""
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
         return ""

@@ -35,10 +35,7 @@ def history_cause(segment_history: SegmentHistory) -> str:
 
 
 def history_reason(segment_history: SegmentHistory) -> str:
-    """Returns the numbers that caused the roll.
-
-    If today's settings do not explain an inferred cause, the text says so.
-    """
+    """Returns the numbers that caused the roll, or that today's settings do not explain it."""
     if segment_history.is_active:
         return say("rolls.active_segment")
     if segment_history.reason is None:

@@ -104,10 +104,7 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns the event that wrote a time entry without an offset entry: "stop" or "roll".
-
-    It is "" if the index is not complete. Only the last segment is open at a stop.
-    """
+    """Returns what wrote a last time entry without an offset entry: "stop", "roll" or ""."""
     if anatomy.segment.state == "active":
         return "stop"
     if anatomy.index.unwritten_slots or anatomy.index.trailing_bytes or not anatomy.segment.index:
@@ -256,22 +253,14 @@ def included_text(inactive: Sequence[InactiveSegment]) -> str:
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Returns the note on a number that counts only logs in use; "" if that leaves nothing out.
-
-    Args:
-        is_metadata_left_out: whether KRaft's own log is not counted either.
-    """
+    """Returns the note on a number that counts only logs in use; "" if nothing is left out."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Returns the note that some segments have rows in the table `segments` only; "" for none.
-
-    Args:
-        suffixes: the suffix of each such segment, without its dot.
-    """
+    """Returns the note that segments with these suffixes have no rows of batches; "" for none."""
     if suffixes:
         return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
     return ""

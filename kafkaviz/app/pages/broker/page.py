@@ -174,7 +174,6 @@ def _choose_order(head: DeltaGenerator) -> str:
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
-    """Returns the legend as HTML, rare colours and badges only if they occur."""
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
     if any(partition.remote_bases for partition in overview.partitions):
@@ -237,7 +236,6 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
-    """Returns the cells of the metrics strip: (label, value, detail)."""
     total = overview.total
     group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)

@@ -88,11 +88,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """Draws the heading, the filter and the CSV button.
-
-    Returns:
-        The filter text, and the matching rows, largest log first.
-    """
+    """Draws the heading, the filter and the CSV button. Returns the text and the matching rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         filter_text = (
@@ -277,7 +273,6 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
-    """Returns the rows as CSV with exact numbers, sorted by name."""
     text = io.StringIO()
     writer = csv_format.DictWriter(text, CSV_COLUMNS)
     writer.writeheader()

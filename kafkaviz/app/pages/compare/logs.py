@@ -177,7 +177,6 @@ def _choose_step(head: Any, count: int) -> int:
 
 
 def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
-    """Draws the zoom control and returns whether only the divergence is drawn."""
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.format_count(replica_axis.parting_offset(comparison))

@@ -113,7 +113,6 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
 
 @st.fragment(run_every=0.4)
 def render_progress(pair: SnapshotPair) -> None:
-    """Draws the progress of the comparison, and reruns the page once it is over."""
     job = comparisons.get_or_start(pair)
     if job.is_over:
         st.rerun()
@@ -296,14 +295,12 @@ def _render_downloads(comparison: "BrokerComparison") -> None:
 
 
 def comparison_json(comparison: "BrokerComparison") -> str:
-    """Returns the output of `kafkaviz compare --json`."""
     from kafkaviz.analysis.json_objects import to_json
 
     return json.dumps(to_json(comparison), ensure_ascii=False, indent=2)
 
 
 def partitions_csv(comparison: "BrokerComparison") -> str:
-    """Returns one row per topic-partition with exact numbers."""
     return tables.to_csv(CSV_COLUMNS, map(_csv_row, comparison.partitions))
 
 

@@ -220,7 +220,6 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def parquet(rows: pa.Table) -> bytes:
-    """Returns the rows as a Parquet file that keeps the type of each column."""
     import pyarrow.parquet as parquet_format
 
     sink = io.BytesIO()

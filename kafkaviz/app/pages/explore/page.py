@@ -45,7 +45,6 @@ SHORT_TYPES = {
 
 @st.fragment(run_every=0.4)
 def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
-    """Draws how long the query has been running, and reruns the page once it is over."""
     query = queries().get_or_start(snapshot, text)
     if query.is_over:
         st.rerun()
@@ -300,7 +299,6 @@ def _name_attribute(name: str) -> str:
 
 
 def render_out_of_date(snapshot: BrokerSnapshot) -> None:
-    """Draws the time at which the tables were read."""
     catalog_time = moment(
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )

@@ -144,11 +144,7 @@ def _reset_target_and_warm() -> None:
 def _render_second_row(
     source: LookupSource, target_kind: str, name: str, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the slider, and the isolation level or, for a lesson, the number of warm entries.
-
-    Returns:
-        The number of warm entries, and the isolation level.
-    """
+    """Draws the second row. Returns the number of warm entries, and the isolation level."""
     warm_entries = _warm_entries(source, name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_index_only:
@@ -323,11 +319,7 @@ def _warm_entries(source: LookupSource, name: str) -> int:
 def render_where_it_differs(
     source: LookupSource, target_kind: str, warm_entries: int, *, has_target: bool
 ) -> None:
-    """Draws a button to a target, or else an index, for which the searches differ.
-
-    Args:
-        has_target: whether to offer a target first; if not, an index with cold pages.
-    """
+    """Draws a button to a target, if it has one, or to an index for which the searches differ."""
     target = lookup_source.choose_targets(source, target_kind, warm_entries).default
     with st.container(horizontal=True, gap=12, key="kv_differs"):
         if has_target and target is not None:
@@ -509,11 +501,7 @@ def make_source(keys: Sequence[int]) -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """Returns the whole numbers in a text.
-
-    Raises:
-        ValueError: says which part is not a number or too large, or that there are too many.
-    """
+    """Returns the whole numbers in a text. Raises ValueError that says what is wrong with it."""
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:

@@ -58,7 +58,6 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 @in_turn
 def render_page() -> None:
-    """Draws the page, or why the address cannot be opened."""
     location = frame("Lookup", tools=projector.render_button)
     apply_print_style()
     projector.apply()
@@ -83,7 +82,6 @@ def render_page() -> None:
 
 
 def _asks_for_location(location: Location) -> bool:
-    """Returns whether the address names a place that cannot be opened, and no practice log."""
     return bool(location.fault or location.segment) and page_state.SET not in st.query_params
 
 
