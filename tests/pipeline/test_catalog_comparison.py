@@ -158,6 +158,14 @@ def test_another_topic_id_is_another_log(tmp_path):
     ]
 
 
+def test_a_partition_in_two_log_directories_is_refused(tmp_path):
+    """Table batches has no column for the log directory."""
+    for side, copies in (("a", 1), ("b", 2)):
+        write_catalog(tmp_path / side, {}, [], copies)
+    with pytest.raises(CannotOpen, match="orders-0 is in several log directories"):
+        compare_catalogs(open_pair(tmp_path / "a", tmp_path / "b"))
+
+
 def test_a_catalog_is_the_same_as_itself(pair):
     rows = compare_catalogs(CatalogPair(pair.a, pair.a))
     assert {row["relation"] for row in rows} == {"same-batches"}
@@ -351,10 +359,12 @@ def count_records(batch: dict[str, int], first: int, end: int) -> float:
     return batch["record_count"] if first <= offsets[0] and offsets[-1] < end else math.nan
 
 
-def write_catalog(folder: Path, log: Mapping[str, Any], batches: Sequence[Mapping]) -> None:
+def write_catalog(
+    folder: Path, log: Mapping[str, Any], batches: Sequence[Mapping], copies: int = 1
+) -> None:
     owner = {"broker": folder.name, "topic": "orders", "partition": 0}
     rows = {
-        "partitions": [owner | {"directory": "orders-0", "state": "current"} | log],
+        "partitions": [owner | {"directory": "orders-0", "state": "current"} | log] * copies,
         "batches": [owner | batch for batch in batches],
     }
     files = {}

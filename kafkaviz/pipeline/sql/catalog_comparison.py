@@ -311,6 +311,9 @@ def compared_logs(pair: CatalogPair) -> pa.Table:
     """Matches the current logs of both sides, and counts the damage found in each.
 
     There is one row of COMPARED_LOGS per log. Logs are matched like directories are.
+
+    Raises:
+        CannotOpen: a catalog has a partition twice. Table batches does not tell the two apart.
     """
     logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
     damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
@@ -346,6 +349,10 @@ def _read_logs(side_catalog: Catalog) -> dict[str, dict[str, Any]]:
     names = ["topic", "partition", "directory", "state", "topic_id"]
     names += ["log_start_offset", "log_end_offset"]
     rows = side_catalog.table("partitions", names).to_pylist()
+    for directory, count in Counter(row["directory"] for row in rows).items():
+        if count > 1:
+            text = message("comparison.directory_twice", name=directory)
+            raise CannotOpen(side_catalog.path, text)
     return {row["directory"]: row for row in rows}
 
 
