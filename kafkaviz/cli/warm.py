@@ -103,7 +103,7 @@ def _roll() -> None:
 def _look_up() -> None:
     """Looks up every target in a small log, with both indexes."""
     from kafkaviz.analysis.cost import lookup_cost
-    from kafkaviz.search.log_view import table_of_rows
+    from kafkaviz.analysis.segment.batch_table import table_of_rows
     from kafkaviz.simulate.lessons import practice
     from kafkaviz.versions import search_profile
 

@@ -1,10 +1,10 @@
 """A partition as a broker has it open: the files that a search reads, wherever the bytes are.
 
-A LogView has one SegmentView per segment. A BatchTable has one row per batch. view_partition builds
-a LogView from the files on disk; packages above this one build it from the result of a recovery.
+A LogView has one SegmentView per segment. view_partition builds a LogView from the files on disk;
+packages above this one build it from the result of a recovery.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from kafkaviz.binary.file_view import AFTER_RECOVERY, FileView, ReadInto, reader
-from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
@@ -23,19 +22,6 @@ from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.units import file_stem
 
 NO_TIMESTAMP = -1
-NO_ROW = -1  # no such row
-ONE_BLOCK = np.zeros(1, np.int64)  # the first row of the only block
-NO_MS = np.iinfo(np.int64).max  # the smallest time, if no batch has a time
-BLOCK: np.dtype = np.dtype(
-    [
-        ("position", "i8"),  # start of its first batch
-        ("last_offset", "i8"),  # the largest of all batches up to the block's end
-        ("base_offset", "i8"),  # the largest of its batches
-        ("newest_ms", "i8"),  # the largest timestamp of its batches
-        ("oldest_ms", "i8"),  # the smallest of its batches' largest timestamps
-        ("start_ms", "i8"),  # the smallest of all timestamps in its headers
-    ]
-)
 
 
 class KeyColumn:
@@ -259,174 +245,3 @@ def view_files(
         checkpointed_start,
         {base: view for (base, kind), view in views.items() if kind == "snapshot"},
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchTable:
-    """The rows of format.batch.BATCH in log order.
-
-    - Rows never change.
-    - A large log need not be in memory: see analysis.segment.batch_table.
-    """
-
-    count: int  # the number of rows
-    block_rows: int  # the number of rows in each block except the last
-    # an array of BLOCK. Batches without a timestamp are ignored in the smallest times.
-    blocks: np.ndarray
-    read_block: Callable[[int], np.ndarray]  # a function that returns the rows of a block
-    # a function that returns all rows again, array by array
-    scan: Callable[[], Iterable[np.ndarray]]
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields all rows, array by array; those of a large log are read again."""
-        left = self.count
-        for batches in self.scan():
-            yield batches[:left]
-            left -= len(batches)
-            if left <= 0:
-                return
-
-    def window(self, first: int, stop: int) -> np.ndarray:
-        """Returns the existing rows from `first` to `stop` (exclusive).
-
-        Raises:
-            CannotOpen: the log cannot be read any more, or has been replaced.
-        """
-        first = max(0, first)
-        stop = min(stop, self.count)
-        first_block = first // self.block_rows
-        if stop <= first:
-            return self.read_block(0)[:0]
-        blocks = [
-            self.read_block(block)
-            for block in range(first_block, (stop - 1) // self.block_rows + 1)
-        ]
-        rows = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        start = first_block * self.block_rows
-        window = rows[first - start : stop - start]
-        window.flags.writeable = False
-        return window
-
-    def block(self, number: int) -> np.ndarray:
-        """Returns the rows of a block; raises like `window`."""
-        return self.window(number * self.block_rows, (number + 1) * self.block_rows)
-
-    def row(self, number: int) -> np.void:
-        """Returns one row; raises like `window`."""
-        return self.window(number, number + 1)[0]
-
-    def all_rows(self) -> np.ndarray:
-        """Returns all rows at once; only for logs that are known to be small."""
-        return self.window(0, self.count)
-
-    def row_before_byte(self, position: int) -> int:
-        """Returns the row of the last batch that starts at or before a position, or NO_ROW."""
-        block = int(np.searchsorted(self.blocks["position"], position, "right")) - 1
-        if block < 0 or not self.count:
-            return NO_ROW
-        rows = self.block(block)
-        return (
-            block * self.block_rows + int(np.searchsorted(rows["position"], position, "right")) - 1
-        )
-
-    def row_containing_byte(self, position: int) -> int:
-        """Returns the row of the batch that contains a byte, or NO_ROW."""
-        row = self.row_before_byte(position)
-        if row == NO_ROW:
-            return NO_ROW
-        batch = self.row(row)
-        return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
-
-    def row_holding_offset(self, offset: int) -> int:
-        """Returns the row of the first batch that ends at or after an offset, or NO_ROW.
-
-        An offset that compaction removed has a row, too.
-        """
-        block = int(np.searchsorted(self.blocks["last_offset"], offset))
-        if block == len(self.blocks):
-            return NO_ROW
-        rows = self.block(block)
-        reached_offsets = np.maximum.accumulate(rows["last_offset"])
-        row = block * self.block_rows + int(np.searchsorted(reached_offsets, offset))
-        return row if row < self.count else NO_ROW
-
-    def rows_at_positions(self, positions: np.ndarray) -> np.ndarray:
-        """Returns the row of the batch that starts at each position, or NO_ROW.
-
-        For a large log this reads all batches.
-        """
-        slots = np.argsort(positions, kind="stable")
-        sorted_positions = positions[slots]
-        rows = np.full(len(positions), NO_ROW)
-        first_row = 0
-        for batches in self if len(positions) else ():
-            if not len(batches):
-                continue
-            starts = np.ascontiguousarray(batches["position"])
-            first, stop = np.searchsorted(sorted_positions, (starts[0], starts[-1] + 1))
-            places = np.searchsorted(starts, sorted_positions[first:stop])
-            is_start = starts[places] == sorted_positions[first:stop]
-            rows[slots[first:stop][is_start]] = places[is_start] + first_row
-            first_row += len(batches)
-        return rows
-
-    @property
-    def known_ms(self) -> tuple[int, int] | None:
-        """The smallest and the largest timestamp, or None if no batch has one."""
-        whole_blocks = self.count // self.block_rows
-        parts = [
-            self.blocks[:whole_blocks],
-            summarize_blocks(self.block(whole_blocks)),
-        ]
-        oldest_ms = min(int(part["oldest_ms"].min(initial=NO_MS)) for part in parts)
-        newest_ms = max(int(part["newest_ms"].max(initial=NO_ROW)) for part in parts)
-        return None if oldest_ms == NO_MS else (oldest_ms, newest_ms)
-
-    def until(self, end_position: int) -> "BatchTable":
-        """Returns the batches that end at or before a position."""
-        row = self.row_before_byte(end_position - 1)
-        if row == NO_ROW:
-            return replace(self, count=0)
-        batch = self.row(row)
-        return replace(
-            self, count=row + int(batch["position"] + batch["size_bytes"] <= end_position)
-        )
-
-
-def table_of_rows(rows: np.ndarray) -> BatchTable:
-    """Returns a table of batches in memory, with one block."""
-    return BatchTable(
-        count=len(rows),
-        block_rows=max(1, len(rows)),
-        blocks=summarize_blocks(rows),
-        read_block=lambda _block: rows,
-        scan=lambda: iter((rows,)),
-    )
-
-
-def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """Returns the BLOCK rows of the blocks that start at these rows; empty without batches.
-
-    Each block is summarized alone: last_offset does not include the blocks before it.
-    """
-    if not len(batches) or not len(starts):
-        return np.empty(0, BLOCK)
-    blocks = np.empty(len(starts), BLOCK)
-    blocks["position"] = batches["position"][starts]
-    newest_ms = np.ascontiguousarray(batches["max_timestamp_ms"])
-    for name, values in (
-        ("last_offset", batches["last_offset"]),
-        ("base_offset", batches["base_offset"]),
-        ("newest_ms", newest_ms),
-    ):
-        blocks[name] = np.maximum.reduceat(values, starts)
-    known_ms = np.where(newest_ms >= 0, newest_ms, NO_MS)
-    blocks["oldest_ms"] = np.minimum.reduceat(known_ms, starts)
-    if "base_timestamp_ms" in field_names(batches.dtype):
-        start_ms = np.minimum(newest_ms, batches["base_timestamp_ms"])
-        known_ms = np.where(newest_ms >= 0, start_ms, NO_MS)
-    blocks["start_ms"] = np.minimum.reduceat(known_ms, starts)
-    return blocks

@@ -7,13 +7,13 @@ import numpy as np
 
 from kafkaviz.analysis.inference import interval_bounds
 from kafkaviz.analysis.segment.anatomy import Anatomy, count
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, LogSegment
-from kafkaviz.search.log_view import table_of_rows
 
 
 def batches(

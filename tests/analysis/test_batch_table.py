@@ -10,12 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.analysis.segment import batch_table
-from kafkaviz.analysis.segment.batch_table import BLOCK_ROWS, BatchTableBuilder
+from kafkaviz.analysis.segment.batch_table import (
+    BLOCK_ROWS,
+    NO_ROW,
+    BatchTable,
+    BatchTableBuilder,
+    table_of_rows,
+)
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.search.log_view import NO_ROW, BatchTable, table_of_rows
 from tests.analysis import arrays
 from tests.pipeline.whole_logs import START_MS, batch
 

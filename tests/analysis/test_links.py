@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import (
     NONE,
     Aim,
@@ -16,7 +17,6 @@ from kafkaviz.analysis.segment.links import (
     row_at_position,
 )
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.log_view import table_of_rows
 from tests.analysis import arrays, plain_links
 
 BATCHES = arrays.batches(

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.format import offset_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.fetch import find_bounds
-from kafkaviz.search.log_view import BatchTable, LogView, SegmentView, table_of_rows, view_partition
+from kafkaviz.search.log_view import LogView, SegmentView, view_partition
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.versions import SearchProfile

@@ -7,13 +7,14 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.analysis.lookup.why_offset import RecordTime
 from kafkaviz.analysis.segment import batch_table
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.lookup import why_offset as figure
 from kafkaviz.format.batch_records import RecordHead
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, verbatim
-from kafkaviz.search.log_view import table_of_rows, view_partition
+from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.scan import run_search
 from kafkaviz.simulate.lessons import practice

@@ -6,8 +6,8 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import LookupCounts
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.figures.page_cache import probe_histogram
-from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons import practice
 
 

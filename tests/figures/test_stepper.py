@@ -7,6 +7,7 @@ import pytest
 from kafkaviz import messages as messages
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
+from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.stepper import LookupContext, LookupRecord, log_scan, stepper
@@ -15,7 +16,7 @@ from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
-from kafkaviz.search.log_view import BatchTable, LogView, SegmentView, table_of_rows
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
 from kafkaviz.simulate.lessons import practice

@@ -13,8 +13,8 @@ from kafkaviz.analysis.lookup.why_offset import (
     RecordTime,
     SegmentTimes,
 )
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.figures.lookup import why_offset
-from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
-from kafkaviz.search.log_view import BatchTable, SegmentView
+from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.versions import SearchProfile
 

@@ -12,11 +12,12 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
 from kafkaviz.search.fetch import SegmentReason
-from kafkaviz.search.log_view import BatchTable, LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 
 SEARCHED = "searched"

@@ -15,7 +15,7 @@ import numpy as np
 
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
-from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTableBuilder
+from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTable, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
@@ -24,7 +24,6 @@ from kafkaviz.format.walk import BatchObserver, WalkEnd, observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
-from kafkaviz.search.log_view import BatchTable
 
 COLUMNS = 1000  # number of equal parts into which a .log is divided
 MERGE_SIZES = 1 << 16  # distinct sizes of chunks that are collected before they are merged

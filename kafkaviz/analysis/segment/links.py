@@ -16,9 +16,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
-from kafkaviz.search.log_view import BatchTable
 
 NONE = -1  # no such row or slot
 BELOW_ALL = np.iinfo(np.int64).min

@@ -17,6 +17,7 @@ from kafkaviz.analysis.inference.interval import IntervalBounds
 from kafkaviz.analysis.lookup import lookups, warm_targets
 from kafkaviz.analysis.lookup.warm_targets import WarmTargets
 from kafkaviz.analysis.segment import batch_table
+from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
@@ -29,7 +30,7 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
-from kafkaviz.search.log_view import BatchTable, KeyColumn, LogView, SegmentView, table_of_rows
+from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog

@@ -11,8 +11,8 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.lookup.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
+from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.messages import ENGLISH, language, render, say, say_count
-from kafkaviz.search.log_view import BatchTable
 from kafkaviz.units import format_count
 
 if TYPE_CHECKING:

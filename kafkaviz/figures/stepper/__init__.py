@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from kafkaviz.search.log_view import BatchTable, LogView, SegmentView
+from kafkaviz.analysis.segment.batch_table import BatchTable
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.slots import PAGE_BYTES
 

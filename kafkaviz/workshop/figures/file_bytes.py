@@ -9,6 +9,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.batch_table import NO_ROW
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import byte_request, bytes_view
@@ -22,7 +23,6 @@ from kafkaviz.format import batch
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
-from kafkaviz.search.log_view import NO_ROW
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (

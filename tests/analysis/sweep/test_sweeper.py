@@ -11,9 +11,10 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.log_view import table_of_rows, view_partition
+from kafkaviz.search.log_view import view_partition
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing

@@ -14,6 +14,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_cache import VERSIONS
@@ -34,7 +35,6 @@ from kafkaviz.format import names
 from kafkaviz.messages import say, say_count, text_in
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
-from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.units import format_count
 from kafkaviz.versions import SearchProfile
