@@ -97,7 +97,7 @@ def test_nothing_is_said_of_a_switch_that_is_not_there():
 def test_a_step_of_the_follower_is_in_the_address():
     at = page(tp="bids-0", leader="b", cut="1")
     assert query_value(at, "cut") == "1"
-    assert page_html(at).index("<li class=on>It fetches at 250 with epoch 3") > 0
+    assert page_html(at).index("<li class=on>The follower fetches at 250 with epoch 3") > 0
     assert query_value(page(tp="bids-0", leader="b", cut="2"), "cut") is None
 
 

@@ -132,12 +132,12 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
 
 
 def test_the_release_is_chosen_and_stands_in_the_address(findings):
-    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").click()
+    findings.get_by_role("button", name="As Kafka 4.3.1, inferred from the files").click()
     findings.get_by_text("As Kafka 2.2", exact=True).click()
     findings.wait_for_url("**kafka=2.2*")
     findings.get_by_role("button", name="As Kafka 2.2").click()
     findings.get_by_text("As inferred from the files", exact=True).click()
-    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").wait_for()
+    findings.get_by_role("button", name="As Kafka 4.3.1, inferred from the files").wait_for()
     assert "kafka=" not in findings.url.split("dir=")[1].replace("/kafka", "")
 
 

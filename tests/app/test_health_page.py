@@ -241,7 +241,7 @@ def test_the_release_is_chosen_from_a_menu(damaged):
         if element.proto.label.startswith("As Kafka")
     ]
     assert (
-        menu.label == "As Kafka 4.3.1, by its traces"
+        menu.label == "As Kafka 4.3.1, inferred from the files"
         and "As Kafka 2.8" in " ".join(menu.options)
         and menu.label not in menu.options
     )

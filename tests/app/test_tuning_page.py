@@ -248,7 +248,7 @@ def test_another_index_size():
         f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
         "and a search takes 20.2 probes, not 5.7"
     ) in text
-    assert "295 µs to 811 µs by segment.index.bytes" in text
+    assert "295 µs to 811 µs as segment.index.bytes varies" in text
     assert "a lookup takes about 3.5 µs at this interval" in text
     assert len(at.get("plotly_chart")) == 2
     assert (

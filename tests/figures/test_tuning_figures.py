@@ -231,7 +231,7 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
     )
     assert (
         view.titles[0]
-        == "With the index on disk a lookup reads 34.4 headers; written batch by batch, 4 KiB would give 4.0 headers"
+        == "With the index on disk a lookup reads 34.4 headers; with an index written batch by batch at 4 KiB, it would read 4.0 headers"
     )
 
 
@@ -244,7 +244,7 @@ def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
         "today, 0 B",
     )
     assert view.titles == (
-        "64 B instead of 0 B: a lookup reads as many headers",
+        "64 B instead of 0 B: a lookup reads equally many headers",
         "The index stays at 78.1 KiB; the log is 3.81 MiB",
     )
 
@@ -346,7 +346,7 @@ def test_the_map_agrees_with_the_closed_forms(mode):
         view.title
         == "Today size ends segments; with segment.index.bytes of 3.07 MiB or more no index can"
     )
-    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(profile, config)
+    assert f"With {safe:,} or more".replace(",", T) in limit_map.index_size_text(profile, config)
     figure = limit_map.figure(view, mode)
     assert trace(figure, "first limit").z.shape == (
         len(view.index_sizes),

@@ -84,7 +84,7 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     assert (
         format_bytes(limits.safe_index_bytes) in view.title and view.today.cause == limits.binding
     )
-    assert f"safe from {format_count(limits.safe_index_bytes)} on" in limit_map.index_size_text(
+    assert f"With {format_count(limits.safe_index_bytes)} or more" in limit_map.index_size_text(
         case.measurement, config
     )
     assert (interval, limits.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]
