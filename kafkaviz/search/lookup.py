@@ -359,7 +359,10 @@ class Lookup:
 
     @property
     def path(self) -> Iterator[IndexSearch | ForwardScan]:
-        """The searches and scans in order: alternating for an offset, else searches first."""
+        """The searches and scans in order.
+
+        A lookup by offset alternates between them. A lookup by timestamp makes all searches first.
+        """
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
         return chain(self.searches, self.scans)

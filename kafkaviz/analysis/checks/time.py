@@ -146,7 +146,7 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields segments that keep younger ones for more than a day longer."""
+    """Yields a finding per segment that keeps younger ones for more than a day too long."""
     segment_retentions = log_retention(
         facts.partition,
         aged_segments,

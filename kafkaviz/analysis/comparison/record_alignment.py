@@ -154,7 +154,7 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
 
     Args:
         segments: all segments of the log.
-        start: an offset at or before the part.
+        start: an offset in the first of these segments or before it.
     """
     if not part:
         has_ended = bool(segments) and segments[0].base_offset < start

@@ -57,10 +57,9 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the intervals that fit.
 
-        A gap that is longer than the least indexed one was made by a restart and is ignored.
-
-        Without any entry nothing is known: the whole segment may have come as one append, which
-        never gets an entry.
+        Without any entry nothing is known: the whole segment may be one append, which never gets an
+        entry. A gap between entries that is too long for the others was made by a restart, and is
+        ignored.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)

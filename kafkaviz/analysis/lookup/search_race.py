@@ -127,7 +127,7 @@ class SearchRace:
 
     @property
     def is_even(self) -> bool:
-        """Whether both searches read and wait for equal numbers of slots and pages."""
+        """Whether both searches read as many slots and pages, and wait for as many cold pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)

@@ -1,8 +1,8 @@
 """The segments of a log that the next start recovers.
 
-These are segments that were not flushed, and segments whose indexes it does not trust. The rules
-match simulate.startup.log_loader, but nothing is recovered here. A check needs them for retention,
-and a lookup to decide which files it may read.
+These are segments that were not flushed, and segments whose indexes the start does not trust. The
+rules match simulate.startup.log_loader, but nothing is recovered here. A check needs them for
+retention, and a lookup to decide which files it may read.
 """
 
 from collections.abc import Sequence

@@ -225,7 +225,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
 def history_of_rolled_log(
     segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
 ) -> RollHistory:
-    """Returns the history of a log of RolledSegments, of which Kafka refused no append."""
+    """Returns the history of a log whose appends Kafka accepts, from its RolledSegments."""
     filled = [segment for segment in segments if segment.end_row > segment.first_row]
     ends = np.array([segment.end_row for segment in filled], int)
     opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()

@@ -228,7 +228,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots of the keys up to `largest` that were not taken before, by key."""
+        """Returns the slots, by key, of keys up to `largest` that no earlier call returned."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]

@@ -1,4 +1,4 @@
-"""The measurement of topics: each .log is read once and swept at the intervals of all topics.
+"""The measurement of topics: each .log is read once, for the intervals of all topics.
 
 The present interval and limits of a log come from its settings, or from its entries and rolls.
 """
