@@ -47,7 +47,7 @@ SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/te
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling":
-    """Gives one of several processes the browser and the server, and one Spark; their files run
+    """Gives one of several processes the browser and its server, and one Spark; their files run
     nowhere else.
     """
     from xdist.scheduler import LoadScopeScheduling
@@ -64,14 +64,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
 def pytest_unconfigure() -> None:
     """Leaves pytest no garbage to search for at its end.
 
-    The search takes seconds in a process that has run thousands of tests. After five of them xdist
-    sends the process a SIGINT, and a KeyboardInterrupt is printed behind the dots.
+    The search takes seconds in a process that has run thousands of tests. After five seconds xdist
+    sends the process a SIGINT, and a KeyboardInterrupt is printed after the dots.
     """
     gc.freeze()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Marks what takes the Spark session, by itself or by another fixture."""
+    """Marks tests that use the Spark session, directly or by a fixture."""
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")
 
@@ -105,7 +105,7 @@ def _room(nodeid: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips what drives a browser, before anything is started for it, where there is none."""
+    """Skips browser tests if there is no browser, before anything is started for them."""
     if item.get_closest_marker("browser"):
         pytest.importorskip(
             "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
@@ -116,14 +116,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The small files kept with the tests; tests/data/README.md says where each came from."""
+    """Returns the small files kept with the tests; tests/data/README.md says where each came from."""
     return DATA
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of whole broker directories (data/) and Kafka's recorded answers (vectors/), which
-    is not part of the product.
+    """Returns the folder of whole broker directories (data/) and Kafka's recorded answers
+    (vectors/), which is not part of the product.
     """
     folder = Path(os.environ.get("KAFKAVIZ_SHARED") or Path(__file__).parents[2] / "shared")
     if not folder.is_dir():
@@ -136,8 +136,8 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder of the tests' own: none of them touches the user's, of which they see the
-    archive of Spark's classes.
+    """Gives the tests a cache folder of their own, which shares only the archive of Spark's classes
+    with the user's.
     """
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.pipeline.spark.class_archive import FOLDER
@@ -151,9 +151,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def own_main() -> Iterator[None]:
-    """A page in AppTest puts its script in the place of __main__, and a process that is spawned
-    later would begin with that page.
-    """
+    """Restores __main__, which a page in AppTest replaces and a spawned process would run."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
@@ -170,8 +168,8 @@ def unconfined() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage() -> Iterator[None]:
-    """A page keeps what stays out of Python's searches, in a server for good; here the next file's
-    tests would pile theirs up on it.
+    """Undoes a page's change of the garbage collector, under which the tests of the next file would
+    pile up garbage.
     """
     yield
     garbage = sys.modules.get("kafkaviz.app.gc_tuning")
@@ -182,13 +180,13 @@ def garbage() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def clean(cache: Path) -> Path:
-    """The directory of a 4.3.1 broker that was stopped cleanly."""
+    """Returns the directory of a 4.3.1 broker that was stopped cleanly."""
     return _sample("kafka-4.3.1-clean")
 
 
 @pytest.fixture(scope="session")
 def some_partitions(clean: Path, cache: Path) -> Path:
-    """A tenth of it: every codec, closed segments, compacted topics and transactions."""
+    """Returns a tenth of it: every codec, closed segments, compacted topics and transactions."""
     from tests.support.brokers import copy_partitions
 
     return copy_partitions(clean, cache / "some-partitions", SOME_PARTITIONS)
@@ -196,20 +194,19 @@ def some_partitions(clean: Path, cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def killed(cache: Path) -> Path:
-    """Some partitions of a 4.3.1 broker that was killed while it wrote."""
     return _sample("kafka-4.3.1-killed-selection")
 
 
 @pytest.fixture(scope="session")
 def damaged(cache: Path) -> Path:
-    """A directory of a 4.3.1 broker whose index files were damaged by hand."""
+    """Returns a directory of a 4.3.1 broker whose index files were damaged by hand."""
     return _sample("kafka-4.3.1-damaged")
 
 
 @pytest.fixture(scope="session")
 def unstartable(cache: Path) -> Path:
-    """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that
-    tells its settings.
+    """Returns the partition of a 4.3.1 broker's directory that no start loads, with the metadata
+    log that has its settings.
     """
     from kafkaviz.log.archives.archive import unpack_if_archive
 
@@ -218,8 +215,8 @@ def unstartable(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def restarted_4_4(cache: Path) -> Path:
-    """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped
-    cleanly; two closed segments lost a trim.
+    """Returns the metadata log and one partition of a 4.4.0 broker that recovered them and was
+    stopped cleanly; two closed segments lost a trim.
     """
     from kafkaviz.log.archives.archive import unpack_if_archive
 
@@ -228,8 +225,8 @@ def restarted_4_4(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def disks(cache: Path) -> Path:
-    """The folder of the three log directories of a 4.4.0 broker that was killed while it wrote;
-    some of its partitions.
+    """Returns the folder of the three log directories of a 4.4.0 broker that was killed while it
+    wrote, with some of its partitions.
     """
     from kafkaviz.log.archives.archive import unpack_if_archive
 
@@ -238,8 +235,8 @@ def disks(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an app opened on the sample broker, with its catalog, as after an earlier
-    visit: no page of it need wait for Spark.
+    """Yields the address of an app opened on the sample broker, with its catalog, so that no page
+    waits for Spark.
     """
     from kafkaviz.app.cache.broker_cache import catalog_path
     from kafkaviz.log.broker import open_broker
@@ -253,14 +250,13 @@ def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    """The Chromium of this process; it keeps an event loop in this thread until the end."""
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    """A page of 1280 px; the test fails if its console shows an error."""
+    """Yields a page of 1280 px; the test fails if its console shows an error."""
     from tests.support.browser import watched
 
     with watched(browser) as page:
@@ -269,8 +265,8 @@ def page(browser: "Browser") -> Iterator["Page"]:
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "Ingest"]:
-    """An ingest whose tasks run right here, pickled as they would be for a worker: everything but
-    Spark, in milliseconds.
+    """Returns a function that runs an ingest whose tasks run in this process, pickled as for a
+    worker: everything but Spark, in milliseconds.
     """
     from tests.support import ingest
 
@@ -280,7 +276,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "Ingest"]:
 
 @pytest.fixture(scope="session")
 def _stopped_at_the_end(cache: Path) -> Iterator[None]:
-    """Unstopped, the session would complain when the test run ends."""
+    """Stops the session, which would otherwise complain when the test run ends."""
     yield
     from kafkaviz.pipeline.spark.session import session
     from tests.support.ingest import MASTER
@@ -290,8 +286,8 @@ def _stopped_at_the_end(cache: Path) -> Iterator[None]:
 
 @pytest.fixture
 def spark(_stopped_at_the_end: None) -> "SparkSession":
-    """The session of the whole test run; made anew only after a test that had one of another
-    master.
+    """Returns the session of the whole test run, recreated only after a test that had one of
+    another master.
 
     A sort or a join of some rows is two tasks, not Spark's two hundred.
     """
@@ -305,7 +301,7 @@ def spark(_stopped_at_the_end: None) -> "SparkSession":
 
 @pytest.fixture
 def fingerprint() -> Callable[[Path], dict[str, tuple]]:
-    """Everything about the files of a folder that what reads it must leave alone."""
+    """Returns everything about the files of a folder that a reader must leave unchanged."""
     return _fingerprint
 
 
@@ -324,7 +320,6 @@ def _fingerprint(folder: Path) -> dict[str, tuple]:
 
 
 def _sample(name: str) -> Path:
-    """A broker directory of sample_data, unpacked."""
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(SAMPLES / f"{name}.tar.gz")
@@ -332,7 +327,6 @@ def _sample(name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def object_store_server() -> Iterator["ObjectStore"]:
-    """A local server of the S3 protocol, with an empty bucket."""
     from tests.support.object_store import serving_objects
 
     with serving_objects() as store:
@@ -343,7 +337,9 @@ def object_store_server() -> Iterator["ObjectStore"]:
 def object_store(
     object_store_server: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator["ObjectStore"]:
-    """The server for one test: its keys in the environment, a cache of its own, nothing counted."""
+    """The server for one test: its keys in the environment, a cache of its own, and no counted
+    requests.
+    """
     from kafkaviz.log.remote import file_system, mirror
     from tests.support.object_store import KEYS
 

@@ -1,6 +1,4 @@
-"""The app as a person meets it: a real server, a real Chromium, clicks; any error in the console
-fails.
-"""
+"""The app in a real Chromium with a real server: clicks, and any error in the console fails."""
 
 import itertools
 import shutil
@@ -15,9 +13,8 @@ pytestmark = pytest.mark.browser
 
 
 def test_sparks_numbers_arrive(server, page, clean, tmp_path):
-    """A broker that was never read paints from the directory alone: title, map, table; nothing is
-    clipped at 1280 px. Then the dashes become what Kafka's dump counts, and a click works
-    meanwhile.
+    """A new broker is drawn from the directory alone: title, map, table; nothing is clipped at 1280
+    px. Then the dashes become the counts of Kafka's dump, and a click works meanwhile.
     """
     shutil.copytree(clean, tmp_path / "kafka")
     page.goto(f"{server}/?dir={tmp_path / 'kafka'}")
@@ -45,7 +42,7 @@ def test_sparks_numbers_arrive(server, page, clean, tmp_path):
 
 @pytest.mark.nightly
 def test_the_broker_on_paper(server, page):
-    """Every row of the table, none beyond the edge; nothing that could be pressed."""
+    """Every row of the table, none beyond the edge, and no button."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     rows = page.locator(".st-key-kv_paper_rows tbody tr")
@@ -76,7 +73,7 @@ INK = """() => [...document.querySelectorAll('h1, .kv-figt, .kv-d, [data-testid=
 
 @pytest.mark.parametrize("path", ["", pytest.param("/tuning", marks=pytest.mark.nightly)])
 def test_a_dark_page_on_paper_is_light(server, browser, path):
-    """Printers leave the ground out: words and charts are dark on it, as in a light page."""
+    """Printers leave backgrounds out, so words and charts are dark."""
     with watched(browser, theme="dark") as page:
         page.goto(f"{server}{path}")
         page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
@@ -94,8 +91,8 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
 
 @pytest.mark.nightly
 def test_a_pinned_batch_comes_back_with_its_link(server, page):
-    """A deep link shows its batch in the ruler and in the table; a key moves on, and the new
-    address brings that back.
+    """The ruler and the table show the linked batch; a key moves on, and the new address restores
+    that.
     """
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     heading(page, "payments-0")
@@ -153,8 +150,8 @@ def test_a_segment_is_found_again_from_health(server, page):
     ("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.nightly)]
 )
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
-    """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a
-    deleted topic behind it.
+    """Copy link and Go to stay inside at 1280 px, with a long path before and the name of a deleted
+    topic after it.
     """
     broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"
     broker.mkdir()
@@ -178,9 +175,7 @@ def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, languag
 
 @pytest.mark.parametrize("how", ["Enter", pytest.param("Open", marks=pytest.mark.nightly)])
 def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
-    """To the directory that was open before, and it stays there: what was typed is not opened a
-    second time.
-    """
+    """It returns to the directory that was open before and stays there."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     field = page.locator(".st-key-kv_path input")
@@ -198,9 +193,7 @@ def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
 
 
 def test_back_leads_to_the_map_as_it_was(server, page):
-    """From the map and from the table: one step back, with the order that was chosen, and forward
-    again.
-    """
+    """From the map and from the table: one step back, with the chosen order, and forward again."""
     page.goto(server)
     page.get_by_text("By name", exact=True).click()
     page.wait_for_url("**order=By+name")
@@ -228,9 +221,7 @@ def test_back_leads_to_the_map_as_it_was(server, page):
 
 @pytest.mark.nightly
 def test_back_stops_at_each_segment_that_was_seen(server, page):
-    """A step within a page stays one of its own: from the second segment to the broker, and back to
-    the second segment.
-    """
+    """From the second segment to the broker, and back to the second segment."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975")
     page.locator(".detail svg").wait_for()
     page.keyboard.press("]")

@@ -1,5 +1,3 @@
-"""Cases that share one test: each is run, and the failing ones are named."""
-
 import pytest
 
 from tests.support.cases import all_cases
@@ -27,6 +25,5 @@ def test_fixtures_are_passed_on(number, tmp_path):
 
 
 def test_no_case_is_no_test():
-    """An empty list would hold nothing."""
     with pytest.raises(AssertionError):
         all_cases("number", [])

@@ -1,5 +1,3 @@
-"""The changes that commits of words, files and statements may make."""
-
 import pytest
 
 from tests.support import change_kinds

@@ -30,7 +30,7 @@ HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"
 
 @pytest.fixture
 def server(monkeypatch) -> list[tuple]:
-    """The calls that would have turned this process into the server: (program, arguments,
+    """Returns the calls that would have turned this process into the server: (program, arguments,
     environment).
     """
     calls = []
@@ -40,8 +40,6 @@ def server(monkeypatch) -> list[tuple]:
 
 @pytest.fixture
 def raising(monkeypatch):
-    """Makes `kafkaviz app` raise something."""
-
     def make(error: BaseException) -> None:
         def run(args):
             raise error
@@ -53,7 +51,6 @@ def raising(monkeypatch):
 
 @pytest.mark.parametrize("command", [*COMMANDS, None])
 def test_help_ends_with_an_example(command, capsys):
-    """kafkaviz --help and that of each command end with a line to try."""
     with pytest.raises(SystemExit) as stop:
         main([*filter(None, [command]), "--help"])
     assert stop.value.code == 0
@@ -70,8 +67,8 @@ def test_too_many_arguments_name_the_help_of_their_command(capsys):
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
 def test_help_tells_of_json(command, capsys):
-    """A command that has a result has --json and says what it prints; the one that serves pages
-    says why it has none.
+    """A command with a result has --json and says what it prints; the one that serves pages says
+    why it has none.
     """
     with pytest.raises(SystemExit):
         main([command, "--help"])
@@ -137,7 +134,7 @@ def _keys(value) -> Iterator[str]:
     "line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"]
 )
 def test_wrong_usage_is_2(line, capsys, server):
-    """What is not understood ends with 2, and with one line: the reason, and where the usage is."""
+    """It ends with 2 and one line: the reason, and where the usage is."""
     with pytest.raises(SystemExit) as stop:
         main(line.split())
     assert stop.value.code == 2
@@ -151,7 +148,7 @@ def test_wrong_usage_is_2(line, capsys, server):
 
 
 def test_the_command_line_is_light():
-    """`kafkaviz --help` imports nothing that takes long to import."""
+    """`kafkaviz --help` imports nothing slow."""
     script = "import sys, kafkaviz.__main__ as m; m.parser(); print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
@@ -161,7 +158,7 @@ def test_the_command_line_is_light():
 
 
 def test_an_error_is_one_line(raising, capsys):
-    """What kafkaviz raises reaches a person as one line on stderr, and ends with 2."""
+    """An error of kafkaviz is one line on stderr, with status 2."""
     raising(CorruptFile("orders-0/00000000000000000000.log", 4096, verbatim("batch length is -1")))
     assert main(["app"]) == 2
     assert capsys.readouterr() == (
@@ -171,15 +168,14 @@ def test_an_error_is_one_line(raising, capsys):
 
 
 def test_an_interrupt_is_130(raising, capsys):
-    """Ctrl-C prints no traceback."""
     raising(KeyboardInterrupt())
     assert main(["app"]) == 130
     assert capsys.readouterr().err == "kafkaviz: stopped\n"
 
 
 def test_the_end_waits_for_llvm(monkeypatch, capsys):
-    """A function that LLVM calls back is not left by an exception, which would abort the process;
-    soon afterwards it comes.
+    """LLVM's callback must not be left by an exception, which would abort the process; it is raised
+    soon after.
     """
     called = {
         "__name__": "llvmlite.binding.executionengine",
@@ -203,9 +199,7 @@ def test_the_end_waits_for_llvm(monkeypatch, capsys):
 
 
 def test_app_becomes_the_server(server, tmp_path, monkeypatch):
-    """The pages hear of directory, master and limit through their environment; the directory is
-    made absolute.
-    """
+    """The pages get directory, master and limit from their environment; the directory is absolute."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     main(
@@ -231,7 +225,7 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
 
 
 def test_a_root_with_a_colon_in_its_name_is_one_directory(server, tmp_path, monkeypatch):
-    """PATH's separator would make two of it, and open another directory than was named."""
+    """PATH's separator would split it, and open another directory."""
     root = tmp_path / "r:oots"
     root.mkdir()
     main(["app", "--allow-root", str(root), "--lessons", str(root)])
@@ -253,7 +247,7 @@ def test_the_names_of_the_server_reach_it(server, capsys):
 
 
 def test_a_class_is_served_to_the_network(server, monkeypatch):
-    """In the language of the command, and without uploads; --host says otherwise where."""
+    """In the language of the command, and without uploads, unless --host names another address."""
     for name in ("STREAMLIT_SERVER_ADDRESS", "STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "KAFKAVIZ_CLASS"):
         monkeypatch.delenv(name, raising=False)
     for line in ("app", "app --class --language zh", "app --class --host localhost"):
@@ -273,7 +267,7 @@ def test_a_class_is_served_to_the_network(server, monkeypatch):
 
 
 def test_a_size_of_uploads_is_a_number(server, monkeypatch, capsys):
-    """What Streamlit's own variable holds."""
+    """As in Streamlit's own variable."""
     monkeypatch.setenv("STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "much")
     assert main(["app"]) == 2
     assert capsys.readouterr().err == (
@@ -295,7 +289,6 @@ def test_an_address_to_listen_on_is_one_of_this_machine(server, capsys):
 
 
 def test_a_port_in_use_is_reported(server, capsys):
-    """In one line of ours, before the server starts."""
     with create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         assert main(["app", "--port", str(port)]) == 2
@@ -308,7 +301,7 @@ def test_a_port_in_use_is_reported(server, capsys):
 
 
 def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypatch):
-    """No directory: nothing is said of one, and whatever the shell had set stays."""
+    """No directory is passed on, and the shell's variables stay."""
     monkeypatch.delenv("KAFKAVIZ_DIR", raising=False)
     main(["app"])
     assert "KAFKAVIZ_DIR" not in server[0][2]
@@ -316,7 +309,7 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
 
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):
-    """Nothing is started for a path that is not there; every command says so in the same words."""
+    """Nothing is started, and every command says so in the same words."""
     outputs = set()
     for line in (["app"], ["check"], ["tune"], ["lookup", "--offset", "1"]):
         assert main([line[0], str(tmp_path / "nowhere"), *line[1:]]) == 2
@@ -331,7 +324,7 @@ def test_app_names_a_missing_directory(server, tmp_path, capsys):
 
 
 def test_app_names_a_directory_it_may_not_read(server, tmp_path, capsys, monkeypatch):
-    """Nor for one that is closed to this user."""
+    """Nothing is started for one that this user may not read."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert main(["app", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path}: may not be read; copy it,")
@@ -339,7 +332,7 @@ def test_app_names_a_directory_it_may_not_read(server, tmp_path, capsys, monkeyp
 
 
 def test_app_without_its_packages_says_what_installs_them(server, capsys, monkeypatch):
-    """Where the core alone is installed: one line, and no server."""
+    """Where only the core is installed: one line, and no server."""
     monkeypatch.setitem(extras.PACKAGES, "app", ("streamlit", "no_such_package"))
     assert main(["app"]) == 2
     assert capsys.readouterr().err == (
@@ -359,9 +352,7 @@ def test_a_package_that_a_command_misses_is_named(raising, capsys):
 
 
 def test_app_answers_soon(tmp_path):
-    """The real thing: `kafkaviz app` from another directory listens on 127.0.0.1, with the
-    checkout's settings.
-    """
+    """`kafkaviz app` from another directory listens on 127.0.0.1, with the checkout's settings."""
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -380,7 +371,7 @@ def test_app_answers_soon(tmp_path):
 
 
 def test_a_reader_that_has_had_enough_is_no_fault(data):
-    """As with `| head -1`: no traceback, whatever the command still had to say."""
+    """As with `| head -1`: no traceback."""
     command = f"{sys.executable} -m kafkaviz dump {next(data.rglob('*.log'))} --print-data-log"
     done = subprocess.run(
         f"{{ {command}; echo $? >&2; }} | head -1",

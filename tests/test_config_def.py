@@ -1,5 +1,3 @@
-"""The table of settings, compared with LogConfig of Kafka 4.3.1 and 4.4.0."""
-
 import pytest
 
 from kafkaviz import config_def
@@ -32,7 +30,7 @@ NEWEST = (4, 4, 0)
     ],
 )
 def test_a_value_is_read_in_the_topics_unit(name, text, value):
-    """A broker's name is taken for the topic's, hours and minutes become milliseconds."""
+    """A broker's name is accepted for the topic's, and hours and minutes become milliseconds."""
     assert config_def.parse(name, text, NEWEST)[1] == value
 
 
@@ -66,7 +64,7 @@ Expected value to be either true or false
 nope=1 -> Unknown topic config name: nope""".splitlines(),
 )
 def test_a_value_is_refused_with_kafkas_words(line):
-    """What LogConfig.validate of 4.4.0 said of each; of those that 4.3.1 knows it said the same."""
+    """The words of LogConfig.validate of 4.4.0; 4.3.1 says the same of those that it knows."""
     value_text, words = line.split(" -> ")
     name, _, text = value_text.partition("=")
     with pytest.raises(RefusedSetting) as refused:
@@ -83,16 +81,13 @@ def test_a_value_is_refused_with_kafkas_words(line):
     ],
 )
 def test_limits_moved_with_the_releases(name, text, accepts, refuses):
-    """A limit counts from the release that brought it; a topic's and a broker's came in different
-    ones.
-    """
     assert config_def.parse(name, text, accepts)[1] == int(text)
     with pytest.raises(RefusedSetting):
         config_def.parse(name, text, refuses)
 
 
 def test_defaults_moved_with_the_releases():
-    """Only what a release knows has a default in it."""
+    """Only settings that a release knows have a default in it."""
     assert config_def.defaults((2, 4))["max.message.bytes"] == 1_000_012
     assert config_def.defaults((2, 5))["max.message.bytes"] == 1_048_588
     assert "message.timestamp.after.max.ms" not in config_def.defaults((3, 5))
@@ -103,9 +98,7 @@ def test_defaults_moved_with_the_releases():
 
 
 def test_settings_that_came_with_4_4():
-    """Their defaults, as LogConfig.CONFIG of 4.4.0 has them; the limit of what a batch unpacks to
-    came to 4.2.2 too.
-    """
+    """Their defaults by LogConfig.CONFIG of 4.4.0; the limit of unpacked batches came to 4.2.2 too."""
     brought = {
         "max.decompressed.message.bytes": 2_147_483_639,
         "remote.copy.lag.ms": 0,

@@ -19,18 +19,17 @@ COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 
 
 def arguments(instruction: str) -> list[str]:
-    """Returns the arguments of the last instruction with this name."""
     return [text for name, text in STEPS if name == instruction][-1:]
 
 
 def copied() -> list[str]:
-    """The paths of the checkout that the build takes."""
+    """Returns the paths of the checkout that the build takes."""
     lines = [text.split() for name, text in STEPS if name == "COPY" and "--from" not in text]
     return [source for *sources, _ in lines for source in sources]
 
 
 def test_what_is_copied_is_there_and_sent():
-    """.dockerignore leaves out all else."""
+    """.dockerignore leaves everything else out."""
     ignore = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     sent = [line.removeprefix("!") for line in ignore if line.startswith("!")]
     assert "*" in ignore
@@ -61,7 +60,7 @@ def test_the_app_opens_what_is_mounted_and_nothing_else():
 
 
 def test_it_runs_as_somebody_who_is_not_root():
-    """By a number, which an orchestrator can judge; nothing is installed after that."""
+    """By number, which an orchestrator can check; nothing is installed after that."""
     names = [name for name, _ in STEPS]
     [user] = arguments("USER")
     assert int(user) > 0
@@ -69,13 +68,13 @@ def test_it_runs_as_somebody_who_is_not_root():
 
 
 def test_it_says_whether_it_is_well():
-    """At the port that it listens on, which is the one that is exposed."""
+    """At the port that it listens on, which is the exposed one."""
     [check], [port] = arguments("HEALTHCHECK"), arguments("EXPOSE")
     assert f"http://127.0.0.1:{port}/_stcore/health" in check
 
 
 def test_compose_mounts_the_broker_to_be_read_alone():
-    """On a file system that cannot be written, at this machine's own address."""
+    """On a read-only file system, at this machine's own address."""
     [service] = COMPOSE["services"].values()
     [data, cache] = service["volumes"]
     assert data.endswith(":/data:ro") and data.startswith("${BROKER:?")

@@ -1,5 +1,3 @@
-"""Limits that variables of the environment set."""
-
 import pytest
 
 from kafkaviz.environment import positive_number

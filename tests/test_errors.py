@@ -38,7 +38,6 @@ WHAT = message("corrupt.no_batch", size=3)
 
 
 def search_of_no_entry() -> IndexSearch:
-    """A search in an empty index."""
     view = SegmentView(base_offset=0, log=in_memory("0.log", b""))
     return find_offset(view, 3, search_profile())
 
@@ -70,7 +69,7 @@ ERRORS = (
 
 
 def error_classes() -> set[type[KafkavizError]]:
-    """KafkavizError and every class of the package that is one."""
+    """Returns KafkavizError and all of its subclasses."""
     bases = {
         (path, node.name): {base.id for base in node.bases if isinstance(base, ast.Name)}
         for path in sorted((ROOT / "kafkaviz").rglob("*.py"))
@@ -102,7 +101,7 @@ def test_an_error_of_each_class_with_arguments_of_its_own_is_sent():
     "send", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy], ids=["pickle", "copy"]
 )
 def test_an_error_crosses_processes(error, send):
-    """With all that it knows: a worker of Spark raises it, the driver words it."""
+    """With all of its values: a worker of Spark raises it, the driver words it."""
     received = send(error)
     assert type(received) is type(error)
     assert vars(received) == vars(error)
@@ -125,5 +124,5 @@ def test_an_error_is_one_line_in_each_language():
     ],
 )
 def test_what_the_system_says_is_translated_where_it_is_known(error, expected):
-    """In its own words otherwise."""
+    """Otherwise in its own words."""
     assert system_problem(error) == expected

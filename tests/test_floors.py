@@ -1,5 +1,5 @@
-"""The house of ten floors: a file may use its own floor and those below it, and some packages live
-in one room alone.
+"""The house of ten floors: a file may use its own floor and those below it, and some packages are
+used in one room only.
 """
 
 import ast
@@ -105,14 +105,14 @@ WORLDLY_CALLS = {"open", "print", "input"}
 
 
 def module_name(path: Path) -> str:
-    """kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app"; a package keeps its
-    __init__.
+    """Returns the dotted name: kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app";
+    a package keeps its __init__.
     """
     return ".".join(path.with_suffix("").parts)
 
 
 def room(module: str) -> str:
-    """The part of a name that has a floor or a home: "log" of kafkaviz.log.segment, "pages" of
+    """Returns the part of a name that has a floor: "log" of kafkaviz.log.segment, "pages" of
     pages.segment.
     """
     parts = module.split(".")
@@ -125,8 +125,8 @@ def floor(module: str) -> int | None:
 
 
 def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
-    """Each import as (line, full name of the module); of `from kafkaviz import units, Broker` the
-    second is the tour.
+    """Yields each import as (line, full name of the module); in `from kafkaviz import units,
+    Broker` the second is the library.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -144,7 +144,7 @@ def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
 
 
 def faults(source: str, module: str) -> list[tuple[int, str]]:
-    """Every line of a module that breaks a rule of the house, and how."""
+    """Yields every line of a module that breaks a rule of the house, and how."""
     if floor(module) is None:
         return [(1, f"{room(module)} has no floor: give it one in FLOORS")]
     if part_of_app(module) not in {None, *APP_FLOORS}:
@@ -177,7 +177,7 @@ def import_faults(module: str, imported: str) -> Iterator[str]:
 
 
 def neighbour_faults(module: str, imported: str) -> Iterator[str]:
-    """The same for two modules of ours."""
+    """Returns the same for two modules of ours."""
     own_floor, there = floor(module), floor(imported)
     if there is not None and there > own_floor:
         yield f"floor {own_floor} climbs to {imported}, floor {there}"
@@ -202,7 +202,7 @@ def is_in(module: str, folder: str) -> bool:
 
 
 def part_of_app(module: str) -> str | None:
-    """The folder or module of app/ that a module or name is in."""
+    """Returns the folder or module of app/ that a module or name is in."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["kafkaviz", "app"] and len(parts) > 2 else None
 
@@ -214,7 +214,7 @@ def wing(module: str) -> str | None:
 
 
 def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Calls that reach files or the terminal."""
+    """Yields calls that reach files or the terminal."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
@@ -293,7 +293,7 @@ def test_no_line_climbs():
     ],
 )
 def test_a_line_that_climbs_is_reported(module, source, line):
-    """Each rule, broken once, is found on its line."""
+    """Each rule, broken once, is reported on its line."""
     assert [line_number for line_number, _ in faults(source, module)] == [line]
 
 

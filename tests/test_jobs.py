@@ -12,7 +12,7 @@ PATIENCE_S = 30
 
 
 class Gate:
-    """Work that stands still until it may go on."""
+    """Work that waits until it may continue."""
 
     def __init__(self) -> None:
         self.started, self.opened = threading.Event(), threading.Event()
@@ -32,22 +32,19 @@ class Gate:
 
 @pytest.fixture
 def gate() -> Iterator[Gate]:
-    """Closed; no thread outlives the test."""
+    """Yields a closed gate; no thread outlives the test."""
     gate = Gate()
     yield gate
     gate.opened.set()
 
 
 def ended(result: object = None) -> Job:
-    """A job that is done."""
     job = Job(lambda report: result, None)
     job.settle(PATIENCE_S)
     return job
 
 
 def fail(error: Exception) -> Callable:
-    """Work that ends with this error."""
-
     def work(report: Callable) -> None:
         raise error
 
@@ -65,7 +62,6 @@ def test_a_job_runs_and_is_done(gate):
 
 
 def test_nothing_to_read_is_no_share():
-    """Without a division by zero."""
     assert ReadProgress().share == 0.0
 
 
@@ -77,9 +73,7 @@ def test_who_waits_may_give_up(gate):
 
 
 def test_cancelled_while_it_runs(gate):
-    """It is over at once; its thread ends at the next report, and what it would have given is
-    dropped.
-    """
+    """It is over at once; its thread ends at the next report, and its result is dropped."""
     job = gate.job()
     job.cancel()
     assert (job.state, job.is_over) == ("cancelled", True)
@@ -91,7 +85,6 @@ def test_cancelled_while_it_runs(gate):
 
 
 def test_cancelled_before_it_does_anything():
-    """The first report ends the work."""
     may_start, reached = threading.Event(), []
 
     def work(report: Callable) -> None:
@@ -107,14 +100,12 @@ def test_cancelled_before_it_does_anything():
 
 
 def test_cancelled_after_its_end():
-    """Nothing changes."""
     job = ended("all")
     job.cancel()
     assert (job.state, job.wait()) == ("done", "all")
 
 
 def test_work_that_never_reports_is_cancelled_too():
-    """Its result comes too late."""
     opened = threading.Event()
     job = Job(lambda report: opened.wait(PATIENCE_S), None)
     job.cancel()
@@ -124,7 +115,7 @@ def test_work_that_never_reports_is_cancelled_too():
 
 
 def test_an_error_of_ours_is_kept_without_what_it_read():
-    """Its frames would hold the arrays of a log for as long as the job is kept."""
+    """Its frames would keep the arrays of a log as long as the job."""
     job = Job(fail(KafkavizError("orders-0, byte 4: torn")), None)
     assert job.wait_until_over(PATIENCE_S)
     job.settle(PATIENCE_S)
@@ -134,7 +125,7 @@ def test_an_error_of_ours_is_kept_without_what_it_read():
 
 
 def test_a_fault_reaches_the_log_of_the_server(monkeypatch):
-    """All of it; who waits has it too."""
+    """The whole traceback; a caller that waits gets it too."""
     logged = []
     monkeypatch.setattr(threading, "excepthook", lambda args: logged.append(args.exc_value))
     fault = ZeroDivisionError("a fault")
@@ -146,7 +137,7 @@ def test_a_fault_reaches_the_log_of_the_server(monkeypatch):
 
 
 class StagedJob(Job[str, None]):
-    """What a subclass may add: states of its own, words for errors, and a helper to be told."""
+    """A subclass with states of its own, words for errors, and a helper that must be told."""
 
     protected_states = ("writing",)
 
@@ -165,7 +156,7 @@ class StagedJob(Job[str, None]):
 
 
 def test_what_else_works_for_a_job_is_reported_once(monkeypatch):
-    """Of a cancel and of an end from outside; not where the work ends by itself."""
+    """About a cancel and an end from outside, not where the work ends by itself."""
     opened = threading.Event()
 
     def work(job: StagedJob) -> str:
@@ -222,7 +213,6 @@ def test_a_cancelled_job_enters_no_state():
 
 
 def test_a_subclass_says_what_went_wrong():
-    """Then it is an error of ours, and no log needs it."""
     job = StagedJob(lambda job: 1 // 0)
     with pytest.raises(KafkavizError, match="short: integer division"):
         job.wait(PATIENCE_S)
@@ -230,7 +220,7 @@ def test_a_subclass_says_what_went_wrong():
 
 
 def test_two_that_ask_for_the_same_start_one():
-    """However close: the second waits until the first has started it."""
+    """The second waits until the first has started it."""
     registry, starts, barrier = JobRegistry(8), [], threading.Barrier(8)
 
     def start() -> Job:
@@ -251,7 +241,7 @@ def test_two_that_ask_for_the_same_start_one():
 
 
 def test_what_is_over_and_stale_is_started_anew(gate):
-    """While it runs it is neither; whoever asks for a new one gets it once it is over."""
+    """A running job is neither; a request for a new one gets it once the old one is over."""
     registry, first = JobRegistry(8), gate.job()
     assert registry.get("a") is None
     assert registry.get_or_start("a", lambda: first) is first is registry.get("a")
@@ -326,7 +316,6 @@ def test_stopping_what_is_forgotten_keeps_no_one_waiting(gate):
 
 
 def test_a_start_that_fails_leaves_nothing():
-    """The next one tries again."""
     registry = JobRegistry(8)
     with pytest.raises(KafkavizError):
         registry.get_or_start("a", lambda: fail(KafkavizError("no"))(print))

@@ -1,5 +1,3 @@
-"""Several log directories of one broker on the command line: all given, or by their folder."""
-
 import json
 import shutil
 from pathlib import Path
@@ -94,7 +92,6 @@ def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
 
 
 def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
-    """Nothing here says how often an entry is written."""
     partition = str(disks / "disk-b" / "audit-1")
     assert main(["rebuild", partition, "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr()
@@ -112,7 +109,6 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
 
 
 def test_the_partition_that_a_hint_names_is_there(disks, capsys):
-    """A folder with several log directories has no partition of its own."""
     assert main(["lookup", str(disks), "--offset", "5"]) == 2
     text = " ".join(capsys.readouterr().err.split())
     assert f"{disks}/disk-a/__cluster_metadata-0" in text
@@ -185,7 +181,6 @@ def test_other_log_directories_tell_the_settings_of_a_partition(disks, tmp_path,
 
 
 def test_log_dirs_of_another_broker_are_refused(disks, capsys):
-    """In one line."""
     partition = str(disks / "disk-b" / "audit-1")
     line = ["lookup", partition, "--offset", "0", "--log-dirs", str(REPLICAS[0])]
     assert main(line) == 2 and capsys.readouterr().err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Names are the field's: no two public classes share one, and no name is a word that says nothing.
+"""Names are the field's: no two public classes share one, and no name is a meaningless word.
 
 CONTRIBUTING.md tells which names to choose.
 """
@@ -38,8 +38,8 @@ ASSIGNED = r"\.([A-Za-z_$][\w$]*)\s*(?:\?\?|\|\||&&|[-+*/])?=(?![=>])"
 
 @pytest.fixture(scope="module")
 def trees() -> dict[Path, ast.Module]:
-    """Every file, parsed; gone again with this module's tests, as each search for garbage would go
-    through all of it.
+    """Yields every parsed file; freed after this module's tests, because garbage searches would
+    traverse it.
     """
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
@@ -65,9 +65,9 @@ def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def script_names(script: str) -> set[str]:
-    """Whatever JavaScript calls by a name of its own: variables, functions, parameters, what is
-    taken out of an object, properties that are assigned. A property that is only read, and the key
-    of an object, has its name from elsewhere.
+    """Returns the names that JavaScript defines: variables, functions, parameters, destructured
+    names, assigned properties. Properties that are only read, and keys of objects, are named
+    elsewhere.
     """
     code, more = LOOP.sub(r"\1,", NO_CODE.sub("''", script)), 1
     while more:  # the innermost template first
@@ -89,7 +89,7 @@ def test_no_two_public_classes_share_a_name(trees):
 
 @all_cases("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_name_says_what_it_names(path, trees):
-    """A thing is called after its type or its role; what is serialised keeps its name."""
+    """A thing is named after its type or its role; serialised names stay."""
     place = str(path.relative_to(ROOT))
     assert [
         f"{place}:{line} {name}"
@@ -117,7 +117,7 @@ def test_the_names_of_a_script_are_found(script, expected):
 
 @all_cases("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_name_of_a_script_says_what_it_names(path):
-    """As those of Python; what Python sends keeps its name."""
+    """As in Python; names that Python sends stay."""
     names = script_names(path.read_text(encoding="utf-8"))
     assert sorted(name for name in names if name.strip("_").lower() in SAYS_NOTHING) == []
 
@@ -140,13 +140,13 @@ def test_what_has_many_fields_is_built_by_keyword(trees):
 
 
 def is_positional_dataclass(node: ast.ClassDef) -> bool:
-    """Whether a class is a dataclass whose fields are given by position."""
+    """Returns whether a class is a dataclass whose fields are given by position."""
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     return any(text.startswith("dataclass") and "kw_only=True" not in text for text in decorators)
 
 
 def test_a_bound_is_a_max_or_a_min(trees):
-    """One word for the most and one for the least there may be."""
+    """One word for the upper and one for the lower bound."""
     assert {
         name
         for tree in trees.values()
@@ -156,7 +156,7 @@ def test_a_bound_is_a_max_or_a_min(trees):
 
 
 def test_a_message_is_a_text(trees):
-    """What a browser is sent is a payload, and a message of Kafka's is a module or a batch."""
+    """Data for a browser is a payload; a message of Kafka's is a module or a batch."""
     assert [
         str(path.relative_to(PACKAGE))
         for path, tree in trees.items()

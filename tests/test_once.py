@@ -1,6 +1,4 @@
-"""One fact, one place: the names of Kafka's files, and what a reader would take for the same thing
-twice.
-"""
+"""One fact, one place: the names of Kafka's files, and duplicates that a reader would confuse."""
 
 import ast
 from collections import defaultdict
@@ -24,15 +22,14 @@ LITERALS = (
 
 @pytest.fixture(scope="module")
 def trees() -> dict[Path, ast.Module]:
-    """Every file of the package, parsed; gone again with this module's tests, as each search for
-    garbage would go through all of it.
+    """Yields every parsed file of the package; freed after this module's tests, because garbage
+    searches would traverse it.
     """
     return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 
 @pytest.fixture(scope="module")
 def literal_places(trees) -> dict[str, list[str]]:
-    """The files that each of LITERALS is typed in, from one walk over all trees."""
     places = {literal: [] for literal in LITERALS}
     for path, tree in trees.items():
         for node in ast.walk(tree):
@@ -43,13 +40,12 @@ def literal_places(trees) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("literal", dict.fromkeys(LITERALS))
 def test_a_name_of_kafkas_is_typed_once(literal, literal_places):
-    """In format/names.py; whoever needs one takes it from there."""
+    """In format/names.py, which the others import."""
     assert literal_places[literal] == ["format/names.py"]
 
 
 @pytest.fixture(scope="module")
 def cli_trees(trees) -> dict[Path, ast.Module]:
-    """The files of cli/, by their paths below the package."""
     relative = {path.relative_to(ROOT): tree for path, tree in trees.items()}
     return {path: tree for path, tree in relative.items() if path.parts[0] == "cli"}
 
@@ -77,7 +73,7 @@ def test_the_commands_are_looked_at(cli_trees):
     ],
 )
 def test_a_constant_is_defined_once(constant, trees):
-    """And imported elsewhere."""
+    """Others import it."""
     counts = defaultdict(int)
     for path, tree in trees.items():
         for node in tree.body:
@@ -114,7 +110,7 @@ def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
     ],
 )
 def test_a_loop_is_written_once(text, home, trees):
-    """On the floor of the simulator; replaying has a clock that only goes forward."""
+    """It is in the simulator; replaying has a clock that only goes forward."""
     places = [
         str(path.relative_to(ROOT))
         for path in trees
@@ -124,8 +120,8 @@ def test_a_loop_is_written_once(text, home, trees):
 
 
 def test_batches_are_observed_by_a_method_of_one_name(trees):
-    """Whoever is shown the batches of a scan is a BatchObserver; the simulator keeps the state of a
-    broker, which is no sum of a scan.
+    """Every observer of a scan is a BatchObserver; the simulator keeps the state of a broker
+    instead.
     """
     places = {
         f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
@@ -161,7 +157,7 @@ def test_what_an_option_takes_is_a_function_of_no_command(cli_trees):
 
 @pytest.mark.parametrize("key", ["offset_entries", "counted_by"])
 def test_an_object_of_json_is_built_once(key, cli_trees):
-    """Two commands that print it have it from one place."""
+    """Two commands that print it use one function."""
     paths = [
         path
         for path, tree in cli_trees.items()

@@ -1,6 +1,6 @@
 """The Broker page without a browser: its words in every state.
 
-Spark is a stand-in; the browser's tests run the real one.
+Spark is replaced; the browser's tests use the real one.
 """
 
 import json
@@ -27,7 +27,6 @@ from tests.support.segment_files import make_segment
 
 @pytest.fixture(autouse=True)
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
-    """No Spark, no directory and no root from the environment."""
     fake = FakeStarts(
         Progress(
             done_tasks=2,
@@ -47,7 +46,6 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A broker directory with two topic-partitions."""
     make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [100, 200, 300, 400, 500, 600], times=5)
     make_segment(tmp_path / "kafka" / "logs-0", 0, 0, [])
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=abc\n")
@@ -55,17 +53,14 @@ def small(tmp_path: Path) -> Path:
 
 
 def page(directory: Path | str | None = None, **query: str) -> AppTest:
-    """The page at this address, run once."""
     return open_page(**({"dir": directory} if directory else {}), **query)
 
 
 def button(at: AppTest, label: str):
-    """The button with that label."""
     return next(button for button in at.button if button.label == label)
 
 
 def figure(at: AppTest) -> dict:
-    """The map as Plotly gets it."""
     return json.loads(at.get("plotly_chart")[0].proto.spec)
 
 
@@ -92,7 +87,7 @@ def test_the_sample_opens_without_a_word():
 
 
 def test_what_kafkaviz_wrote_passes_for_no_broker(small):
-    """In the title and in a chip; a real directory says nothing of it."""
+    """The title and a chip say that it was simulated; a real directory has neither."""
     assert "imulated" not in page_html(page(small))
     (small / "server.properties").write_text(f"#{names.SIMULATED_COMMENT}\nnode.id=7\n")
     st.cache_resource.clear()
@@ -104,14 +99,14 @@ def test_what_kafkaviz_wrote_passes_for_no_broker(small):
 
 
 def test_a_started_server_opens_its_directory(small, monkeypatch):
-    """What `kafkaviz app DIR` was given stands in for the address; an address still wins."""
+    """`kafkaviz app DIR` replaces a missing address; an address has priority."""
     monkeypatch.setenv("KAFKAVIZ_DIR", str(small))
     assert "<h1>2 topic-partitions, 1000 B of log" in page_html(page())
     assert "<h1>37 topic-partitions" in page_html(page(access.samples()[0]))
 
 
 def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
-    """In the reader's language, as the command line does."""
+    """In the reader's language, as on the command line."""
     (small / "copy").mkdir()
     (small / "copy" / "00000000000000000000.log").touch()
     assert (
@@ -122,7 +117,7 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
 
 
 def test_the_ingest_is_watched_and_cancelled(small, starts):
-    """The strip says how far it is; Cancel ends it; Start again starts another."""
+    """The strip shows its progress; Cancel ends it; Start again starts another."""
     at = page(small)
     assert "3 MiB of 20 MiB read" in page_html(at) and len(starts.requests) == 1
     button(at, "Cancel").click().run()
@@ -132,7 +127,7 @@ def test_the_ingest_is_watched_and_cancelled(small, starts):
 
 
 def test_a_failed_ingest_says_why(small, starts):
-    """One sentence, and a way to try again; the page stands."""
+    """One sentence, and a button to try again; the page stays."""
     starts.progress = Progress(
         state="failed", error=verbatim("no Java found; install Java 17 or newer")
     )
@@ -147,13 +142,11 @@ def test_a_failed_ingest_says_why(small, starts):
 
 
 def test_the_strip_is_gone_when_all_is_read(small, starts):
-    """Nothing is watched, nothing is said; its place is kept only for those who saw it."""
     starts.progress = Progress(state="done")
     assert "kv-work" not in page_html(page(small)) and "every figure" not in page_html(page(small))
 
 
 def test_the_order_is_in_the_address(small):
-    """A link brings back the order of its reader."""
     at = page(access.samples()[0], order="By name")
     first = figure(at)["layout"]["annotations"][0]["text"]
     assert first == "__cluster_metadata-0"
@@ -161,7 +154,7 @@ def test_the_order_is_in_the_address(small):
 
 
 def test_the_tune_door_leads_to_the_whole_broker(small):
-    """The page Tuning, of this directory, all its topics together."""
+    """The page Tuning, of this directory with all its topics."""
     doors = {link.proto.label: link.proto for link in page(small).get("page_link")}
     assert doors["Tune"].page == "tuning" and "tune=Whole+broker" in doors["Tune"].query_string
 
@@ -222,7 +215,6 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
 
 
 def test_the_way_on_leads_on(tmp_path):
-    """The broker directory one level down opens with its button, a sample with its own."""
     make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path)
@@ -236,9 +228,7 @@ def test_the_way_on_leads_on(tmp_path):
 
 
 def test_a_directory_without_permission(small, monkeypatch):
-    """Whose it is and its mode; the tests may run as a user who reads everything, so the refusal is
-    made.
-    """
+    """Its owner and its mode. The refusal is simulated, because the tests may run as root."""
     refused = CannotOpen(
         small, message("errors.may_not_be_read"), verbatim("copy it"), kind="permission"
     )
@@ -260,8 +250,8 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
 
 
 def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
-    """The page's own button leads to one of them, by the archive's address; nothing beside the
-    archive may be opened that way.
+    """The page's button leads to one of them by the archive's address; nothing next to the archive
+    may be opened that way.
     """
     root = tmp_path / "root"
     root.mkdir()
@@ -282,7 +272,7 @@ def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
 
 
 def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
-    """The page says how far it is; Cancel opens a sample instead."""
+    """The page shows the progress; Cancel opens a sample instead."""
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
         out.writestr("meta.properties", "version=1\nnode.id=1\n")
     opened = archive.unpack_if_archive
@@ -306,7 +296,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
 
 
 def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
-    """A page that is refused in the end, or opened, says that alone."""
+    """The page in the end shows only its result or refusal."""
     monkeypatch.setattr(members, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(members, "LIMIT_FILES", 3)
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
@@ -323,14 +313,13 @@ def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
 
 
 def test_no_sample_and_no_directory(monkeypatch, tmp_path):
-    """The empty state: what to give."""
     monkeypatch.setattr(access, "SAMPLES", tmp_path / "none")
     assert "No broker directory open" in page_html(page())
 
 
 def test_part_of_a_directory(small, monkeypatch):
-    """An index that cannot be read takes its segment out of the totals, and is named; Try again
-    reads it again.
+    """An unreadable index takes its segment out of the totals and is named; Try again reads it
+    again.
     """
     real = file.read_data
 
@@ -352,7 +341,7 @@ def test_part_of_a_directory(small, monkeypatch):
 
 
 def test_names_from_disk_become_no_markup(tmp_path):
-    """A directory may be called anything; so may a cluster."""
+    """A directory may have any name; so may a cluster."""
     evil = tmp_path / "<img src=x onerror=alert(1)>"
     make_segment(evil / "a<b>c-0", 0, 10, [])
     (evil / "meta.properties").write_text(
@@ -367,7 +356,7 @@ def test_names_from_disk_become_no_markup(tmp_path):
 
 
 def test_a_name_that_is_no_text(tmp_path):
-    """A file system takes any bytes for a name; the page shows what can be shown of it."""
+    """A file system accepts any bytes as a name."""
     odd = Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape"))
     make_segment(odd, 0, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\ncluster.id=a\x07b\n")
@@ -383,7 +372,7 @@ def test_a_path_as_it_is_pasted(small):
 
 
 def test_an_address_may_hold_anything():
-    """No traceback for a path that is none, nor for parameters of another page."""
+    """No traceback for an impossible path, nor for parameters of another page."""
     assert "is not there" in page_html(page("/data\0/kafka"))
     assert "is not there" in page_html(page("~nobody-of-this-name"))
     assert "<h1>37 topic-partitions" in page_html(
@@ -392,14 +381,13 @@ def test_an_address_may_hold_anything():
 
 
 def test_the_table_is_filtered(small):
-    """By a part of the name, whatever its case."""
     at = page(small)
     next(field for field in at.text_input if field.label == "Filter").set_value("ORD").run()
     assert at.dataframe[0].value["Topic-partition"].tolist() == ["orders-0"]
 
 
 def test_a_filter_that_fits_nothing(small):
-    """It comes with the address; what is there is said, and one button brings it back."""
+    """The filter is in the address; the page lists what exists, and one button shows it again."""
     at = page(small, filter="<b>")
     assert "No topic-partition has “&lt;b&gt;” in its name" in page_html(
         at
@@ -418,7 +406,6 @@ def test_a_long_table_says_that_it_goes_on(small):
 
 
 def test_a_wrong_path_is_an_error():
-    """Its mark says so, not that of a mere notice."""
     text = page_html(page("/data/nowhere/kafka"))
     assert (
         'class="kv-sev error"' in text

@@ -1,5 +1,3 @@
-"""Habits of writing that may only become rarer: one limit per room, lowered with each clean-up."""
-
 import ast
 import tomllib
 

@@ -1,5 +1,5 @@
-"""The report: one file that opens without a network, the same twice, in which nothing that was read
-is markup.
+"""The report: one file that opens without a network, identical when repeated, without markup from
+what was read.
 """
 
 import base64
@@ -36,7 +36,7 @@ TRAP = "<img src=x onerror=alert(1)>"
 
 
 class Read(HTMLParser):
-    """A page as a reader has it: its tags, and its words without scripts and styles."""
+    """A page's tags, and its words without scripts and styles."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -57,13 +57,13 @@ class Read(HTMLParser):
             self.words += data
 
     def elements(self, name: str) -> list[dict]:
-        """The attributes of every such element."""
+        """Returns the attributes of every such element."""
         return [attributes for tag, attributes in self.tags if tag == name]
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
-    """A batch of records with these values, the trap as their key and as the name of a header whose
-    value is no text.
+    """Returns a batch with these values, the trap as key and as the name of a header whose value is
+    not text.
     """
     body = record.build(
         Record(
@@ -91,8 +91,8 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
 
 @pytest.fixture
 def trapped(tmp_path) -> Path:
-    """A broker directory with markup wherever somebody could put some: a topic's name, an id, a
-    record, behind the last batch.
+    """Returns a broker directory with markup in every possible place: a topic's name, an id, a
+    record, after the last batch.
     """
     root = tmp_path / "<b>broker"
     (root / f"{TRAP}-0").mkdir(parents=True)
@@ -105,22 +105,19 @@ def trapped(tmp_path) -> Path:
 
 @pytest.fixture(scope="module")
 def damaged_page(damaged) -> str:
-    """The report of the damaged sample."""
     return report.report(open_broker(damaged), MADE_MS)
 
 
 @pytest.mark.slow
 def test_the_same_directory_gives_the_same_bytes_but_for_the_date(damaged, damaged_page):
-    """Once more, on another day."""
+    """Written again on another day."""
     later = report.report(open_broker(damaged), MADE_MS + 86_400_000)
     assert later != damaged_page
     assert later.replace("2026-09-22", "2026-09-21") == damaged_page
 
 
 def test_all_of_it_stands_in_one_file(damaged_page):
-    """No address of anything else, the figures in both modes, and not much larger than Plotly and
-    the fonts.
-    """
+    """No other address, the figures in both modes, and not much larger than Plotly and the fonts."""
     read = Read(damaged_page)
     loads = [
         value
@@ -144,15 +141,12 @@ def test_all_of_it_stands_in_one_file(damaged_page):
 
 
 def figures_of(page: str) -> dict:
-    """Returns the figures that the script draws."""
     packed = re.search(r'id="packed-figures" type="application/octet-stream">([^<]+)<', page)[1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def test_only_its_own_two_scripts_may_run(damaged_page):
-    """The policy names the checksum of the one that stands there, and that of Plotly; nothing is
-    fetched.
-    """
+    """The policy names the checksums of the page's script and of Plotly; nothing is fetched."""
     policy = next(
         tag["content"]
         for tag in Read(damaged_page).elements("meta")
@@ -231,7 +225,7 @@ def test_nothing_that_was_read_becomes_markup(trapped):
 
 
 def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
-    """No value, no key, no byte of a .log; asked for, the last records."""
+    """No value, no key, no byte of a .log; on request, the last records."""
     broker = open_broker(trapped)
     quiet, open_ = (
         Read(report.report(broker, MADE_MS, include_payload=include_payload)).words
@@ -251,9 +245,7 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
 
 
 def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
-    """From an index entry near it on: not the rows of all batches, of which a full segment has
-    millions.
-    """
+    """From an index entry near it on, because a full segment has millions of batches."""
     read, scan, partition = [], Segment.scan, open_broker(clean).partition("orders-0")
     last = partition.live[-1]
     monkeypatch.setattr(records, "STRETCH_BYTES", 16_384)
@@ -282,12 +274,12 @@ def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
     ],
 )
 def test_which_files_can_hold_a_records_content(name, is_shown):
-    """Bytes of all others are shown as evidence."""
+    """The bytes of all others are shown as evidence."""
     assert health_part._is_index(name) is is_shown
 
 
 def test_checksums_as_sha256sum_takes_them(trapped):
-    """Every file, by the tool's own word; a name with a line break too."""
+    """Every file, checked by sha256sum; also a name with a line break."""
     (trapped / "odd\nname").write_text("x")
     inputs_read = list(inputs.digests(open_broker(trapped)))
     sums = (
@@ -373,14 +365,13 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
 
 
 def test_a_partition_without_a_record(clean):
-    """Nothing is tuned, and that is said; the rest stands."""
     gathered = gather(open_broker(clean / "empty-room-1"))
     words = Read(report.page(gathered, MADE_MS)).words
     assert gathered.tuning is None and "Nothing is known about it: " in words and "empty" in words
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):
-    """One broken segment never hides its neighbours."""
+    """One broken segment hides no other."""
     broker = tmp_path / "broker"
     for name in ("orders-0", "payments-0"):
         shutil.copytree(clean / name, broker / name)
@@ -397,7 +388,6 @@ def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):
 
 
 def test_the_directory_is_as_it_was(damaged, damaged_page):
-    """No file more, none touched."""
     colors = {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     }
@@ -408,7 +398,6 @@ def test_the_directory_is_as_it_was(damaged, damaged_page):
 
 
 def test_text_is_escaped_and_markup_is_not():
-    """By their kinds."""
     assert html.tag(
         "p", "a < b", html.Html("<br>"), class_="x", hidden=True, title='"', open=None
     ) == ('<p class="x" hidden title="&quot;">a &lt; b<br></p>')
@@ -421,8 +410,8 @@ def test_text_is_escaped_and_markup_is_not():
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mode):
-    """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the
-    console is silent, no trap goes off.
+    """Offline in Chromium: every figure is drawn in the reader's mode, nothing is requested, the
+    console is silent, and no trap runs.
     """
     trap = (
         [report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)]
@@ -447,8 +436,8 @@ INK = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
 
 
 def drawn(browser, address: str, mode: str) -> dict:
-    """What a browser without a network makes of a page; turns: whether the figures follow a reader
-    who turns the mode.
+    """Opens a page in a browser without a network; `turns`: whether the figures follow a change of
+    the mode.
     """
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True
@@ -480,8 +469,8 @@ def drawn(browser, address: str, mode: str) -> dict:
 
 @pytest.mark.browser
 def test_it_prints(browser, damaged_page, tmp_path):
-    """On paper it is light, what is folded is open, and no figure is wider than the page; then all
-    is as it was.
+    """The print is light, folded parts are open, and no figure is wider than the page; then all is
+    restored.
     """
     (tmp_path / "report.html").write_text(damaged_page, encoding="utf-8")
     with browser.new_context(

@@ -9,7 +9,7 @@ from kafkaviz.report.tuning import _comparison
 
 
 def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
-    """And none for all brokers."""
+    """None is for all brokers."""
     source = open_source(clean)
     budgets, costs = Budgets(), cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     case = source.total

@@ -23,7 +23,7 @@ def requirements() -> list[str]:
 
 
 def machine_paths(name: str, text: str) -> list[str]:
-    """NAME:LINE of every path that exists on one machine alone."""
+    """Yields NAME:LINE of every path that exists on one machine only."""
     return [
         f"{name}:{number}"
         for number, line in enumerate(text.splitlines(), start=1)
@@ -32,7 +32,7 @@ def machine_paths(name: str, text: str) -> list[str]:
 
 
 def tracked_texts() -> list[tuple[str, str]]:
-    """(name, text) of every file in git that is text."""
+    """Yields (name, text) of every text file in git."""
     git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
@@ -64,7 +64,7 @@ def test_no_file_names_a_path_of_one_machine():
 
 
 def test_a_path_of_one_machine_is_found():
-    """The search itself: a path counts where it starts, not inside another."""
+    """A path counts where it starts, not inside another."""
     text = "\n".join(
         ["see " + "/work" + "/x", "a" + "/work" + "/x", "/var/lib/kafka", '"' + "/home" + '/kafka"']
     )
@@ -72,7 +72,7 @@ def test_a_path_of_one_machine_is_found():
 
 
 def imported_test_modules(name: str, text: str) -> list[str]:
-    """NAME:LINE of every import of a test module, or from one."""
+    """Returns NAME:LINE of every import of a test module, or from one."""
     faults = []
     for node in ast.walk(ast.parse(text)):
         imported = []
@@ -88,8 +88,8 @@ def imported_test_modules(name: str, text: str) -> list[str]:
 
 
 def test_no_test_module_is_imported():
-    """What several tests share lies in tests/support/ or in a module beside them, and their
-    fixtures in a conftest.py.
+    """Shared code is in tests/support/ or in a module next to the tests, and fixtures are in a
+    conftest.py.
     """
     assert [
         fault
@@ -115,7 +115,6 @@ def test_an_import_of_a_test_module_is_found():
 
 
 def project(folder: str = ".") -> dict[str, Any]:
-    """The table of a distribution."""
     return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
 
 
@@ -141,7 +140,7 @@ def test_what_an_extra_needs_is_known_where_it_is_missed():
 
 
 def test_the_core_stays_small():
-    """Nothing that a broker's host does not need: these take 336 MB with the package."""
+    """Without everything that a broker's host does not need: that takes 336 MB with the package."""
     names = {re.split("[<>=!]", line)[0] for line in project()["dependencies"]}
     assert names == {"numpy", "numba", "crc32c", "cramjam", "zlib-ng", "zstandard"}
 
@@ -154,7 +153,7 @@ def test_both_distributions_are_alike():
 
 
 def test_the_lock_fits_every_machine():
-    """It holds each dependency at one version for each Python, and names no package index and no
+    """It has one version of each dependency for each Python, and names no package index and no
     folder.
     """
     lock = (ROOT / "requirements.lock").read_text()
@@ -165,13 +164,13 @@ def test_the_lock_fits_every_machine():
 
 
 def test_every_command_has_a_file_and_every_file_a_command():
-    """The table of commands is explicit: neither a name nor a file is left over."""
+    """Neither a name in the table of commands nor a file is left over."""
     files = {file.stem for file in (ROOT / "kafkaviz" / "cli").glob("*.py")} - {"__init__"}
     assert files == set(COMMANDS)
 
 
 def test_the_sample_brokers_stay_small():
-    """A clone stays quick: the archives together take 8 MB at most."""
+    """The archives together take 8 MB at most, so that cloning is quick."""
     assert (
         0
         < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz"))
@@ -180,7 +179,7 @@ def test_the_sample_brokers_stay_small():
 
 
 def used_names(function: ast.AST) -> set[str]:
-    """The names that a function uses; an assertion is called assert."""
+    """Returns the names that a function uses; an assertion is called assert."""
     names: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assert | ast.Raise):
@@ -193,7 +192,7 @@ def used_names(function: ast.AST) -> set[str]:
 
 
 def silent_tests(sources: dict[str, str]) -> list[str]:
-    """NAME::TEST of each test that neither asserts anything nor calls a helper that does."""
+    """Returns NAME::TEST of each test that neither asserts anything nor calls a helper that does."""
     functions = [
         (f"{name}::{node.name}", node.name, used_names(node))
         for name, source in sources.items()

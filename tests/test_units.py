@@ -1,5 +1,3 @@
-"""How numbers are written."""
-
 import pytest
 
 from kafkaviz import units
@@ -19,7 +17,7 @@ from kafkaviz import units
     ],
 )
 def test_a_size_is_below_1024_of_its_unit(count, text):
-    """But of the largest."""
+    """Except in the largest unit."""
     assert units.format_bytes(count) == text
 
 

@@ -58,7 +58,7 @@ def test_an_entry_a_batch_came_in_patches():
 
 
 def test_both_profiles_are_made_of_the_table():
-    """What a search and a writer do in 2.0, of which the two know different halves."""
+    """A search and a writer of 2.0, which have different halves of it."""
     assert (versions.search_profile("2.0").is_warm, versions.search_profile("2.1").is_warm) == (
         False,
         True,
@@ -86,7 +86,7 @@ SOURCES = sorted(
 
 
 def is_release(node: ast.expr, name: str) -> bool:
-    """Whether what stands there is a release: by its name, what made it, or numbers in brackets."""
+    """Returns whether an expression is a release: by its name, its maker, or numbers in brackets."""
     if isinstance(node, ast.Tuple):
         return all(
             isinstance(element, ast.Constant) and type(element.value) is int
@@ -101,7 +101,7 @@ def is_release(node: ast.expr, name: str) -> bool:
 
 
 def compared(source: str, name: str) -> list[str]:
-    """The comparisons of a release in a file, as before or after another."""
+    """Yields the comparisons with a release in a file, as before or after another."""
     nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
     ordered = (
         node for node in nodes if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
@@ -138,7 +138,7 @@ def test_such_a_comparison_is_reported(line):
 
 
 def test_every_behaviour_is_applied():
-    """A row of the table that nothing asks says what kafkaviz does not do.
+    """A behaviour of the table that nothing asks for would be false.
 
     The table's own file asks too, for the profile of a search.
     """

@@ -29,7 +29,7 @@ CHECKOUT = "kafkaviz/checkout/"
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory) -> dict[str, Path]:
-    """The wheels of both distributions, by the names they begin with."""
+    """Returns the wheels of both distributions, by the first words of their names."""
     out = tmp_path_factory.mktemp("wheels")
     for folder in (ROOT, ROOT / "distributions" / "kafkaviz"):
         subprocess.run(
@@ -43,13 +43,13 @@ def wheels(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def core(wheels, tmp_path_factory) -> Path:
-    """The Python of a virtual environment that has the core, and nothing that an extra names."""
+    """Returns the Python of a virtual environment that has the core, and no extra."""
     return environment(wheels, tmp_path_factory.mktemp("core"), CORE_MODULES)
 
 
 @pytest.fixture(scope="module")
 def whole(wheels, tmp_path_factory) -> Path:
-    """The Python of one that has the core's wheel before all that is installed here."""
+    """Returns the Python of one that has the core's wheel before all packages installed here."""
     python = environment(wheels, tmp_path_factory.mktemp("whole"), ())
     site_packages(python).joinpath("here.pth").write_text(
         "\n".join(path for path in sys.path if path.endswith("site-packages")) + "\n"
@@ -59,14 +59,14 @@ def whole(wheels, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def app(whole, tmp_path_factory) -> Iterator[str]:
-    """The address of the app of that one, started in a folder of its own."""
+    """Yields the address of that environment's app, started in a folder of its own."""
     folder = tmp_path_factory.mktemp("app")
     with started(folder, python=whole, cwd=folder) as (address, _):
         yield address
 
 
 def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...]) -> Path:
-    """A virtual environment with the core's wheel, and links to modules of this one."""
+    """Creates a virtual environment with the core's wheel, and links to modules of this one."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     site = site_packages(python)
@@ -81,8 +81,8 @@ def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...])
 
 
 def take_compiled(site: Path) -> None:
-    """Gives the installed package what the same files of the checkout have compiled before, as pip
-    and the first commands would for a minute: Python's and numba's, which go by a file's time.
+    """Gives the installed package the compiled code of the checkout, which would otherwise take a
+    minute: Python's and numba's, which go by a file's time.
     """
     for path in ROOT.glob("kafkaviz/**/__pycache__/*"):
         if path.suffix in (".pyc", ".nbi", ".nbc"):  # not what another process is writing just now
@@ -96,13 +96,12 @@ def take_compiled(site: Path) -> None:
 
 
 def site_packages(python: Path) -> Path:
-    """Where the packages of a virtual environment lie."""
+    """Returns the folder of a virtual environment's packages."""
     scheme = {"base": str(python.parents[1]), "platbase": str(python.parents[1])}
     return Path(sysconfig.get_path("purelib", "venv", vars=scheme))
 
 
 def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess:
-    """A command of the installed package, in another folder than the checkout."""
     variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [python, *arguments], cwd=cwd, env=variables, capture_output=True, text=True
@@ -110,7 +109,7 @@ def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 
 def test_the_core_holds_all_that_is_in_git(wheels):
-    """Every file of the package, what stands beside it, and Spark's modules."""
+    """Every file of the package, the files next to it, and Spark's modules."""
     git = subprocess.run(
         ["git", "ls-files", "kafkaviz", "app.py", "pages", ".streamlit", "sample_data", "*.py"],
         cwd=ROOT,
@@ -132,7 +131,7 @@ def test_the_core_holds_all_that_is_in_git(wheels):
 
 
 def test_the_whole_is_the_core_of_the_same_version(wheels):
-    """One version, of kafkaviz/__init__.py, in both names and in what one needs of the other."""
+    """One version, of kafkaviz/__init__.py, in both names and in the requirement of one."""
     version = kafkaviz.__version__
     wheel = zipfile.ZipFile(wheels["kafkaviz"])
     metadata = wheel.read(f"kafkaviz-{version}.dist-info/METADATA").decode()
@@ -144,7 +143,7 @@ def test_the_whole_is_the_core_of_the_same_version(wheels):
 
 @pytest.mark.slow
 def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
-    """With the codecs, on the sample that the wheel has."""
+    """With the codecs, on the sample in the wheel."""
     where = "from kafkaviz.environment import SAMPLES; print(SAMPLES)"
     samples = run(core, "-c", where, cwd=tmp_path).stdout.strip()
     assert Path(samples).is_relative_to(core.parents[1])
@@ -173,7 +172,7 @@ def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
     ],
 )
 def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
-    """One line with what installs it, and status 2."""
+    """One line with the install command, and status 2."""
     done = run(core, "-m", "kafkaviz", *command.split(), cwd=tmp_path)
     verb = "are" if " and " in packages else "is"
     line = f"needs {packages}, which {verb} not installed here; run: pip install 'kafkaviz-core[{extra}]'"
@@ -192,7 +191,6 @@ def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
     ],
 )
 def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
-    """An error of kafkaviz, with the same words."""
     done = run(core, "-c", call, cwd=tmp_path)
     last = done.stderr.splitlines()[-1]
     assert last.startswith("kafkaviz.extras.MissingPackages: this needs p")
@@ -201,7 +199,7 @@ def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
 
 @pytest.mark.slow
 def test_the_app_of_a_wheel_answers_from_another_folder(app):
-    """With the settings and the pages that the wheel has."""
+    """With the settings and the pages of the wheel."""
     assert wait_for(f"{app}/_stcore/health", seconds=60) == b"ok"
     assert b"<title>" in wait_for(f"{app}/lookup", seconds=60)
 

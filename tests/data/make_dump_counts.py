@@ -1,10 +1,10 @@
-"""Writes dump_counts.json: what kafka-dump-log 4.3.1 printed about each .log, .index and .timeindex
-of the real brokers, counted.
+"""Writes dump_counts.json: the counts in kafka-dump-log 4.3.1's output for each .log, .index and
+.timeindex of the real brokers.
 
 python make_dump_counts.py FOLDER > dump_counts.json, where FOLDER holds the unpacked archives of
-Kafka's answers, one NAME.expected a broker directory NAME. A .log gives {"batches", "records",
+Kafka's answers, one NAME.expected per broker directory NAME. A .log gives {"batches", "records",
 "first_base_offset", "last_offset", "end_position"}, the end being where the last batch ends; an
-index gives its number of entries. See NOTES for what Kafka does not say.
+index gives its number of entries. NOTES lists what Kafka does not print.
 """
 
 import json
@@ -55,7 +55,7 @@ ENTRY = {
 
 
 def counts(folder: Path) -> dict:
-    """Everything the answers in this folder say, one member a broker directory."""
+    """Returns all counts of the answers in this folder, one member per broker directory."""
     result = {"tool": TOOL, "notes": NOTES, "died": {}, "unwritten": {}, "brokers": {}}
     for expected in sorted(folder.glob("*.expected")):
         name = expected.name.removesuffix(".expected")
@@ -72,8 +72,8 @@ def counts(folder: Path) -> dict:
 
 
 def _dumps(expected: Path) -> Path:
-    """The folder of 4.3.1's dumps; an archive unpacks into a folder of its own name, or was
-    unpacked right here.
+    """Returns the folder of 4.3.1's dumps; an archive unpacks into a folder of its own name, or was
+    unpacked here.
     """
     return next(
         path
@@ -91,7 +91,6 @@ def _file(out: Path) -> dict | int | None:
 
 
 def _log(batches: list[re.Match]) -> dict:
-    """The counts of a .log, from the lines of its batches."""
     if not batches:
         return {
             "batches": 0,
@@ -111,8 +110,8 @@ def _log(batches: list[re.Match]) -> dict:
 
 
 def _records(batch: re.Match) -> int | None:
-    """How many records a batch says it has; a message of magic 0 or 1 is one record, or compressed
-    and does not say.
+    """Returns how many records a batch says it has; a message of magic 0 or 1 is one record, or
+    compressed and unknown.
     """
     if batch["count"] is not None:
         return int(batch["count"])
@@ -120,7 +119,7 @@ def _records(batch: re.Match) -> int | None:
 
 
 def _base_offset(batch: re.Match) -> int | None:
-    """The batch's base offset, None where a compressed message of magic 0 or 1 hides it."""
+    """Returns the batch's base offset, or None if a compressed message of magic 0 or 1 hides it."""
     if batch["base"] is not None:
         return int(batch["base"])
     return int(batch["message"]) if batch["codec"] == "none" else None
@@ -134,7 +133,7 @@ def _entries(out: Path) -> list[tuple[int, int]]:
 
 
 def _unwritten(out: Path) -> bool:
-    """Whether the one entry shown is a slot 0 of zeros: (base offset, 0)."""
+    """Returns whether the only entry is a slot 0 of zeros: (base offset, 0)."""
     name = SEGMENT_FILE.fullmatch(out.name)
     base = int(name["base"])
     return name["kind"] != "log" and _entries(out) == [

@@ -2,9 +2,9 @@
 start, old segments, lines of 4.4.0.
 
 python make_excerpts.py DIRECTORIES EXPECTED VECTORS OUT, where DIRECTORIES has the unpacked broker
-directories by name, EXPECTED what was recorded of some of them, by name with .expected behind it,
-and VECTORS legacy-segments.jsonl.gz, replays-4.4.0.jsonl.gz and recoveries-4.4.0.jsonl.gz. What is
-taken of a directory is taken whole, sparse and with its times; GNU tar is needed.
+directories by name, EXPECTED some of their recordings by name with the suffix .expected, and
+VECTORS legacy-segments.jsonl.gz, replays-4.4.0.jsonl.gz and recoveries-4.4.0.jsonl.gz. Partitions
+are taken whole, sparse and with their times; GNU tar is needed.
 """
 
 import gzip
@@ -56,7 +56,7 @@ KEPT = {
 
 
 def directory(folder: Path, name: str, out: Path) -> None:
-    """Some partitions of a broker directory, and its own files."""
+    """Writes some partitions of a broker directory, and its own files."""
     own = sorted(path.name for path in (folder / name).iterdir() if path.is_file())
     members = [f"{name}/{one}" for one in (*own, *TAKEN[name])]
     made = subprocess.run(
@@ -66,7 +66,9 @@ def directory(folder: Path, name: str, out: Path) -> None:
 
 
 def log_directories(folder: Path, out: Path) -> None:
-    """Some partitions of each log directory of one broker, their own files, server.properties."""
+    """Writes some partitions of each log directory of one broker, their own files,
+    server.properties.
+    """
     members = [f"{JBOD}/server.properties"]
     for directory_name, partitions in JBOD_TAKEN.items():
         root = folder / JBOD / directory_name
@@ -105,8 +107,8 @@ def log_directory_answers(folder: Path, expected: Path) -> dict:
 
 
 def segments(vectors: Path) -> list[dict]:
-    """Of both releases segments that no other is like: another interval each, of one batch an
-    append and of several.
+    """Returns different segments of both releases: an interval each, with appends of one batch and
+    of several.
     """
     found, taken = [], set()
     with gzip.open(vectors / "legacy-segments.jsonl.gz", "rt") as lines:
@@ -126,7 +128,6 @@ def segments(vectors: Path) -> list[dict]:
 
 
 def kept(vectors: Path, name: str) -> str:
-    """The lines that are kept of a recording of 4.4.0."""
     begins, numbers = KEPT[name]
     ids = {f"{begins}-{number}" for number in numbers}
     with gzip.open(vectors / f"{name}.jsonl.gz", "rt") as lines:
@@ -134,7 +135,6 @@ def kept(vectors: Path, name: str) -> str:
 
 
 def of_the_failed_start(expected: Path) -> list[str]:
-    """The lines about the partition that would not load, and about the exception."""
     lines = (expected / "start-error.txt").read_text().splitlines()
     named = ("[LogLoader partition=meter-readings-0,", "Error while loading logs", " ERROR ")
     return [

@@ -1,10 +1,10 @@
-"""Writes legacy_logs.jsonl.gz: stretches of a 2.8.2 broker's .log files of magic 0 and 1, and what
-kafka-dump-log 4.3.1 says of them.
+"""Writes legacy_logs.jsonl.gz: stretches of a 2.8.2 broker's .log files of magic 0 and 1, and
+kafka-dump-log 4.3.1's output for them.
 
 python make_legacy_logs.py DIRECTORY EXPECTED OUT, where DIRECTORY is the broker directory
-kafka-2.8.2-legacy and EXPECTED the unpacked folder of Kafka's answers about it. A line a stretch:
-{"file", "start", "hex", "dump"}; dump has the lines of its batches and records (--print-data-log),
-which give positions from the file's first byte.
+kafka-2.8.2-legacy and EXPECTED the unpacked folder of Kafka's answers about it. One line per
+stretch: {"file", "start", "hex", "dump"}; dump has the lines of its batches and records
+(--print-data-log), which give positions from the file's first byte.
 """
 
 import gzip
@@ -18,8 +18,8 @@ STRETCH_BYTES = 5000
 
 
 def stretches(directory: Path, expected: Path) -> list[dict]:
-    """The beginning of each partition with old messages, and the two places where one segment's
-    magic changes.
+    """Yields the beginning of each partition with old messages, and the two places where one
+    segment's magic changes.
     """
     found = []
     for log in sorted(directory.glob("*/*.log")):
@@ -37,7 +37,7 @@ def stretches(directory: Path, expected: Path) -> list[dict]:
 
 
 def stretch(log: Path, dump: str, batches: list[re.Match]) -> dict:
-    """Whole batches from the first of these on, as many as fit."""
+    """Returns whole batches from the first of these on, as many as fit."""
     start = int(batches[0][1])
     fits = [
         batch for batch in batches if int(batch[1]) + int(batch[2]) <= start + STRETCH_BYTES

@@ -1,5 +1,5 @@
-"""docs/dependencies.md: every package of the lock has its licence there, and every one we name is
-really used.
+"""docs/dependencies.md: every package of the lock has its licence there, and every package we name
+is used.
 """
 
 import ast
@@ -18,15 +18,14 @@ NAME = re.compile(r"^([A-Za-z0-9_.-]+)")
 
 
 def package_names(file: str) -> set[str]:
-    """The packages that a list of requirements names."""
     lines = (ROOT / file).read_text().splitlines()
     return {NAME.match(line)[1] for line in lines if line and line[0] not in "#- "}
 
 
 @cache
 def imported() -> dict[str, set[str]]:
-    """The names at the top of every import of the library and the app, and the files that have it;
-    numba's also by our own door to it.
+    """Returns the top-level names of every import of the library and the app with their files,
+    including numba by our own wrapper.
     """
     imports: dict[str, set[str]] = {}
     for path in [
@@ -46,7 +45,7 @@ def imported() -> dict[str, set[str]]:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without its head."""
+    """Returns the cells of the first table below a heading, without its head."""
     lines = [
         line
         for line in PAGE.partition(heading)[2].partition("\n## ")[0].splitlines()
@@ -56,7 +55,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def test_every_package_that_we_name_is_used():
-    """A requirement that nothing imports goes."""
+    """A requirement that nothing imports is removed."""
     modules = {name.replace("-", "_") for name in package_names("requirements.txt")}
     assert modules - imported().keys() == set()
 
@@ -64,7 +63,7 @@ def test_every_package_that_we_name_is_used():
 # that is everywhere
 @pytest.mark.parametrize("package", sorted(package_names("requirements.txt") - {"numpy"}))
 def test_the_rooms_that_use_it_are_named(package):
-    """No file outside of the paths in its row imports it, and none of them is there for nothing."""
+    """Only files in the paths of its row import it, and each of those paths does."""
     rooms = re.findall(
         r"`([^`]+)`",
         {row[0].strip("`"): row[2] for row in rows("# What kafkaviz depends on")}[package],
@@ -75,7 +74,7 @@ def test_the_rooms_that_use_it_are_named(package):
 
 
 def test_the_page_has_them_all():
-    """Those that we name with what they are for, those of the lock with their licence, none of them
+    """Those that we name with their purpose, those of the lock with their licence, none of them
     twice.
     """
     assert {row[0].strip("`") for row in rows("# What kafkaviz depends on")} == package_names(
@@ -87,8 +86,8 @@ def test_the_page_has_them_all():
 
 
 def test_the_lock_holds_nothing_with_a_known_fault():
-    """Of each advisory of the page: what is locked is what the lock says, and no older than what
-    mends it; certifi is looked into.
+    """The locked version is at least the one that fixes each advisory of the page; certifi is
+    opened.
     """
     locked: dict[str, list[Version]] = {}
     for name, version in re.findall(

@@ -25,7 +25,7 @@ FOREIGN = (
 
 
 class Package:
-    """What can be named: each module by its place below kafkaviz, with the names at its top."""
+    """The names that exist: each module by its place below kafkaviz, with its top-level names."""
 
     def __init__(self, trees: dict[Path, ast.Module], nodes: list[ast.AST]) -> None:
         self.modules = {module_place(path): top_names(tree) for path, tree in trees.items()}
@@ -48,10 +48,10 @@ class Package:
         }
 
     def has(self, parts: tuple[str, ...]) -> bool:
-        """Whether the parts of a name lead to a module, or to what it has at its top.
+        """Returns whether the parts of a name lead to a module or to one of its top-level names.
 
-        Of a name that begins with no module, whether none of our functions and modules ends as it
-        does: then it is a setting or an attribute, not what a module that is gone had.
+        A name that begins with no module is accepted unless one of our functions or modules ends
+        with it: then it is a setting or an attribute.
         """
         if parts[0] not in self.parts:
             return "_" not in parts[-1] or parts[-1] not in self.functions | self.parts
@@ -89,7 +89,7 @@ def module_place(path: Path) -> tuple[str, ...]:
 
 
 def imported_modules(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The modules of import statements."""
+    """Returns the modules of import statements."""
     for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module)):
@@ -122,14 +122,14 @@ def top_names(tree: ast.Module) -> set[str]:
 
 
 def local_variables(nodes: Iterable[ast.AST]) -> set[str]:
-    """The parameters, fields and variables of a module."""
+    """Returns the parameters, fields and variables of a module."""
     return {node.arg for node in nodes if isinstance(node, ast.arg)} | {
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
 
 
 def texts(source: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
-    """The docstrings and comments of a file, and the line of each."""
+    """Returns the docstrings and comments of a file, and the line of each."""
     for node in nodes:
         match node:
             case ast.Module() | ast.ClassDef() | ast.FunctionDef() if text := ast.get_docstring(
@@ -142,7 +142,7 @@ def texts(source: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def test_what_docstrings_name_exists():
-    """A module that gets another name gets it where it is spoken of."""
+    """Text that names a renamed module must be changed too."""
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     trees = {path: ast.parse(source) for path, source in sources.items()}
     nodes = {path: list(ast.walk(tree)) for path, tree in trees.items()}

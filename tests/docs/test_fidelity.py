@@ -22,15 +22,15 @@ ROWS = [
 
 @cache
 def functions(path: str) -> dict[str, ast.FunctionDef]:
-    """The functions of a test module, by name."""
+    """Returns the functions of a test module, by name."""
     file = ROOT / path
     tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def needs_recordings(path: str, name: str) -> bool:
-    """Whether a test asks for the folder of whole recorded directories, itself or by a fixture of
-    its module.
+    """Returns whether a test asks for the folder of whole recorded directories, itself or by a
+    fixture of its module.
     """
     arguments = {argument.arg for argument in functions(path)[name].args.args}
     return "shared" in arguments or any(
@@ -39,7 +39,6 @@ def needs_recordings(path: str, name: str) -> bool:
 
 
 def test_a_referenced_test_exists():
-    """A test that was renamed is renamed in the page too."""
     references = {(path, name) for _, path, name in TEST_REFERENCE.findall(TEXT)}
     assert [
         (path, name)
@@ -50,7 +49,7 @@ def test_a_referenced_test_exists():
 
 @all_cases("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
 def test_a_row_has_a_test_and_a_release(row):
-    """What is claimed, what shows it, and which Kafka it was held against."""
+    """The claim, the test that shows it, and the Kafka release that it was compared with."""
     _, claim, tests, against, _ = row.split("|")
     assert claim.strip() and TEST_REFERENCE.search(tests) and re.search(r"\b\d+\.\d+", against)
 
@@ -66,12 +65,12 @@ def test_what_needs_the_recordings_is_marked():
 
 @all_cases("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
 def test_a_row_has_a_test_that_runs_on_any_machine(row):
-    """No claim rests on tests alone that are skipped without the recorded directories."""
+    """No claim depends only on tests that are skipped without the recorded directories."""
     assert [name for mark, _, name in TEST_REFERENCE.findall(row) if not mark]
 
 
 def test_every_consequence_of_a_finding_was_seen_or_is_said_to_be_by_the_source():
-    """Each code of a finding is there once; one that no test shows says so itself."""
+    """Each code of a finding appears once; one that no test shows says so."""
     section = TEXT.partition("## The consequences of findings\n")[2].partition("\n## ")[0]
     by_source = section.partition("Known from Kafka's source alone")[2]
     names = re.findall(r"`([a-z]+(?:-[a-z0-9]+)+)`", re.sub(r"\| `tests/.*", "", section))
@@ -82,7 +81,7 @@ def test_every_consequence_of_a_finding_was_seen_or_is_said_to_be_by_the_source(
 
 
 def test_what_is_counted_by_our_own_readers_is_not_called_exact():
-    """Totals that agree with one another show nothing of Kafka; each test of them is named."""
+    """Totals that agree with one another prove nothing about Kafka; each test of them is named."""
     sections = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
     path = "tests/pipeline/test_totals.py"
     references = {

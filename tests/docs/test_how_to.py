@@ -39,7 +39,7 @@ def commands(block: str) -> list[tuple[str, list[str]]]:
 
 
 def printed(command: str, folder: Path) -> list[str]:
-    """The lines of its stdout, the folder as the pages write it."""
+    """Returns the lines of its stdout, with the folder as the pages write it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     script = f'kafkaviz() {{ "{sys.executable}" -m kafkaviz "$@"; }}\n{command}'
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
@@ -68,9 +68,7 @@ def missing(expected: list[str], lines: list[str]) -> list[str]:
     ],
 )
 def test_a_how_to_prints_what_it_tells(page, tmp_path):
-    """The commands of a page, one after the other in one folder; blocks of text are parts of what
-    was printed before them.
-    """
+    """The commands of a page run in one folder; blocks of text are parts of earlier output."""
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     everything: list[str] = []
     ran = 0
@@ -87,6 +85,5 @@ def test_a_how_to_prints_what_it_tells(page, tmp_path):
 
 
 def test_a_line_that_does_not_come_is_named():
-    """Also one that comes too early."""
     assert missing(["a", "...", "c"], ["a", "b", "c "]) == []
     assert missing(["b", "a"], ["a", "b"]) == ["a"]

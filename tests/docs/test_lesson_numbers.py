@@ -27,7 +27,6 @@ SHORT_STEPS = [step for step in STEPS if step.is_short]
     ],
 )
 def test_a_page_says_how_long_the_lessons_are(page, words):
-    """All of them, and the short track."""
     expected = words.format(
         steps=len(STEPS),
         minutes=sum(step.minutes for step in STEPS),
@@ -38,7 +37,6 @@ def test_a_page_says_how_long_the_lessons_are(page, words):
 
 
 def test_the_table_of_the_lessons_is_theirs():
-    """Title and minutes, and those of the short track."""
     rows = []
     for number, lesson in enumerate(LESSONS, 1):
         short = sum(step.minutes for step in lesson.steps if step.is_short)

@@ -27,7 +27,6 @@ def step_source(lesson_number: int, number: int) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:50])
 def test_a_claim_stands_where_the_table_says(row):
-    """In the words of the last column."""
     _, verdict, step, words = row
     lesson_number, number = map(int, step.split("."))
     assert verdict in {"right", "mended", "answered"}

@@ -8,7 +8,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "object-stores.md").read
 
 
 def test_the_sizes_of_requests_are_documented_right():
-    """A point, a sequence, and how much is kept."""
+    """A single read, a sequence, and the size of the cache."""
     assert block_cache.POINT_BYTES == 512 << 10 and "of a larger one brings 512 KiB" in PAGE
     assert block_cache.WHOLE_BYTES == 1 << 20 and "at most 1 MiB comes whole" in PAGE
     assert block_cache.comes_whole(Path(f"{0:020d}.index"), 8 << 20)
@@ -20,7 +20,7 @@ def test_the_sizes_of_requests_are_documented_right():
 
 
 def test_how_long_is_waited_is_documented_right():
-    """For a store, and until a listing is made again."""
+    """For a store, and until a listing is repeated."""
     assert (file_system.ATTEMPTS, file_system.REQUEST_S) == (3, 20)
     assert "three attempts are made, of 20\nseconds each at most" in PAGE
     assert (mirror.LISTING_S, mirror.LISTING_SHARE) == (10, 20)
@@ -28,7 +28,6 @@ def test_how_long_is_waited_is_documented_right():
 
 
 def test_every_scheme_is_documented():
-    """With what an address may say."""
     schemes = (*address.SCHEMES, "s3a")
     assert [scheme for scheme in schemes if f"`{scheme}://" not in PAGE] == []
     assert all(f"`{name}" in PAGE or f"?{name}=" in PAGE for name in address.PARAMETERS["s3"])

@@ -1,5 +1,5 @@
-"""The architecture, CONTRIBUTING.md and the README name files that are there, and the file in which
-a name is defined.
+"""The architecture, CONTRIBUTING.md and the README name existing files, and the file in which a
+name is defined.
 """
 
 import ast
@@ -59,8 +59,8 @@ def wrong_links(document: str, text: str) -> list[str]:
 
 
 def missing_paths(text: str, paths: frozenset[str]) -> list[str]:
-    """Paths in backticks that are neither one of the repository nor the end of one; NAME stands for
-    one name.
+    """Returns paths in backticks that are neither one of the repository nor the end of one; NAME
+    stands for any name.
     """
     return [
         code
@@ -119,7 +119,6 @@ def _names(node: ast.stmt) -> list[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_link_leads_to_the_file_that_its_text_names(document):
-    """By its name, or by the end of its path."""
     text = (ROOT / document).read_text(encoding="utf-8")
     assert LINK.search(text)
     assert wrong_links(document, text) == []
@@ -127,7 +126,6 @@ def test_a_link_leads_to_the_file_that_its_text_names(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_path_is_there(document, paths):
-    """From the top of the repository, or the end of it where the text says the rest."""
     text = (ROOT / document).read_text(encoding="utf-8")
     assert any(map(PATH.fullmatch, CODE.findall(text)))
     assert missing_paths(text, paths) == []
@@ -135,14 +133,13 @@ def test_a_path_is_there(document, paths):
 
 @pytest.mark.parametrize("document", DOCUMENTS[:2])
 def test_a_name_is_defined_in_the_file_beside_it(document, paths):
-    """A function that moved is followed by its new file."""
+    """The text must follow a function that moved."""
     text = (ROOT / document).read_text(encoding="utf-8")
     assert DEFINITION.search(text)
     assert undefined_names(document, text, paths) == []
 
 
 def test_each_fault_is_found(paths):
-    """The searches themselves."""
     text = (
         "`ROOT` and `moved` in [test_paths.py](tests/docs/test_paths.py), `_TABLE` in\n"
         "`findings/finding.py`, `Finding.lost` ([finding](kafkaviz/analysis/findings/finding.py)), "
@@ -169,7 +166,7 @@ def test_the_readme_names_every_command():
 
 @pytest.mark.parametrize("room", ["app", "log", "pipeline", "simulate", "workshop"])
 def test_the_house_names_every_folder(room):
-    """Of those rooms whose folders are ideas of their own; in the others one is a subject."""
+    """Except rooms whose folders are only one subject."""
     house = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
     folders = {path.parent.name for path in (ROOT / "kafkaviz" / room).glob("*/__init__.py")}
     assert folders and {name for name in folders if f"{name}/" not in house} == set()

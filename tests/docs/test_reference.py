@@ -1,6 +1,4 @@
-"""The pages that are made from the code are as the code has them, and every link in docs/ leads
-somewhere.
-"""
+"""The pages that are made from the code are up to date, and every link in docs/ leads somewhere."""
 
 import re
 from pathlib import Path
@@ -27,13 +25,13 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 @pytest.mark.parametrize("name", ["commands.md", "data-source.md"])
 def test_a_generated_page_is_as_the_code_has_it(name):
-    """After a change of an option or a column: make docs."""
+    """`make docs` updates it after a change of an option or a column."""
     page = reference.pages()[DOCS / name]
     assert (DOCS / name).read_text(encoding="utf-8") == page
 
 
 def test_every_command_and_option_is_documented():
-    """A section a command; the usage of one that must be given one of three says so."""
+    """One section per command; the usage shows alternatives of which one is required."""
     page = reference.commands_page()
     assert [name for name in COMMANDS if f"\n## kafkaviz {name}\n" not in page] == []
     assert (
@@ -48,14 +46,14 @@ def test_every_command_and_option_is_documented():
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_table_has_every_column(name):
-    """In the order in which Spark gives them, those of the options at the end."""
+    """In Spark's order, with those of the options at the end."""
     table = dict(reference.tables())[name]
     names = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert names == columns(name, parse_options(EVERYTHING)).names
 
 
 def test_types_are_those_that_spark_names():
-    """As Spark itself makes them of the Arrow schema."""
+    """As Spark converts the Arrow schema."""
     types = pytest.importorskip("pyspark.sql.pandas.types")
     for name in FORMATS:
         for field in columns(name, parse_options({"payload": "true"})):
@@ -86,7 +84,7 @@ def test_a_page_without_a_mark_is_noticed():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page):
-    """To a file of the repository, and to a heading of it where one is named."""
+    """To a file of the repository, and to a heading in it if one is named."""
     faults = []
     for target in LINK.findall(
         re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -19,7 +19,7 @@ SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
 
 
 def test_the_limits_of_uploads_are_documented_right():
-    """Kinds, size, what may be unpacked, for how long."""
+    """Kinds, size, what may be unpacked, and for how long."""
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE
     assert archive.RESERVE_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
@@ -47,7 +47,7 @@ def test_the_limits_of_uploads_are_documented_right():
 
 
 def test_only_this_machine_may_ask_by_default():
-    """And pages of other sites may not, whoever serves it."""
+    """Pages of other sites may not, whoever serves it."""
     assert SETTINGS["server"]["address"] == "127.0.0.1"
     off = [
         name
@@ -61,9 +61,7 @@ def test_only_this_machine_may_ask_by_default():
     not Path("/proc/net/tcp").exists(), reason="needs Linux to tell who listens where"
 )
 def test_the_port_is_closed_to_others(tmp_path):
-    """As the system sees it: the server of `kafkaviz app`, started elsewhere, listens on 127.0.0.1
-    and on nothing else.
-    """
+    """The server of `kafkaviz app`, started elsewhere, listens on 127.0.0.1 and on nothing else."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -91,5 +89,4 @@ def test_the_port_is_closed_to_others(tmp_path):
 
 
 def _environment() -> dict[str, str]:
-    """Without settings of Streamlit's."""
     return {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}

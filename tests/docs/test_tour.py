@@ -11,7 +11,7 @@ MAX_BYTES = 3_000_000
 
 
 def test_every_picture_is_shown_and_every_page_has_one():
-    """In the tour's text, and among what make screenshots takes."""
+    """In the tour's text, and in the list of make screenshots."""
     names = re.findall(r"\]\(tour/([\w-]+)\.webp\)", (DOCS / "tour.md").read_text(encoding="utf-8"))
     assert sorted(names) == sorted(PICTURES)
     pytest.importorskip(

@@ -1,4 +1,4 @@
-"""The example scripts on a real broker, against the same questions asked of the plain reader."""
+"""The example scripts on a real broker, compared with the plain reader's answers."""
 
 import os
 import runpy
@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture
 def printed(spark, capsys) -> Callable[..., list[list[str]]]:
-    """The cells of the table that a script prints on the Spark of the test run, the header
+    """Returns the cells of the table that a script prints on the Spark of the test run, the header
     first.
     """
 
@@ -36,14 +36,12 @@ def printed(spark, capsys) -> Callable[..., list[list[str]]]:
 
 
 def cells(text: str) -> list[list[str]]:
-    """Returns the cells of the table that Spark has printed."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 @pytest.mark.slow
 def test_densest_topics(some_partitions, printed):
-    """The least bytes an entry first."""
     header, *rows = printed("densest_topics.py", str(some_partitions))
     assert header == [
         "topic",
@@ -79,9 +77,7 @@ def test_densest_topics(some_partitions, printed):
 
 @pytest.mark.slow
 def test_densest_topics_of_segments_without_their_indexes(tmp_path, printed):
-    """What has no .index has no share in the bytes of an entry; without a .timeindex the .index
-    counts.
-    """
+    """A segment without an .index has no bytes per entry; without a .timeindex the .index counts."""
     directory = whole_logs.broker(tmp_path / "made")
     for first in (0, 200, 400):
         batches = [whole_logs.batch(first + n, [whole_logs.START_MS]) for n in range(200)]
@@ -105,7 +101,7 @@ def test_densest_topics_of_segments_without_their_indexes(tmp_path, printed):
 
 @pytest.mark.nightly
 def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
-    """Its active indexes are as long as they may grow; what is written of them counts."""
+    """Its active indexes are preallocated; only the written part counts."""
     _, *rows = printed("densest_topics.py", str(killed))
     written: dict[str, int] = {}
     for partition in open_broker(killed).partitions:
@@ -123,7 +119,7 @@ def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("topics", "late_s"), [("sensors-*", 60), ("*", 1)])
 def test_late_records(clean, printed, topics, late_s):
-    """Of the topic whose sensors report late, and of all: a transaction marker is no record."""
+    """Of the topic whose sensors report late, and of all; a transaction marker is not a record."""
     header, *rows = printed(
         "late_records.py", str(clean), "--late-s", str(late_s), "--topics", topics
     )
@@ -162,7 +158,7 @@ def test_late_records(clean, printed, topics, late_s):
 
 @pytest.mark.slow
 def test_backfill(some_partitions, printed, spark):
-    """An hour and a topic a row, from a time on: as many records, bytes and keys as the logs have."""
+    """One row per hour and topic: the records, bytes and keys of the logs."""
     since_ms = 1_700_000_000_000
     header, *rows = printed(
         "backfill.py",
@@ -201,7 +197,7 @@ def test_backfill(some_partitions, printed, spark):
 
 
 def test_a_backfill_reads_files_or_a_cluster(capsys):
-    """Not both, and not neither: one line, before Spark is started."""
+    """Both, or neither, is refused in one line before Spark is started."""
     main = runpy.run_path(str(EXAMPLES / "backfill.py"))["main"]
     for arguments in (["--servers", "kafka:9092", "somewhere"], []):
         with pytest.raises(SystemExit):
@@ -211,7 +207,7 @@ def test_a_backfill_reads_files_or_a_cluster(capsys):
 
 @pytest.mark.slow
 def test_two_replicas_by_their_catalogs(cache, tmp_path, spark, capsys):
-    """What differs between the brokers of an unclean election, as told of them; no .log is read."""
+    """The differences of an unclean election, without reading a .log."""
     catalogs = [tmp_path / side for side in "ab"]
     for catalog, source in zip(catalogs, REPLICAS, strict=True):
         ingest_in_process(source, catalog=catalog)
@@ -236,7 +232,7 @@ def test_two_replicas_by_their_catalogs(cache, tmp_path, spark, capsys):
 @pytest.mark.nightly
 @pytest.mark.parametrize("script", ["densest_topics.py", "late_records.py"])
 def test_a_script_runs_by_itself(clean, script):
-    """As a reader starts it: in a process, and on a Spark, of its own."""
+    """In a process of its own, with a Spark of its own."""
     command = [sys.executable, str(EXAMPLES / script), str(clean), "--master", MASTER]
     environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

@@ -1,4 +1,4 @@
-"""The example notebook, cell by cell: what each shows."""
+"""The example notebook, cell by cell."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_every_cell_runs_and_shows_something(document, tmp_path, monkeypatch):
 
 
 def test_it_is_kept_without_outputs(document):
-    """They would be of one machine; and every cell has an id of its own, as nbformat 4.5 asks."""
+    """Outputs belong to one machine; and every cell has an id, which nbformat 4.5 requires."""
     cells = document["cells"]
     assert [cell for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
     assert len({cell["id"] for cell in cells}) == len(cells)

@@ -16,13 +16,11 @@ TOLD_S = 60
 
 
 def main() -> int:
-    """0 if nothing escaped."""
     seed, case = int(os.environ.get("SEED") or 1), os.environ.get("CASE")
     return _run_case(seed, int(case)) if case else _all(seed)
 
 
 def _all(seed: int) -> int:
-    """Runs the soak and prints one line per minute."""
     minutes, inputs = float(os.environ.get("MINUTES") or 10), os.environ.get("INPUTS")
     seconds = float("inf") if inputs and not os.environ.get("MINUTES") else 60 * minutes
     started = last_report_s = time.monotonic()
@@ -48,7 +46,6 @@ def _all(seed: int) -> int:
 
 
 def _run_case(seed: int, case: int) -> int:
-    """Runs one case and prints its input, and the traceback of an escape."""
     targets = soak.loaded(soak.TARGETS)
     with tempfile.TemporaryDirectory(prefix="kafkaviz-fuzz-") as folder:
         os.environ |= {"KAFKAVIZ_FUZZ": folder, "KAFKAVIZ_CACHE": str(Path(folder) / "cache")}

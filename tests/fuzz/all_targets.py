@@ -1,5 +1,5 @@
-"""All targets: those in memory, those that people write, and those that open files, which are
-slower and so have a small share.
+"""All targets: those in memory, those of texts that people write, and those that open files, which
+are slower and have a small share.
 """
 
 from tests.fuzz.commanded import COMMANDED

@@ -1,5 +1,5 @@
 """Whole commands on damaged directories: tuning, rebuilding, replaying, the report. Each gives a
-result or one line of error; no exception leaves main.
+result or one line of error, and no exception leaves main.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ COMMANDS = (
 
 
 def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
-    """One of them, on the directory or on a topic-partition of it."""
+    """Runs one of them on the directory or on a topic-partition of it."""
     out = Path(os.environ["KAFKAVIZ_FUZZ"]) / "out"
     with written(tree) as root:
         partition = root / draw.choice(sorted({name.partition("/")[0] for name in tree} or {"a-0"}))

@@ -1,8 +1,7 @@
-"""The readers that open files: a damaged directory is written out, read whole by one of them, and
-removed.
+"""The readers that open files: a damaged directory is written, read by one of them, and removed.
 
-Its names are the seed's or damaged ones. What opening a directory may refuse (CannotOpen) is no
-escape; behind that each reader has to stand whatever the files hold.
+Its names are the seed's or damaged ones. CannotOpen at the opening is no escape; after that each
+reader must accept whatever the files hold.
 """
 
 import io
@@ -64,9 +63,7 @@ MTIME_NS = 1_700_000_000_000_000_000
 
 @contextmanager
 def written(tree: Tree) -> Iterator[Path]:
-    """The directory that holds these files, while it is read: one a process, below the one that
-    TMPDIR names.
-    """
+    """Yields a directory with these files: one per process, below that of TMPDIR."""
     root = Path(os.environ["KAFKAVIZ_FUZZ"]) / "broker"
     try:
         for name, data in tree.items():
@@ -81,7 +78,7 @@ def written(tree: Tree) -> Iterator[Path]:
 
 
 def _opened(root: Path) -> Broker | None:
-    """The broker; None where it may well be refused."""
+    """Returns the broker, or None if opening it is refused."""
     try:
         return open_broker(root)
     except CannotOpen:
@@ -89,8 +86,8 @@ def _opened(root: Path) -> Broker | None:
 
 
 def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Every segment of a directory: its batches, both indexes, their links, the records of each
-    batch, its other files.
+    """Reads every segment of a directory: its batches, both indexes, their links, the records of
+    each batch, its other files.
     """
     with written(tree) as root:
         broker = _opened(root)
@@ -117,7 +114,7 @@ def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def _standing(call) -> None:
-    """Runs what may say that bytes are corrupt."""
+    """Runs a reader that may report corrupt bytes."""
     with suppress(CorruptFile):
         call()
 
@@ -176,7 +173,6 @@ def _covering(ranges: list, start: int, stop: int) -> None:
 
 
 def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Runs the check: findings and predicted start, as text and as JSON."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is not None:
@@ -186,7 +182,6 @@ def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
-    """The metadata log's state and the settings of each topic."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is not None:
@@ -231,7 +226,7 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
-    """The rows that an ingest makes of each segment, into Parquet files."""
+    """Writes the rows of each segment into Parquet files, as an ingest does."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is None:
@@ -264,7 +259,6 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def draw_file(draw: Random) -> tuple[Tree, Tree]:
-    """Returns a file with the files read together with it, as in the seed and damaged."""
     if draw.random() < 0.6:
         log = draw.choice(seeds.logs())
         return {f"a-0/{LOG}": log}, {f"a-0/{LOG}": mutated_log(log, draw, seeds.logs())}
@@ -272,14 +266,14 @@ def draw_file(draw: Random) -> tuple[Tree, Tree]:
 
 
 def read_text_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """kafkaviz dump as text: a status, whatever the file; and every line of a log before the
-    damage.
+    """Runs kafkaviz dump as text: it has a status for any file, and prints every line of a log
+    before the damage.
     """
     _read_dump(seed, tree, draw, text)
 
 
 def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """kafkaviz dump --json, in the same way."""
+    """Runs kafkaviz dump --json in the same way."""
     _read_dump(seed, tree, draw, json_lines)
 
 
@@ -341,13 +335,13 @@ def _dumped(form, dump_options: dumping.DumpOptions) -> bytes:
 
 
 def _without_size(output: bytes, form) -> bytes:
-    """A dump without the size of the file in its first line of JSON."""
+    """Returns a dump without the size of the file in its first line of JSON."""
     return output.partition(b"\n")[2] if form is json_lines else output
 
 
 def _before(output: bytes, form, batches: int) -> bytes:
-    """Returns the part of a dump up to the line of the last of this many batches; its records may
-    fail because of later damage.
+    """Returns the part of a dump up to the last of this many batches, whose records may fail
+    because of later damage.
     """
     output = _without_size(output, form)
     line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"
@@ -360,9 +354,7 @@ def _before(output: bytes, form, batches: int) -> bytes:
 
 @lru_cache(1)
 def _archives() -> tuple[tuple[str, bytes], ...]:
-    """A few small directories, packed in every way, and what hostile hands packed; as often one as
-    the other.
-    """
+    """Yields small directories packed in every way, and as many hostile archives."""
     problems = []
     for tree in seeds.partitions()[1:3] + seeds.brokers()[:1]:
         for suffix, mode in ((".tar", "w"), (".tar.gz", "w:gz"), (".tgz", "w:gz")):
@@ -389,7 +381,7 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
 
 
 def draw_archive(draw: Random) -> tuple[Tree, Tree]:
-    """An archive, damaged."""
+    """Returns a damaged archive."""
     suffix, data = draw.choice(_archives())
     start = data[:16_000]
     changed = mutated(start, draw, [draw.choice(_archives())[1][:16_000]])
@@ -397,7 +389,7 @@ def draw_archive(draw: Random) -> tuple[Tree, Tree]:
 
 
 def read_archive(seed: Tree, tree: Tree, draw: Random) -> None:
-    """An archive: unpacked, or one line that says why not; never a file outside its folder."""
+    """Reads an archive: it is unpacked or refused in one line, and never writes outside its folder."""
     with written(tree) as root:
         cache = Path(os.environ["KAFKAVIZ_CACHE"])
         try:

@@ -1,6 +1,6 @@
-"""The readers of what people write: workloads in TOML, and lessons in Markdown.
+"""The readers of texts that people write: workloads in TOML, and lessons in Markdown.
 
-One line each for what is wrong, and nothing else.
+Each fault is one line.
 """
 
 from functools import cache
@@ -35,14 +35,12 @@ NUMBERS = (
 
 @cache
 def workloads() -> tuple[bytes, ...]:
-    """Returns the included workloads, as files and as written back."""
     texts = [preset_text(name) for name in PRESETS]
     return tuple(text.encode() for text in chain(texts, (to_toml(load(text)) for text in texts)))
 
 
 @cache
 def lesson_files() -> tuple[bytes, ...]:
-    """Returns the lessons of the Workshop."""
     return tuple(
         path.read_bytes()
         for path in sorted(Path(lessons.LESSONS_FOLDER).glob("*.md"))
@@ -51,7 +49,7 @@ def lesson_files() -> tuple[bytes, ...]:
 
 
 def mutated_values(data: bytes, draw: Random, others: tuple[bytes, ...]) -> bytes:
-    """A text whose words are changed, or some of whose values are."""
+    """Returns a text whose words or values are changed."""
     if draw.random() < 0.5:
         return mutated_text(data, draw, others)
     lines = data.splitlines()
@@ -79,7 +77,7 @@ def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
-    """A lesson, or its faults, each on a line of the file."""
+    """Reads a lesson, or expects its faults, each on a line of the file."""
     text = data.decode("utf-8", "replace")
     lesson, faults = lessons.parse(text, LESSON, KINDS)
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")

@@ -28,7 +28,7 @@ def _refuses(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _hides(seed: bytes, data: bytes, draw: Random) -> None:
-    """A walk that gives up a log in which anything is wrong."""
+    """A walk that gives up if anything in a log is wrong."""
     batches, end = walk(data)
     expect_batches(seed, data, batches if end.reason == "end" else batches[:0])
 
@@ -39,7 +39,7 @@ def _hoards(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _asks(seed: bytes, data: bytes, draw: Random) -> None:
-    """For as much room as a size in the data says, unlooked at."""
+    """Allocates as much as a size in the data says."""
     if data != seed:
         np.empty(1 << 40, np.uint8)
 

@@ -1,8 +1,7 @@
-"""Damage, drawn at random: cheap, of many kinds, and the same every time for the same draw.
+"""Damage, drawn at random: cheap, of many kinds, and the same for the same draw.
 
-Most kinds know nothing of a format. Those for batches change one field, or what is compressed, and
-then mend lengths and checksum: a reader that would have stopped at a wrong checksum goes on into
-the damage behind it.
+Most kinds know no format. Those for batches change one field, or the compressed content, and then
+correct lengths and checksum, so that a reader does not stop at a wrong checksum.
 """
 
 import struct
@@ -38,7 +37,7 @@ Mutator = Callable[[bytearray, Random, Sequence[bytes]], None]
 
 
 def mutated(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """The data with one to a few damages; others: what may be spliced in."""
+    """Returns the data with one to a few damages; `others` may be spliced in."""
     changed = bytearray(data)
     for _ in range(1 + min(int(draw.expovariate(1)), 5)):
         draw.choice(PLAIN)(changed, draw, others)
@@ -53,7 +52,7 @@ def _place(data: bytearray, draw: Random) -> int:
 
 
 def _stretch(data: bytearray, draw: Random) -> tuple[int, int]:
-    """The first byte and the end of a stretch, mostly a short one."""
+    """Returns the bounds of a stretch, mostly a short one."""
     start = _place(data, draw)
     return start, min(
         len(data), start + 1 + int(draw.expovariate(1 / 16 if draw.random() < 0.8 else 1 / 400))
@@ -71,7 +70,7 @@ def _set(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
 
 
 def _number(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
-    """A number of 2, 4 or 8 bytes, sometimes one that is close to the size of the data."""
+    """Returns a number of 2, 4 or 8 bytes, sometimes one close to the size of the data."""
     size = draw.choice((2, 4, 4, 8))
     number = draw.choice(NUMBERS) if draw.random() < 0.7 else len(data) + draw.randint(-70, 2)
     at = _place(data, draw)
@@ -140,7 +139,7 @@ def _pad(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
 
 
 def _splice(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
-    """The start of this and the end of another, or a stretch of another in the middle of this."""
+    """Joins the start of this and the end of another, or puts a stretch of another into this."""
     if others:
         other = draw.choice(others)
         if draw.random() < 0.5:
@@ -229,7 +228,7 @@ def mended(data: bytes) -> bytes:
 
 
 def _in_header(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
-    """One field of a header set to a number that is seldom there, or close to the one that is."""
+    """Sets one field of a header to an unusual number, or one close to its own."""
     header = (
         HEADER if MAGIC_2 <= data[MAGIC_AT] < 128 and len(data) >= HEADER_BYTES else LEGACY_HEADER
     )
@@ -268,7 +267,7 @@ def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
 
 
 def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
-    """A message of magic 0 or 1: the messages in a wrapper, or key and value."""
+    """Damages a message of magic 0 or 1: the messages in a wrapper, or key and value."""
     at = LEGACY_HEADER.itemsize if data[MAGIC_AT] else LEGACY_HEADER.itemsize - 8
     messages = legacy_messages.read(data, 1 << 20)
     codec_id = data[MAGIC_AT + 1] & CODEC_MASK
@@ -290,7 +289,7 @@ def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
 
 
 def mutated_snapshot(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """A producer snapshot, mostly with a checksum that is right."""
+    """Damages a producer snapshot, mostly with a right checksum."""
     changed = bytearray(mutated(data, draw, others))
     if draw.random() < 0.8 and len(changed) >= producer_snapshot.HEADER.itemsize:
         if draw.random() < 0.7:
@@ -343,7 +342,7 @@ WORDS = (
 
 
 def mutated_text(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """A text: words and lines changed, or any bytes."""
+    """Changes words and lines of a text, or any bytes."""
     if draw.random() < 0.3:
         return mutated(data, draw, others)
     parts = (
@@ -366,7 +365,7 @@ def mutated_text(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byt
 
 
 def mutated_file(name: str, data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """A file, damaged as suits what its name says that it is."""
+    """Damages a file by the kind of its name."""
     last = name.rpartition("/")[2]
     if ".log" in last or last.endswith((".checkpoint", ".checkpoint.part")):
         return mutated_log(data, draw, others)
@@ -393,8 +392,8 @@ NAMES = ("orders-0", "orders-00", "x", "-0", "a-", "orders-0-delete", *MOVED)
 
 
 def mutated_tree(tree: Tree, draw: Random) -> Tree:
-    """A directory of which one file or a few are damaged, exchanged, missing, empty, added,
-    renamed; or a directory in it is.
+    """Damages, exchanges, removes, empties, adds or renames a file or a few of a directory, or a
+    folder in it.
     """
     changed = dict(tree)
     for _ in range(1 + min(int(draw.expovariate(1)), 3)):

@@ -1,9 +1,9 @@
-"""What the soak starts from: small pieces of what real Kafka wrote, of every format, from
-tests/data and sample_data.
+"""The seeds of the soak: small pieces of real Kafka's files in every format, from tests/data and
+sample_data.
 
-Whole directories are values too: {"orders-0/00000000000000000000.log": b"..."}. Logs are cut behind
-a few batches, and their indexes behind the last entry that still leads into them, so that reading a
-directory takes milliseconds.
+Whole directories are values too: {"orders-0/00000000000000000000.log": b"..."}. Logs are cut after
+a few batches and their indexes after the last entry into them, so that reading a directory takes
+milliseconds.
 """
 
 import base64
@@ -41,22 +41,18 @@ Tree = dict[str, bytes]
 
 
 class Body(NamedTuple):
-    """A record's key and value, and which decoder they are for."""
-
     decoder: str
     key: bytes | None
     value: bytes | None
 
 
 class Text(NamedTuple):
-    """A small text file."""
-
     name: str
     data: bytes
 
 
 class Packed(NamedTuple):
-    """What a codec made, without the header of a batch."""
+    """Compressed data without the header of a batch."""
 
     codec: str
     data: bytes
@@ -69,7 +65,7 @@ def _lines(name: str) -> Iterator[dict]:
 
 @cache
 def batches() -> tuple[bytes, ...]:
-    """Single batches of all magics and codecs, whole ones and damaged ones."""
+    """Returns single batches of all magics and codecs, whole and damaged."""
     batches_read = [
         *(bytes.fromhex(line["hex"]) for line in _lines("batches")),
         tiny_batch(MANY_RECORDS),
@@ -80,8 +76,8 @@ def batches() -> tuple[bytes, ...]:
 
 @cache
 def logs() -> tuple[bytes, ...]:
-    """Logs of a few batches: recorded stretches, whole small ones, and batches of all magics behind
-    each other.
+    """Returns logs of a few batches: recorded stretches, whole small ones, and batches of all
+    magics in a row.
     """
     recorded = [bytes.fromhex(line["hex"]) for line in _lines("legacy_logs")]
     recorded += [gzip.decompress(base64.b64decode(line["log_gz"])) for line in _lines("recoveries")]
@@ -102,31 +98,29 @@ def logs() -> tuple[bytes, ...]:
 
 @cache
 def offset_indexes() -> tuple[bytes, ...]:
-    """Whole .index files; of a long one its beginning and a few of the zeros at its end."""
+    """Returns whole .index files; of a long one its beginning and a few of the zeros at its end."""
     return _indexes(".index")
 
 
 @cache
 def time_indexes() -> tuple[bytes, ...]:
-    """Whole .timeindex files, in the same way."""
+    """Returns whole .timeindex files in the same way."""
     return _indexes(".timeindex")
 
 
 @cache
 def txn_indexes() -> tuple[bytes, ...]:
-    """Whole .txnindex files."""
     return tuple(bytes.fromhex(line["hex"]) for line in _lines("txn-index") if line["hex"])
 
 
 @cache
 def snapshots() -> tuple[bytes, ...]:
-    """Producer snapshots."""
     return tuple(bytes.fromhex(line["hex"]) for line in _lines("producer-snapshots") if line["hex"])
 
 
 @cache
 def bodies() -> tuple[Body, ...]:
-    """Keys and values of control records, KRaft's, and those of Kafka's own topics."""
+    """Returns keys and values of control records, of KRaft's, and of Kafka's own topics."""
     return tuple(
         Body(line["decoder"], _unhex(line["key"]), _unhex(line["value"]))
         for line in _lines("printed_bodies")
@@ -135,7 +129,7 @@ def bodies() -> tuple[Body, ...]:
 
 @cache
 def texts() -> tuple[Text, ...]:
-    """The small text files of broker directories, and some in the forms of other releases."""
+    """Returns the small text files of broker directories, some in the forms of other releases."""
     lines = [
         Text(Path(name).name, data)
         for name, data in _sample().items()
@@ -170,7 +164,7 @@ def texts() -> tuple[Text, ...]:
 
 
 def _manifests() -> Iterator[bytes]:
-    """Returns manifests of a remote segment in chunks of one size, and in compressed ones."""
+    """Returns manifests of a remote segment with chunks of one size, and with compressed ones."""
     files = ("offset", "timestamp", "producerSnapshot", "leaderEpoch")
     remote = {
         "remoteLogSegmentId": {
@@ -204,7 +198,7 @@ def _manifests() -> Iterator[bytes]:
 
 @cache
 def packed() -> tuple[Packed, ...]:
-    """The records of compressed batches, as their codec left them."""
+    """Returns the records of compressed batches, as their codec left them."""
     complete = [
         (batch, row)
         for batch in batches()
@@ -223,14 +217,14 @@ def packed() -> tuple[Packed, ...]:
 
 @cache
 def partitions() -> tuple[Tree, ...]:
-    """Topic-partition directories of one to three small segments."""
+    """Returns topic-partition directories of one to three small segments."""
     return tuple(_partitions())
 
 
 @cache
 def brokers() -> tuple[Tree, ...]:
-    """Broker directories: KRaft's metadata log, internal topics and others, stopped cleanly and
-    not.
+    """Returns broker directories: KRaft's metadata log, internal topics and others, stopped cleanly
+    and not.
     """
     root = {name: data for name, data in _sample().items() if "/" not in name}
     metadata, *others = _of_sample()
@@ -261,8 +255,8 @@ def _partitions() -> Iterator[Tree]:
 
 
 def _of_sample() -> list[Tree]:
-    """The partitions of the sample, the metadata log first, each cut to its first segments and
-    those to their first batches.
+    """Returns the partitions of the sample, the metadata log first, each cut to its first segments
+    and those to their first batches.
     """
     names = dict.fromkeys(name.partition("/")[0] for name in _sample() if "/" in name)
     return [
@@ -272,7 +266,7 @@ def _of_sample() -> list[Tree]:
 
 
 def _indexed_legacy() -> Tree:
-    """A directory of messages of magic 0 and 1, with entries that lead to some of them."""
+    """Returns a directory of messages of magic 0 and 1, with entries that lead to some of them."""
     tree: Tree = {}
     for number, line in enumerate(_lines("legacy_logs")):
         log = _cut(bytes.fromhex(line["hex"]), SEGMENT_BYTES)
@@ -293,8 +287,8 @@ def _indexed_legacy() -> Tree:
 
 
 def _small(tree: Tree) -> Tree:
-    """The first three segments of a partition, their logs cut, their indexes with the entries that
-    are left, and all other files.
+    """Returns the first three segments of a partition with cut logs, their remaining index entries,
+    and all other files.
     """
     stems = sorted({name[: -len(".log")] for name in tree if name.endswith(".log")})[:3]
     contents = {
@@ -332,7 +326,6 @@ def _cut(log: bytes, most_bytes: int) -> bytes:
 
 @cache
 def _sample() -> Tree:
-    """The damaged directory of sample_data, by path."""
     with tarfile.open(SAMPLE) as packed_tree:
         members = [member for member in packed_tree if member.isfile()]
         return {

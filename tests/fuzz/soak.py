@@ -1,18 +1,14 @@
-"""The soak: damaged inputs for every reader of the product, by the million, and what escapes them
-counted.
+"""The soak: every reader of the product reads damaged inputs by the million, and escapes are counted.
 
-A case is a number; with the seed of the run it decides the target, the bytes and the damage, so
-that SEED=... CASE=... is all it takes to see an escape again. Workers take every n-th case each. An
-escape is
+The seed of the run and the number of a case decide its target, bytes and damage, so SEED=...
+CASE=... repeats an escape. Workers take every n-th case each. An escape is
 
-    raised    anything that the reader does not say it raises, a Hidden of the target included, and
-    numpy's warnings of overflow
+    raised    an exception that the reader does not declare, a Hidden of the target, or numpy's
+              overflow warning
     slow      more than SLOW_S seconds of processor time for an input of a few kilobytes
-    memory    a case after which the peak of the process is MAX_BYTES higher, or that was refused
-    ROOM_BYTES more
-    stuck     no end after STUCK_S seconds; the worker is stopped, and another goes on behind the
-    case
-    died      the worker is gone, as by a fault of memory in compiled code
+    memory    the peak of the process rises by MAX_BYTES, or ROOM_BYTES more are refused
+    stuck     no end after STUCK_S seconds: another worker continues after the case
+    died      the worker is gone, as by a memory fault in compiled code
 """
 
 import faulthandler
@@ -44,9 +40,7 @@ KEPT_EACH = 3  # escapes of one target at one place that are told with their cas
 
 @dataclass(frozen=True)
 class Escape:
-    """What a reader did with the input of a case; place: the line it came from, where that is
-    known.
-    """
+    """An escape in a case. `place` is the line it came from, if known."""
 
     case: int
     target: str
@@ -62,7 +56,7 @@ class Escape:
 
 @dataclass
 class Soak:
-    """What a run found: inputs and seconds by target, escapes by (target, kind, place), and the
+    """The results of a run: inputs and seconds by target, escapes by (target, kind, place), and the
     first cases of each.
     """
 
@@ -74,11 +68,9 @@ class Soak:
 
     @property
     def total(self) -> int:
-        """How many damaged inputs were read."""
         return self.inputs.total()
 
     def add(self, escape: Escape) -> None:
-        """One more escape."""
         key = escape.target, escape.kind, escape.place
         self.escapes[key] += 1
         escapes = self.first.setdefault(key, [])
@@ -86,7 +78,7 @@ class Soak:
             escapes.append(escape)
 
     def text(self) -> str:
-        """The run as a table, and each kind of escape with the way to see it again."""
+        """Returns the run as a table, and each kind of escape with the command that repeats it."""
         lines = [f"{'target':<16} {'inputs':>10} {'seconds':>9}"]
         lines += [
             f"{name:<16} {count:>10} {self.seconds[name]:>9.1f}"
@@ -102,7 +94,7 @@ class Soak:
 
 
 def loaded(targets: str) -> Sequence[Target]:
-    """The targets that "module:name" names."""
+    """Returns the targets that "module:name" names."""
     module, _, name = targets.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -117,8 +109,8 @@ def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, obje
 
 
 def run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
-    """The target of a case, and what escaped it or None; a slow one gets a second try, which
-    compiles nothing any more.
+    """Runs a case and returns its target and its escape or None; a slow case is tried again without
+    compiling.
     """
     name, escape = _run_case(targets, seed, case)
     return _run_case(targets, seed, case) if escape and escape.kind == "slow" else (name, escape)
@@ -143,20 +135,18 @@ def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esc
 
 
 class Peak:
-    """The most memory that this process ever held."""
+    """The peak of this process's memory."""
 
     def __init__(self) -> None:
         self._bytes = self._now_bytes()
 
     def grown_bytes(self) -> int:
-        """By how much it has grown since this was asked last."""
+        """Returns how much the peak has grown since the last call."""
         before, self._bytes = self._bytes, self._now_bytes()
         return self._bytes - before
 
     def _now_bytes(self) -> int:
-        """As Linux tells it: what getrusage tells there may be the peak of the process that started
-        this one.
-        """
+        """Reads Linux's value, because getrusage may return the peak of the parent process."""
         with suppress(OSError):
             return int(_STATUS.read_text().partition("VmHWM:")[2].split(maxsplit=1)[0]) << 10
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -167,7 +157,7 @@ PEAK = Peak()
 
 
 def _place(fault: BaseException) -> str:
-    """The innermost line of ours; of a Hidden the target's that noticed it."""
+    """Returns the innermost line of ours; for a Hidden, the target's."""
     frames = [
         frame
         for frame in traceback.extract_tb(fault.__traceback__)
@@ -179,8 +169,8 @@ def _place(fault: BaseException) -> str:
 
 
 def warm_up(targets: Sequence[Target], seed: int) -> None:
-    """Every target on seeds that are not damaged, with nothing counted: importing and compiling
-    take seconds and room.
+    """Runs every target on undamaged seeds without counting, because importing and compiling take
+    seconds and memory.
     """
     for target in targets:
         draw = Random(seed)
@@ -202,8 +192,8 @@ def _work(
     channel: Connection,
     folder: str,
 ) -> None:
-    """Runs the cases first, first + step and so on until it is stopped; at.value is the current
-    case, below 0 during the preparation.
+    """Runs the cases first, first + step and so on until it is stopped; `at.value` is the current
+    case, negative during preparation.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1)
@@ -236,9 +226,7 @@ def _work(
 
 
 def _limit_memory() -> None:
-    """No more than ROOM_BYTES beyond what the process has now; where the system does not tell how
-    much that is, no limit.
-    """
+    """Limits memory to ROOM_BYTES beyond the current use, where the system reports that."""
     with suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -269,7 +257,7 @@ def soak(
     watch: Callable[[Soak], None] | None = None,
 ) -> Soak:
     """Runs for this many seconds after the first worker is ready, or until this many inputs were
-    read, and reports progress to watch.
+    read, and reports progress to `watch`.
     """
     context = multiprocessing.get_context("spawn")
     run = Soak(seed)
@@ -311,7 +299,6 @@ def soak(
 
 
 def _take(run: Soak, worker: _Worker) -> bool:
-    """Adds a worker's messages; returns whether there were any."""
     try:
         inputs, seconds, escapes = worker.channel.recv()
     except (EOFError, OSError):
@@ -324,7 +311,7 @@ def _take(run: Soak, worker: _Worker) -> bool:
 
 
 def _lost(worker: _Worker, stuck_s: float) -> Escape | None:
-    """The escape of a worker that is gone, or does not come back from a case."""
+    """Returns the escape of a worker that is gone, or does not return from a case."""
     case = worker.at.value
     if not worker.process.is_alive():
         if case < 0:
@@ -342,7 +329,7 @@ def _lost(worker: _Worker, stuck_s: float) -> Escape | None:
 
 
 def _finish(run: Soak, worker: _Worker) -> None:
-    """Stops a worker and takes its last messages, without waiting for ever."""
+    """Stops a worker and takes its last messages, with a time limit."""
     with suppress(OSError):
         worker.channel.send("stop")
     until = time.monotonic() + 10

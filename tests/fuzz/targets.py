@@ -1,9 +1,8 @@
-"""The readers that take bytes, each fed with damaged ones: what they raise, what they still show,
-and whether their spans tile.
+"""The readers that take bytes, each fed with damaged ones: their errors, their output, and whether
+their spans tile.
 
-A target draws a seed, damages it and reads it. Raising anything that the reader does not say it
-raises is an escape, and so is a Hidden: something that lies whole before the damage and was not
-given.
+A target draws a seed, damages it and reads it. An undeclared exception is an escape, and so is a
+Hidden: whole data before the damage that was not returned.
 """
 
 import os
@@ -58,13 +57,13 @@ RELEASES = ((1, 1), (2, 0), (2, 8), (3, 9), (4, 3, 1))
 
 
 class Hidden(AssertionError):
-    """A reader did not show what lies before the damage, or told less than there is."""
+    """A reader did not return whole data before the damage."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A group of readers. draw gives a seed and its damaged copy; read must stand the copy. share:
-    how often, among all targets.
+    """A group of readers. `draw` gives a seed and its damaged copy, which `read` must accept;
+    `share` is how often it is drawn.
     """
 
     name: str
@@ -74,21 +73,21 @@ class Target:
 
 
 def first_difference(left: bytes, other: bytes) -> int:
-    """The first byte that is not the same in both; where one ends the other differs."""
+    """Returns the first byte that differs, or the end of the shorter one."""
     least = min(len(left), len(other))
     differs = np.frombuffer(left, np.uint8, least) != np.frombuffer(other, np.uint8, least)
     return int(np.argmax(differs)) if differs.any() else least
 
 
 def expect(holds: Any, what: str) -> None:
-    """Hidden unless it holds."""
+    """Raises Hidden unless the condition holds."""
     if not holds:
         raise Hidden(what)
 
 
 def ends_before(batches: np.ndarray, position: int) -> int:
-    """How many batches end before a byte; one that says it is shorter than a header is read up to
-    the end of that.
+    """Returns how many batches end before a byte; one with a length below a header's is read to the
+    end of that header.
     """
     ends = batches["position"] + np.maximum(batches["size_bytes"], HEADER_BYTES)
     return len(ends) if (ends <= position).all() else int(np.argmax(ends > position))
@@ -111,7 +110,6 @@ def of_bytes(
 
 
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
-    """Reads one batch: records, checksum, spans, content."""
     records, fault = records_until_fault(data, LIMIT_BYTES)
     if fault is None:
         expect(
@@ -205,14 +203,14 @@ def _walked(seed: bytes) -> np.ndarray:
 
 
 def expect_batches(seed: bytes, data: bytes, batches: np.ndarray) -> None:
-    """Hidden unless all batches that end before the damage were found."""
+    """Raises Hidden unless all batches that end before the damage were found."""
     before = ends_before(_walked(seed), first_difference(seed, data))
     matches = len(batches) >= before and (batches[:before] == _walked(seed)[:before]).all()
     expect(matches, f"{before} batches lie before the damage, given were {len(batches)}")
 
 
 def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
-    """The header walk: every batch before the damage, the same whatever the chunk."""
+    """Runs the header walk: every batch before the damage, the same for every chunk size."""
     batches, end = walk(data)
     expect_batches(seed, data, batches)
     steps = Walk(reader(data), 0, len(data), draw.choice(CHUNKS_BYTES))
@@ -259,7 +257,7 @@ def _joined(parts: list[ScanChunk]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
-    """The deep scan: every batch that the walk gives, and every record of the batches before the
+    """Runs the deep scan: every batch of the walk, and every record of the batches before the
     damage.
     """
     parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
@@ -325,7 +323,6 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Predicts the start on damaged partition directories."""
     grouped: dict[str, list] = {}
     for path, data in sorted(tree.items()):
         directory, _, name = path.partition("/")
@@ -353,14 +350,14 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_offset_index(seed: bytes, data: bytes, draw: Random) -> None:
-    """An .index: its entries, and its spans."""
+    """Reads an .index: its entries, and its spans."""
     _read_index(
         offset_index, spans_table.offset_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
     )
 
 
 def read_time_index(seed: bytes, data: bytes, draw: Random) -> None:
-    """A .timeindex, in the same way."""
+    """Reads a .timeindex in the same way."""
     _read_index(
         time_index, spans_table.time_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
     )
@@ -395,7 +392,6 @@ def _read_index(
 
 
 def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
-    """A .txnindex: entries, checks, searches and spans."""
     entries = txn_index.parse(data)
     for entry in entries:
         txn_index.entry_text(entry)
@@ -429,7 +425,6 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def read_snapshot(seed: bytes, data: bytes, draw: Random) -> None:
-    """A producer snapshot."""
     _tiled(spans_table.snapshot(data), 0, len(data))
     with suppress(CorruptBytes):
         snapshot = producer_snapshot.parse(data)
@@ -438,7 +433,7 @@ def read_snapshot(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def draw_body(draw: Random) -> tuple[seeds.Body, seeds.Body]:
-    """A record's body of which key or value is damaged."""
+    """Returns a record's body with a damaged key or value."""
     every = seeds.bodies()
     seed, other = draw.choice(every), draw.choice(every)
     key, value = seed.key, seed.value
@@ -450,7 +445,7 @@ def draw_body(draw: Random) -> tuple[seeds.Body, seeds.Body]:
 
 
 def read_body(seed: seeds.Body, body: seeds.Body, draw: Random) -> None:
-    """A record's key and value, printed as the dump prints them."""
+    """Prints a record's key and value as the dump does."""
     with suppress(CorruptBytes):
         if body.decoder == "control":
             text = control.dump_text(body.key, body.value)
@@ -465,7 +460,6 @@ def read_body(seed: seeds.Body, body: seeds.Body, draw: Random) -> None:
 
 
 def draw_text(draw: Random) -> tuple[seeds.Text, seeds.Text]:
-    """A text file, damaged."""
     every = seeds.texts()
     seed = draw.choice(every)
     return seed, seeds.Text(seed.name, mutated_text(seed.data, draw, [draw.choice(every).data]))
@@ -484,7 +478,7 @@ PARSE = {
 
 
 def read_text(seed: seeds.Text, text: seeds.Text, draw: Random) -> None:
-    """A checkpoint or properties, as bytes and as text; and as a name of a file or directory."""
+    """Reads a checkpoint or properties, as bytes and as text, and as a name of a file or directory."""
     _tiled(spans_table.lines(text.data, text.name), 0, len(text.data))
     for form in (text.data, text.data.decode("utf-8", "replace")):
         with suppress(CorruptBytes):
@@ -492,7 +486,6 @@ def read_text(seed: seeds.Text, text: seeds.Text, draw: Random) -> None:
 
 
 def draw_name(draw: Random) -> tuple[bytes, bytes]:
-    """A path of a file in a broker directory, damaged."""
     every = _paths()
     seed = draw.choice(every)
     return seed, mutated_text(seed, draw, every)
@@ -511,14 +504,12 @@ def _paths() -> tuple[bytes, ...]:
 
 
 def read_name(seed: bytes, data: bytes, draw: Random) -> None:
-    """A name of a file or directory."""
     name = os.fsdecode(data)
     names.parse_file(name)
     names.parse_directory(name)
 
 
 def draw_packed(draw: Random) -> tuple[seeds.Packed, seeds.Packed]:
-    """Compressed records, damaged."""
     every = seeds.packed()
     seed, other = draw.choice(every), draw.choice(every)
     return seed, seeds.Packed(
@@ -527,7 +518,6 @@ def draw_packed(draw: Random) -> tuple[seeds.Packed, seeds.Packed]:
 
 
 def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
-    """A codec: data up to the limit, or CorruptBytes."""
     limit = draw.choice((100, 10_000, LIMIT_BYTES))
     with suppress(CorruptBytes):
         expect(
@@ -542,7 +532,7 @@ def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
 
 
 def read_varints(seed: bytes, data: bytes, draw: Random) -> None:
-    """Numbers of variable size at any place."""
+    """Reads numbers of variable size at any place."""
     at = draw.randint(0, len(data))
     for read in (varint.read_varint, varint.read_varlong, varint.read_unsigned):
         with suppress(CorruptBytes):
@@ -551,13 +541,11 @@ def read_varints(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def draw_partition(draw: Random) -> tuple[Tree, Tree]:
-    """A partition directory, damaged."""
     seed = draw.choice(seeds.partitions())
     return seed, mutated_tree(seed, draw)
 
 
 def draw_broker(draw: Random) -> tuple[Tree, Tree]:
-    """A broker directory, damaged."""
     seed = draw.choice(seeds.brokers())
     return seed, mutated_tree(seed, draw)
 

@@ -34,9 +34,7 @@ CASES, ON_DISK_CASES = 20, 3  # of each target
 
 
 def reached(calls: Callable[[], object]) -> set[str]:
-    """The files of ours with a function that was called, a compiled one's too, for those that call
-    it are Python.
-    """
+    """Returns our files with a called function; a compiled function counts by its Python callers."""
     reached: set[str] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
@@ -53,7 +51,7 @@ def reached(calls: Callable[[], object]) -> set[str]:
 
 
 def cases() -> Iterator[tuple]:
-    """A few of each target, the same every time."""
+    """Returns a few cases of each target, always the same."""
     for target in TARGETS:
         for case in range(ON_DISK_CASES if target in (*ON_DISK, *COMMANDED) else CASES):
             yield target, *target.draw(draw := Random(case)), draw
@@ -61,8 +59,8 @@ def cases() -> Iterator[tuple]:
 
 @pytest.fixture(scope="module")
 def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The files that a few cases of each target reach while they read; not those that only draw the
-    damage.
+    """Returns the files that a few cases of each target reach while they read, not while they draw
+    the damage.
     """
     folder = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
@@ -78,12 +76,12 @@ def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     "module", sorted(FORMATS), ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_a_module_that_reads_a_format_has_a_target(module, soaked):
-    """Something in it is called when the targets read."""
+    """The targets call something in it."""
     has_functions = "\ndef " in module.read_text() or "\n    def " in module.read_text()
     assert str(module) in soaked or not has_functions, "no target of tests/fuzz reaches it"
 
 
 def test_a_module_that_nothing_reaches_is_noticed(soaked):
-    """As the writer of archives, which reads nothing."""
+    """The writer of archives reads nothing."""
     assert str(HOUSE / "simulate" / "directory" / "packing.py") not in soaked
     assert len(soaked) > 60 and soak.TARGETS == "tests.fuzz.all_targets:TARGETS"

@@ -1,7 +1,6 @@
-"""What a reader does for four times the bytes: about four times as much, never sixteen.
+"""A reader's work on four times the bytes: about four times as much, never sixteen.
 
-Counted are the calls of Python's functions and of the library's, and the bytes that were allocated
-at once; no clock is asked.
+It counts calls of Python and library functions and the largest allocation; no clock is read.
 """
 
 import json
@@ -106,7 +105,7 @@ def batches(count: int) -> bytes:
 
 
 def transactions(count: int) -> bytes:
-    """Each of a producer of its own, none of which ends."""
+    """Returns transactions of a producer each, none of which ends."""
     return b"".join(
         batch(
             base_offset=number,
@@ -134,9 +133,7 @@ def read_epochs(data: bytes) -> None:
 
 
 def read_segments(data: bytes) -> None:
-    """Reads as many remote segments as there are bytes, each with epochs, copied and
-    found again.
-    """
+    """Reads as many remote segments as there are bytes, each with epochs, copied and found again."""
     cache = RemoteLogMetadataCache()
     for number in range(len(data)):
         cache.add(
@@ -223,7 +220,7 @@ CASES: dict[str, tuple[Callable[[int], bytes], Callable[[bytes], object]]] = {
 
 
 def work(read: Callable[[bytes], object], data: bytes) -> tuple[int, int]:
-    """The calls and the most bytes at once of a reading; of a refusal those until then."""
+    """Returns the calls and the most bytes at once of a reading, up to its refusal."""
     calls = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:
@@ -245,7 +242,6 @@ def work(read: Callable[[bytes], object], data: bytes) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_work_grows_as_the_bytes_do(name):
-    """Calls and memory, for as many and for four times as many."""
     make, read = CASES[name]
     work(read, make(FEW))  # what is imported and compiled once
     calls, peak_bytes = work(read, make(FEW))

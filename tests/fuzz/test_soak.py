@@ -13,7 +13,7 @@ SEED, SECONDS, MIN_INPUTS = 20, 6, 500
 
 @pytest.mark.nightly
 def test_nothing_escapes_a_short_soak():
-    """All targets for a few seconds, in processes of their own."""
+    """All targets for a few seconds, in separate processes."""
     run = soak.soak(SEED, SECONDS, workers=2)
     assert not run.escapes, run.text()
     assert run.total >= MIN_INPUTS and len(run.inputs) > len(TARGETS) // 2
@@ -22,9 +22,9 @@ def test_nothing_escapes_a_short_soak():
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeypatch):
-    """Most cases read something else than the seed; none escapes.
+    """Most cases read something else than the seed, and none escapes.
 
-    What this process holds and compiles says nothing of memory.
+    This process's memory is not judged, because it compiles.
     """
     monkeypatch.setenv("KAFKAVIZ_FUZZ", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
@@ -38,7 +38,6 @@ def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeyp
 
 
 def test_a_case_is_the_same_every_time():
-    """The seed and the number of a case decide all of it."""
     for case in range(200):
         (target, *read), (other, *again) = (soak.drawn(TARGETS, SEED, case) for _ in range(2))
         assert target is other and read[:2] == again[:2] and read[2].random() == again[2].random()
@@ -54,7 +53,7 @@ def test_a_case_is_the_same_every_time():
     ],
 )
 def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
-    """One kind of fault each, found within a few cases; its text says how to see it again."""
+    """One kind of fault each, found within a few cases; its text says how to repeat it."""
     # a busy machine takes as long now and then where another fault is awaited, and what a thread of
     # an earlier test still takes raises the peak of the process
     monkeypatch.setattr(soak, "SLOW_S", 0.2 if kind == "slow" else 3600)
@@ -100,7 +99,7 @@ def test_mended_batches_have_the_right_checksum():
 
 
 def test_the_first_difference():
-    """At the first byte that differs, else where one of them ends."""
+    """The first byte that differs, else where one of them ends."""
     assert [
         targets.first_difference(b"abc", other)
         for other in (b"abc", b"abd", b"ab", b"abcd", b"", b"xbc")

@@ -12,22 +12,19 @@ from tests.journeys.walk import Album
 
 @pytest.fixture(scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty cache folder."""
     return tmp_path_factory.mktemp("journeys-cache")
 
 
 @pytest.fixture(scope="session")
 def server(cache_folder: Path) -> Iterator[str]:
-    """The address of an app as `make run` starts it: at first nothing is remembered or unpacked."""
+    """Yields the address of an app as `make run` starts it, with nothing remembered or unpacked."""
     with serving(cache_folder) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def album(cache_folder: Path) -> Iterator[Album | None]:
-    """Where the pictures of the steps go: the folder that JOURNEYS names; None where they are not
-    asked for.
-    """
+    """Returns the folder for pictures of the steps that JOURNEYS names, or None."""
     folder = os.environ.get("JOURNEYS")
     places = [(str(ROOT), "~/kafkaviz"), (str(cache_folder), "~/.cache/kafkaviz")]
     album = Album(Path(folder), places) if folder else None

@@ -1,8 +1,8 @@
-"""Every page in both themes and languages: what axe-core finds serious or critical, what is cut off
-or drawn over, what Tab reaches.
+"""Every page in both themes and languages: what axe-core finds serious or critical, cut or
+overlapping text, and what Tab reaches.
 
-The ten pages in light and English are plain; their other states, dark, Chinese, paper and the way
-by Tab are nightly.
+The ten pages in light and English run in the plain tests; other states, dark, Chinese, paper and
+Tab are nightly.
 """
 
 from collections.abc import Iterator
@@ -44,9 +44,9 @@ PLAIN_ROOMS = ("1280 px", "390 px")
 
 @dataclass(frozen=True)
 class State:
-    """A page in a state worth looking at: its address, and what is there once it has come to rest.
+    """A page in a state worth checking: its address, and the words on it at rest.
 
-    of: another sample; opens: what is pressed then, and what comes up.
+    `of`: another sample; `opens`: the button that is pressed then, and what it opens.
     """
 
     path: str
@@ -133,7 +133,7 @@ def looks() -> Iterator:
 def opened(
     request, server: str, browser: "sync_api.Browser", samples: dict[str, Path]
 ) -> Iterator["sync_api.Page"]:
-    """The page in this state, drawn; opened once for all that is asked of it."""
+    """Returns the page in this state, drawn; opened once for all checks."""
     name, language, theme = request.param
     state = STATES[name]
     query = f"&dir={samples[state.sample]}" if state.sample else ""
@@ -159,12 +159,11 @@ def opened(
 
 @pytest.fixture(scope="module")
 def samples(damaged: Path, killed: Path) -> dict[str, Path]:
-    """The other broker directories, by name."""
     return {DAMAGED: damaged, KILLED: killed}
 
 
 def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
-    """axe-core, the components' shadow roots included."""
+    """axe-core, including the components' shadow roots."""
     for _ in range(TRIES):
         violations = (
             axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
@@ -182,8 +181,8 @@ def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
 
 
 def violation_lines(violation: dict) -> list[str]:
-    """The rule and each element that breaks it: Streamlit's own parts break none, so that none is
-    excused.
+    """Returns the rule and each element that breaks it. Streamlit's own parts break none, so none
+    is excused.
     """
     return [
         f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]
@@ -198,8 +197,8 @@ def violation_lines(violation: dict) -> list[str]:
     ],
 )
 def test_nothing_is_cut_off_or_drawn_over(opened, room):
-    """No page scrolls sideways; text ends in an ellipsis only where the whole of it is told on
-    hover; none lies over another.
+    """No page scrolls sideways, no text overlaps, and text ends in an ellipsis only if hovering
+    shows all of it.
     """
     width, medium = ROOMS[room]
     if medium == "print" and opened.locator(IN_FRONT).count():
@@ -219,7 +218,7 @@ def test_nothing_is_cut_off_or_drawn_over(opened, room):
 
 @pytest.mark.nightly
 def test_tab_reaches_every_control(opened):
-    """Each shows that it has the focus, none keeps it; in a dialog it stays there."""
+    """Each control shows the focus, and none traps it; in a dialog it stays there."""
     opened.wait_for_timeout(AFTER_RESIZE_MS)
     opened.evaluate(f"({TABBED})()")
     stops, stays = [], 0
@@ -260,9 +259,7 @@ def test_tab_reaches_every_control(opened):
 )
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_escape_leads_back(server, browser, path, pressed, comes, theme):
-    """What a key or a button opened shows where the focus is, and Escape gives it back to where it
-    was.
-    """
+    """A dialog shows the focus, and Escape returns it to its place."""
     with watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{path}")
@@ -303,7 +300,7 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     ],
 )
 def test_what_is_cut_off_is_detected(browser, inside, text):
-    """A main that is scrolled sideways, and text that ends early without telling the rest."""
+    """A main that is scrolled sideways, and text that ends early without a hover text."""
     faults = on_a_page(browser, inside, lambda page: page.evaluate(CLIPPED, False))
     assert len(faults) == bool(text) and all(text in line for line in faults)
 
@@ -318,7 +315,7 @@ def test_what_is_cut_off_is_detected(browser, inside, text):
     ],
 )
 def test_what_is_drawn_over_is_detected(browser, inside, expected):
-    """Texts in the same place, also those of a figure; not one that its frame hides."""
+    """Overlapping texts, also those of a figure, unless a frame hides them."""
     assert on_a_page(browser, inside, lambda page: page.evaluate(OVERLAPPING)) == expected
 
 
@@ -332,9 +329,7 @@ def test_what_is_drawn_over_is_detected(browser, inside, expected):
     ],
 )
 def test_what_tab_does_not_show_or_reach_is_detected(browser, inside, are_shown, missed):
-    """A focus without an outline, or with one too pale; a control that is there for the mouse
-    alone.
-    """
+    """A focus without an outline, or with one too pale; a control that only a mouse reaches."""
 
     def walked(page):
         page.evaluate(f"({TABBED})()")

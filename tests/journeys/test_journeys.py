@@ -1,8 +1,7 @@
-"""What people come for, by clicks alone from a server that was just started: nothing named, no
-address typed but the first.
+"""What people come for, by clicks alone on a newly started server; only the first address is typed.
 
-One width and one theme are plain; the other three are nightly. Any error in the console fails,
-as does a page that scrolls sideways.
+One width and one theme run in the plain tests; the other three are nightly. Any error in the
+console fails, and so does a page that scrolls sideways.
 """
 
 from collections.abc import Iterator
@@ -35,7 +34,6 @@ def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
 
 
 def test_from_the_map_to_the_bytes(walk):
-    """J1: from the broker map to the bytes of a batch."""
     walk.titled("37 topic-partitions")
     walk.shows(".js-plotly-plot .barlayer .point path")
     walk.step("The sample broker is open: one row per topic-partition, its segments to scale")
@@ -61,7 +59,6 @@ def test_from_the_map_to_the_bytes(walk):
 
 
 def test_from_a_timestamp_to_a_record(walk):
-    """J2: from a timestamp to its record, and why not another."""
     walk.titled("37 topic-partitions")
     walk.to("Lookup")
     walk.titled("Lookup")
@@ -88,7 +85,6 @@ def test_from_a_timestamp_to_a_record(walk):
 
 
 def test_from_the_broker_to_a_report(walk):
-    """J3: from the whole broker to a recommendation and a report."""
     walk.titled("37 topic-partitions")
     walk.page.get_by_role("link", name="Tune", exact=True).click()
     walk.titled("Tuning")
@@ -114,7 +110,6 @@ def test_from_the_broker_to_a_report(walk):
 
 
 def test_from_damage_to_rebuilt_indexes(walk):
-    """J4: from a damaged directory to what a restart does, and to indexes rebuilt elsewhere."""
     walk.titled("37 topic-partitions")
     walk.opens("kafka-4.3.1-damaged")
     walk.to("Health")
@@ -143,7 +138,6 @@ def test_from_damage_to_rebuilt_indexes(walk):
 
 
 def test_from_a_simulation_to_its_directory(walk):
-    """J5: from a simulated log to another setting, a comparison, and its directory."""
     walk.titled("37 topic-partitions")
     walk.to("Rolls")
     walk.titled("Rolls")

@@ -1,5 +1,5 @@
-"""What the list of keys says that each does, on a page where nothing was pressed before; those of
-the Workshop are in its own tests.
+"""The effect of each key in the list of keys, on a page without an earlier key press; the
+Workshop's are in its own tests.
 """
 
 import pytest
@@ -11,14 +11,13 @@ SEGMENT = "segment?tp=payments-0&segment=7975&pin=11612"
 
 
 def begins(page, address: str, shows: str) -> None:
-    """Until the page has come to rest."""
     page.goto(address)
     page.locator(shows).first.wait_for()
     page.locator(SETTLED).wait_for()
 
 
 def test_the_list_of_keys_opens_by_its_own(server, page):
-    """And has every key of it as a key cap."""
+    """It shows every key as a key cap."""
     begins(page, f"{server}/{SEGMENT}", "tr.on")
     page.keyboard.press("?")
     caps = page.locator("[role=dialog] .kv-kb kbd")
@@ -58,19 +57,18 @@ def test_the_keys_of_a_segment(server, page):
 
 
 def comes(page, address: str) -> None:
-    """Until the address has this part, and the page has come to rest."""
+    """Waits until the address has this part, and the page is at rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=address)
     page.locator(SETTLED).wait_for()
 
 
 def visible_bytes(url: str) -> int:
-    """How wide a window of the .log the ruler shows; all of it where none is said."""
+    """Returns the window of the .log that the ruler shows; all of it if the address has none."""
     first, _, last = url.partition("window=")[2].partition("&")[0].partition("-")
     return int(last) - int(first) if last else 10**9
 
 
 def test_the_keys_of_the_stepper(server, page):
-    """Arrows, Home and End go through the steps; Space plays, and pauses."""
     begins(page, f"{server}/lookup?tp=orders-0&by=offset&target=2247&step=3", ".say")
     count = page.locator(".count")
     for key, step in (("ArrowRight", 4), ("ArrowLeft", 3), ("Home", 1)):

@@ -1,4 +1,4 @@
-"""Over several log directories of one broker, by clicks: every step keeps all of them."""
+"""Several log directories of one broker, by clicks: every step keeps all of them."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def test_from_the_map_to_a_finding(
     page, server, disks, language, names, title, health, finding, show_bytes
 ):
-    """The map has a group a directory; a bar, Health and the bytes of a finding lead on."""
+    """The map has one group per directory; a bar, Health and the bytes of a finding follow."""
     page.set_default_timeout(PATIENCE_MS)
     directories = [str(disks / name) for name in names]
     query = urlencode([*(("dir", directory) for directory in directories), ("lang", language)])

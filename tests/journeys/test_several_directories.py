@@ -1,5 +1,5 @@
-"""Several log directories of one broker, by clicks: of three with the metadata log, and of two
-without it; in both languages.
+"""Several log directories of one broker, by clicks: three with the metadata log, and two without
+it, in both languages.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ WORDS = {
 
 
 def given(walk: Walk) -> list[str]:
-    """The log directories that the address names."""
+    """Returns the log directories in the address."""
     return [Path(path).name for path in parse_qs(urlsplit(walk.page.url).query)["dir"]]
 
 
@@ -51,7 +51,7 @@ THREE, TWO = ("disk-a", "disk-b", "disk-c"), ("disk-b", "disk-c")
     ],
 )
 def test_from_the_map_to_the_next_start(browser, server, disks, language, names, width, theme):
-    """Each page that a click leads to has all of them in its address, and says what is unknown."""
+    """Each page has all of them in its address, and says what is unknown."""
     words, is_whole = WORDS[language], "disk-a" in names
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)

@@ -1,6 +1,4 @@
-"""A walk through the app by a person who only clicks: each step has words and, where they are asked
-for, a picture.
-"""
+"""A person who uses the app by clicks alone: each step has words and, on request, a picture."""
 
 import base64
 import re
@@ -47,14 +45,13 @@ Each begins at the address that `make run` prints and goes on by clicks alone, o
 
 @dataclass
 class Album:
-    """The pictures of all walks, and the page that shows them in order."""
+    """The pictures of all journeys, and the page that shows them in order."""
 
     folder: Path
     places: list[tuple[str, str]]  # paths, and what they are called in a picture
     walks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, title: str, words: str, picture: bytes) -> None:
-        """The next step of the walk of this title."""
         steps = self.walks.setdefault(title, [])
         name = f"{re.sub('[^a-z0-9]+', '-', title.split(':')[0].lower())}-{len(steps) + 1}.webp"
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +59,7 @@ class Album:
         steps.append((words, name))
 
     def write(self) -> None:
-        """README.md: a heading a walk, a line and a picture a step."""
+        """Writes README.md: one heading per journey, one line and one picture per step."""
         lines = [HEAD]
         for title, steps in self.walks.items():
             lines.append(f"## {title}\n")
@@ -75,20 +72,18 @@ class Album:
 
 @dataclass
 class Walk:
-    """A page in a browser, and what a person does there. album: None for no pictures."""
-
     page: "Page"
     server: str
     title: str
     album: Album | None = None
 
     def begin(self) -> None:
-        """Opens the app at its bare address: the only one that is typed."""
+        """Opens the app at its bare address, the only one that is typed."""
         self.page.goto(self.server)
 
     def step(self, words: str, at: "Locator | None" = None) -> None:
-        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has
-        its picture taken, with `at` in it.
+        """Checks that the page at rest shows no exception and does not scroll sideways, and takes
+        its picture with `at` in it.
         """
         self.page.locator(SETTLED).wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0, words
@@ -101,7 +96,7 @@ class Walk:
             self.album.add(self.title, words, self._picture())
 
     def _picture(self) -> bytes:
-        """What the window shows, as WebP."""
+        """Returns the window as WebP."""
         picture = {"format": "webp", "quality": QUALITY}
         return base64.b64decode(
             self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", picture)[
@@ -112,26 +107,24 @@ class Walk:
     # ---- what a person does
 
     def to(self, name: str) -> None:
-        """Another page, by the sidebar."""
+        """Goes to another page by the sidebar."""
         self.page.locator(".st-key-kv_nav a", has_text=name).click()
 
     def sees(self, text: str, patience_ms: float | None = None) -> "Locator":
-        """Waits until the words are on the page."""
         element = self.page.get_by_text(text).locator("visible=true").first
         element.wait_for(timeout=patience_ms)
         return element
 
     def titled(self, text: str) -> None:
-        """Waits for the page's title."""
         self.page.locator("h1", has_text=text).first.wait_for()
         self.page.locator(SETTLED).wait_for()  # a page that is still being drawn may lose a click
 
     def presses(self, name: str, role: str = "button") -> None:
-        """A button, a link or an option by its name."""
+        """Clicks a button, a link or an option by its name."""
         self.page.get_by_role(role, name=name).first.click()
 
     def shows(self, selector: str, text: str | None = None) -> "Locator":
-        """Waits for an element, by a selector; the components' shadow roots are looked into."""
+        """Waits for an element by a selector, also in the components' shadow roots."""
         element = self.page.locator(selector, has_text=text).first
         element.wait_for()
         self.page.locator(SETTLED).wait_for()  # until then it may be drawn anew
@@ -140,7 +133,7 @@ class Walk:
         return element
 
     def opens(self, directory: str) -> None:
-        """Another broker directory, from the first picker of the bar."""
+        """Opens another broker directory from the first picker of the bar."""
         self.page.locator(SETTLED).wait_for()
         self.page.locator(".st-key-kv_pick_dir button").locator("visible=true").first.click()
         self.page.get_by_text(directory).locator("visible=true").last.click()

@@ -116,7 +116,7 @@ class ConstantDump:
 
 
 def test_a_damaged_directory_that_kafka_treats_otherwise_is_noticed(tmp_path):
-    """Each of a load's answers, and both of a dump's; the same damage comes from the same seed."""
+    """Each answer of a load, and both of a dump, for the same damage from the same seed."""
     drawn = [mutations.draw_directory(Random(5)) for _ in range(2)]
     assert drawn[0] == drawn[1] and drawn[0] != mutations.draw_directory(Random(6))
     question = {"clean": True, "recovery_point": 0, "log_start": 0}

@@ -8,7 +8,7 @@ from tests.kafka.starts import RELEASES, Outcome, cases, compare, unpack
 
 
 def test_an_outcome_that_differs_is_told():
-    """Each of the things that are compared."""
+    """Each of the compared things."""
     expected = Outcome(starts=True, cut={("orders-0", 38): 10}, strays={"orders-1"})
     assert compare(expected, Outcome(starts=False))
     assert compare(expected, Outcome(starts=True, strays={"orders-1"}))

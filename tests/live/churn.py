@@ -1,14 +1,13 @@
-"""A broker directory that never stands still: logs grow in torn pieces, roll, shrink, are renamed
+"""A broker directory that changes all the time: logs grow in torn pieces, roll, shrink, are renamed
 .deleted and vanish.
 
-What a running broker does to its files within a week is done here within a second, with small
-segments that were simulated before:
+A running broker's changes of a week happen within a second, with small segments that were simulated
+before:
 
     with Churn(folder, seed=1):
-        ...                             # folder changes, until the block ends
+        ...  # folder changes, until the block ends
 
-Nothing of it is in the order or at the pace of a real broker; each single step is one of a broker's
-own.
+Order and pace are not a real broker's, but each single step is.
 """
 
 import os
@@ -48,8 +47,8 @@ Files = dict[str, bytes]
 
 @cache
 def pool() -> tuple[list[Files], Files]:
-    """The files of each segment of one log, by name, the oldest first; and the small files of the
-    broker directory.
+    """Returns the files of each segment of one log, by name, the oldest first, and the small files
+    of the broker directory.
     """
     simulated = kv.simulate(load(WORKLOAD))
     contents = {file.name: file.content() for file in simulated.files}
@@ -66,7 +65,7 @@ class Churn:
     """Changes a broker directory in a thread of its own while a with block runs."""
 
     def __init__(self, folder: Path, seed: int = 1, pause_s: float = PAUSE_S) -> None:
-        """pause_s: between two changes."""
+        """`pause_s`: seconds between two changes."""
         self.folder, self.steps, self.fault = folder, 0, None
         self._draw, self._pause_s, self._ends = Random(seed), pause_s, threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -99,9 +98,7 @@ class Churn:
             self.fault = fault
 
     def _partition(self, name: str) -> Iterator[None]:
-        """A topic-partition that is made, written to, deleted, and made again; a step at each
-        yield.
-        """
+        """Creates, writes, deletes and recreates a topic-partition, with a step at each yield."""
         while True:
             path = self.folder / name
             path.mkdir()
@@ -129,7 +126,7 @@ class Churn:
             self._checkpoint()
 
     def _segment(self, path: Path, segment: Files) -> Iterator[None]:
-        """A segment from its first byte to its roll; its indexes are preallocated until then."""
+        """Writes a segment from its first byte to its roll, with preallocated indexes."""
         [log] = [name for name in segment if name.endswith(".log")]
         indexes = [name for name in segment if name.endswith("index")]
         for name in indexes:
@@ -157,7 +154,6 @@ class Churn:
             yield
 
     def _retire(self, path: Path, segment: Files) -> Iterator[None]:
-        """Renamed, and removed a little later."""
         for name in segment:
             (path / name).rename(path / f"{name}.deleted")
         yield
@@ -166,7 +162,7 @@ class Churn:
             (path / f"{name}.deleted").unlink()
 
     def _checkpoint(self) -> None:
-        """The broker's checkpoints, written aside and moved into place."""
+        """Writes the broker's checkpoints to temporary files and moves them into place."""
         rows = [
             f"{name.rpartition('-')[0]} {name[-1]} {self._draw.randrange(600)}" for name in TOPICS
         ]

@@ -1,4 +1,4 @@
-"""How a command may end, whatever becomes of the directory that it reads."""
+"""How a command may end, whatever happens to the directory that it reads."""
 
 from _pytest.capture import CaptureResult
 

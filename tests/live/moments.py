@@ -1,14 +1,12 @@
-"""The moments at which a command touches a directory, and a change of that directory at one of
-them.
+"""The moments at which a command touches a directory, and a change of that directory at one of them.
 
-A command that reads a file calls the system for it: it lists a folder, asks for a size, opens,
-reads. Each call is a moment. With
+A command that reads a file calls the system: it lists a folder, asks for a size, opens, reads. Each
+call is a moment. With
 
     with Moments(folder, at=17, change=lambda: log.unlink()):
         main(["check", folder])
 
-the log vanishes just before the seventeenth of them, so that trying every number tries every way in
-which the two can meet.
+the log vanishes just before the seventeenth call. Trying every number tries every order.
 """
 
 import builtins
@@ -21,14 +19,12 @@ NUMBERED = ("fstat", "pread", "preadv", "lseek")  # of os, of a file that is ope
 
 
 class Moments:
-    """Counts the calls that have to do with a folder, and makes a change at one of them; from
-    outside for the time of a with block.
-    """
+    """Counts the calls about a folder during a with block, and makes a change at one of them."""
 
     def __init__(
         self, folder: Path, at: int = -1, change: Callable[[], object] = lambda: None
     ) -> None:
-        """at: the number of the call, from 0; -1 for no change."""
+        """`at`: the number of the call, from 0; -1 for no change."""
         self.count, self._folder, self._at, self._change, self._open = (
             0,
             str(folder),
@@ -57,7 +53,6 @@ class Moments:
             setattr(os, name, call)
 
     def _passes(self) -> None:
-        """One more of them."""
         if self._changes:
             return  # the calls of the change itself
         self.count += 1

@@ -1,5 +1,5 @@
 """A directory that changes while a command reads it: one clear line, or a result; never a
-traceback, never no end.
+traceback, and always an end.
 """
 
 import shutil
@@ -67,7 +67,6 @@ def _grow(path: Path) -> None:
 
 
 def directory(folder: Path) -> Path:
-    """A small broker directory of two topic-partitions, three segments each."""
     segments, own = pool()
     shutil.rmtree(folder, ignore_errors=True)
     for name, data in own.items():
@@ -85,7 +84,8 @@ def directory(folder: Path) -> Path:
 def changed(
     tmp_path: Path, capsys: pytest.CaptureFixture, command: str, change: str, at: int
 ) -> tuple[int, int]:
-    """(status, number of moments) of a command around whose moment `at` the directory changes.
+    """Runs a command during which the directory changes at moment `at`; returns (status, number of
+    moments).
 
     Raises what the command raises.
     """
@@ -105,7 +105,7 @@ def changed(
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
-    """Each change at another of its calls; of a report, which takes longer, each third change."""
+    """Each change at another call; for a report, which takes longer, each third change."""
     _, count = changed(tmp_path, capsys, command, "the log grows", -1)
     assert count >= 5
     for place, change in enumerate(CHANGES):

@@ -1,4 +1,4 @@
-"""Every command against a directory that never stands still, for some seconds, or for MINUTES in
+"""Every command against a directory that changes all the time, for some seconds, or for MINUTES in
 the slow test.
 """
 
@@ -26,7 +26,6 @@ DUMP_OPTIONS = (
 
 
 def some_file(folder: Path, draw: Random, ending: str) -> str:
-    """A file that was there a moment ago, or one that never was."""
     try:
         paths = [str(path) for path in folder.glob(f"*/*.{ending}")]
     except OSError:  # a folder vanished under glob
@@ -35,7 +34,6 @@ def some_file(folder: Path, draw: Random, ending: str) -> str:
 
 
 def lookup(folder: Path, draw: Random) -> list[str]:
-    """By offset or by time, in a partition, a .log or an index."""
     if draw.random() < 0.5:
         where = [
             str(folder / draw.choice(TOPICS)),
@@ -56,7 +54,6 @@ def lookup(folder: Path, draw: Random) -> list[str]:
 
 
 def command(folder: Path, out: Path, draw: Random, ingests: bool) -> list[str]:
-    """One of the commands that read a directory."""
     part, either = (
         str(folder / draw.choice(TOPICS)),
         str(draw.choice([folder, folder / draw.choice(TOPICS)])),
@@ -93,7 +90,7 @@ def command(folder: Path, out: Path, draw: Random, ingests: bool) -> list[str]:
 def churned(
     tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed: int, ingests: bool
 ) -> dict[tuple[str, int], int]:
-    """How often each command ended how. AssertionError where one ended otherwise than it may."""
+    """Returns how often each command ended how; asserts that each ended as it may."""
     draw, counts, out = Random(seed), {}, tmp_path / "out"
     out.mkdir()
     with Churn(tmp_path / "kafka", seed) as churn:
@@ -111,7 +108,6 @@ def churned(
 
 @pytest.mark.nightly
 def test_a_directory_that_never_stands_still(tmp_path, capsys):
-    """Results, or one line."""
     counts = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)
     assert sum(counts.values()) > 5
 

@@ -50,7 +50,7 @@ class AppendingBroker:
             self._paths[suffix].write_bytes(bytes(size_bytes))
 
     def append(self) -> None:
-        """The next batch, and then its index entries."""
+        """Appends the next batch, and then its index entries."""
         row = self.batches[self.count]
         start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
         with self._paths[".log"].open("ab") as log:
@@ -78,7 +78,6 @@ class AppendingBroker:
 
 @pytest.fixture
 def new_broker(tmp_path):
-    """The same, with nothing appended yet."""
     folder = tmp_path / "broker"
     folder.mkdir()
     return AppendingBroker(folder)
@@ -86,14 +85,13 @@ def new_broker(tmp_path):
 
 @pytest.fixture
 def broker(new_broker):
-    """A broker directory in use, with the first batches of a log."""
     for _ in range(len(new_broker.batches) // 3):
         new_broker.append()
     return new_broker
 
 
 def errors_of(broker_view) -> list[tuple[str, str]]:
-    """The errors of a checkup, as code and message."""
+    """Returns the errors of a checkup, as code and message."""
     findings = check(broker_view).findings
     return [
         (finding.code, str(finding.message)) for finding in findings if finding.severity == "error"
@@ -101,7 +99,7 @@ def errors_of(broker_view) -> list[tuple[str, str]]:
 
 
 def test_what_was_appended_after_the_listing_is_no_error(broker):
-    """Indexes are read later than the .log is listed, and lead beyond what was listed."""
+    """Indexes are read later than the .log is listed, and may lead beyond the listed length."""
     assert errors_of(open_broker(broker.partition.parent)) == []
     listed = open_broker(broker.partition.parent)
     listed_bytes = listed.partitions[0].active.log.size_bytes
@@ -151,7 +149,7 @@ def test_a_checkup_beside_a_broker_that_writes(broker):
 
 
 def test_a_txnindex_that_was_created_after_the_listing_is_not_missing(new_broker):
-    """Nor is an entry wrong whose marker came later."""
+    """An entry whose marker came later is not wrong either."""
     new_broker.append_until_first_abort()
     before = open_broker(new_broker.partition.parent)
     new_broker.append()
@@ -179,7 +177,7 @@ def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker, monkey
 
 @pytest.fixture
 def retaining(tmp_path):
-    """A broker directory in use, with three segments of a log, in two partitions."""
+    """Returns a broker directory in use, with three segments of a log, in two partitions."""
     segments, own = pool()
     folder = tmp_path / "broker"
     for name in ("orders-0", "payments-0"):
@@ -197,19 +195,19 @@ OLDEST = f"{108:020d}"
 
 
 def delete_oldest_segment(folder: Path) -> None:
-    """As retention does: first the names of the files change, and then they go."""
+    """As retention does: first the names of the files change, then the files are deleted."""
     for path in sorted((folder / "orders-0").glob(f"{OLDEST}.*")):
         path.rename(f"{path}.deleted").unlink()
 
 
 def delete_partition(folder: Path) -> None:
-    """As a broker does where its topic is deleted."""
+    """Deletes a partition as a broker does when its topic is deleted."""
     renamed = folder / f"orders-0.{'0a' * 16}-delete"
     shutil.rmtree((folder / "orders-0").rename(renamed))
 
 
 def create_partition(folder: Path) -> None:
-    """With records that a checkpoint tells of."""
+    """Creates a partition with records that a checkpoint mentions."""
     shutil.copytree(folder / "orders-0", folder / "refunds-0")
     offsets = checkpoint.build_offsets({("refunds", 0): 400})
     (folder / names.RECOVERY_POINT_CHECKPOINT).write_bytes(offsets)
@@ -220,7 +218,7 @@ CHANGES = {change.__name__: change for change in (delete_oldest_segment, delete_
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_was_deleted_after_the_listing_is_no_error(retaining, change):
-    """One finding tells of all the files, for information."""
+    """One finding for all the files, for information."""
     listed = open_broker(retaining)
     before = {(finding.code, finding.severity) for finding in check(listed).findings}
     change(retaining)
@@ -244,14 +242,16 @@ def test_a_partition_that_was_created_after_the_listing_is_not_missing(retaining
 def lookup_while(
     folder: Path, capsys: pytest.CaptureFixture, change: Callable[[Path], None], at: int
 ) -> tuple[dict, int]:
-    """The answer to an offset of the oldest segment, and how often the directory was touched."""
+    """Returns the answer to an offset of the oldest segment, and how often the directory was
+    touched.
+    """
     with Moments(folder, at, lambda: change(folder)) as moments:
         assert main(["lookup", str(folder / "orders-0"), "--offset", "110", "--json"]) == 0
     return json.loads(capsys.readouterr().out), moments.count
 
 
 def test_a_lookup_in_a_segment_that_is_deleted_meanwhile(retaining, capsys):
-    """The directory is listed again: the record is there, or its offset is out of range."""
+    """The directory is listed again: the record is found, or its offset is out of range."""
     _, count = lookup_while(retaining, capsys, delete_partition, -1)
     saved = retaining.with_name("saved")
     shutil.copytree(retaining, saved)

@@ -1,5 +1,5 @@
-"""The tables of messages: every key that the code uses is in every language with the same places, and
-no text is left over.
+"""The tables of messages: every key that the code uses is in every language with the same places,
+and no text is left over.
 """
 
 import ast
@@ -72,7 +72,7 @@ PYTHON_FORMAT = re.compile(r"[,0-9.]*[dfgxX%]?")
 
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
-    """Every call and every string of the package with its file:line."""
+    """Returns every call and every string of the package with its file:line."""
     return [
         (f"{file.relative_to(ROOT)}:{node.lineno}", node)
         for file in FILES
@@ -95,7 +95,7 @@ def _function_name(call: ast.Call) -> str:
 
 
 def texts(node: ast.expr) -> list[str]:
-    """The strings that an expression may be: both of "a" if x else "b"; none of a name."""
+    """Returns the strings that an expression may be: both of "a" if x else "b"; none for a name."""
     if isinstance(node, ast.IfExp):
         return [*texts(node.body), *texts(node.orelse)]
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -103,7 +103,7 @@ def texts(node: ast.expr) -> list[str]:
 
 
 def pattern(node: ast.JoinedStr) -> re.Pattern[str] | None:
-    """What f"health.{name}_title" may be; None where it does not begin with a room."""
+    """Returns a pattern for f"health.{name}_title", or None if it does not begin with a room."""
     parts = [texts(part) for part in node.values]
     if not parts[0] or parts[0][0].partition(".")[0] not in ROOMS:
         return None
@@ -111,7 +111,7 @@ def pattern(node: ast.JoinedStr) -> re.Pattern[str] | None:
 
 
 def plural(key: str) -> str:
-    """The key without the _1 of one thing."""
+    """Returns the key without the _1 of one thing."""
     return (
         key.removesuffix(messages.SINGULAR)
         if key.removesuffix(messages.SINGULAR) in ENGLISH
@@ -130,8 +130,8 @@ def test_every_key_that_is_used_is_there():
 
 
 def test_no_key_is_left_over():
-    """Each stands in the code, by itself or as an f-string that it fits, or is of a file that is asked
-    for whole.
+    """Each appears in the code, alone or as an f-string that it fits, or is in a file that is
+    requested whole.
     """
     placeholders = {
         node.value
@@ -154,8 +154,8 @@ def test_no_key_is_left_over():
 
 
 def test_a_text_has_one_key():
-    """What reads the same in every language is one key, but for those of a file that is asked for
-    whole and for those listed above; and no key is listed that need not be.
+    """Equal texts in every language have one key, except in files that are requested whole and in
+    the list above; the list has no unnecessary key.
     """
     catalogues = [messages.catalogue(code) for code in messages.LANGUAGES]
     keys_by_text = defaultdict(set)
@@ -170,7 +170,7 @@ def test_a_text_has_one_key():
 
 
 def test_a_sentence_of_a_room_has_one_key():
-    """Of more than three words in English: a second key would be a second translation of it."""
+    """Sentences of more than three English words: a second key would need a second translation."""
     keys_by_text = defaultdict(list)
     for key, text in ENGLISH.items():
         if len(text.split()) > 3:
@@ -179,7 +179,7 @@ def test_a_sentence_of_a_room_has_one_key():
 
 
 def test_a_place_says_what_stands_there():
-    """A translator reads {size} or {name}, not {told}; {n} is the count that a text is of."""
+    """A translator reads {size} or {name}; {n} is the count of the text."""
     assert {
         key: names
         for key in ENGLISH
@@ -189,7 +189,7 @@ def test_a_place_says_what_stands_there():
 
 @cache
 def whole_files() -> set[str]:
-    """The files that are asked for whole."""
+    """Returns the files that are requested whole."""
     return {
         text
         for _, node in nodes()
@@ -199,12 +199,11 @@ def whole_files() -> set[str]:
 
 
 def places(key: str) -> set[str]:
-    """The names in braces of an English text; none of a key that is not there."""
     return set(messages.places(ENGLISH.get(key, "")))
 
 
 def test_every_place_is_given_its_value():
-    """message() gets what one of its texts has places for, and nothing else; say() no less."""
+    """message() gets exactly the values that one of its texts has places for; say() at least those."""
     wrong = []
     for place, name, call, node in calls():
         arguments = {keyword.arg for keyword in call.keywords}
@@ -233,7 +232,7 @@ def test_a_count_is_grouped_once():
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_languages_have_the_same_keys_and_places(code):
-    """A translation may turn the order and the formats, not the values; it need not tell one from many."""
+    """A translation may change the order and the formats, not the values, and may have no singular."""
     other = messages.catalogue(code)
     assert {*map(plural, other)} ^ {*map(plural, ENGLISH)} == set()
     assert [
@@ -245,7 +244,7 @@ def test_languages_have_the_same_keys_and_places(code):
 
 @pytest.mark.parametrize("code", messages.LANGUAGES)
 def test_every_text_is_well_formed(code):
-    """It says something, its formats are known, and a key of one thing has one of many."""
+    """It is not empty, its formats are known, and a singular key has a plural."""
     catalogue = messages.catalogue(code)
     known = {*messages.FORMATS, *messages.JOINS}
     assert [key for key, text in catalogue.items() if not text or text != text.strip()] == []

@@ -1,5 +1,5 @@
-"""The Chinese texts as a language of its own: nothing left in English, its own signs, and blanks only
-where two scripts meet.
+"""The Chinese texts as a language of its own: no English, Chinese punctuation, and spaces only
+between scripts.
 """
 
 import re
@@ -13,8 +13,8 @@ KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows behind an Englis
 
 
 def test_chinese_is_translated():
-    """A text without a Chinese character was forgotten, if it is more than a Kafka name, a unit or
-    places for values.
+    """A text without a Chinese character was forgotten, unless it is a Kafka name, a unit or only
+    places.
     """
     own_words = {
         key: re.sub(r"\{[^}]*\}", "", text) for key, text in messages.catalogue("zh").items()
@@ -44,7 +44,7 @@ def untidy(text: str) -> bool:
 
 
 def test_chinese_has_its_own_signs():
-    """And blanks where two scripts meet, not elsewhere; in lessons too."""
+    """With spaces where two scripts meet, and nowhere else; also in lessons."""
     files = (ROOT / "kafkaviz" / "workshop" / "lessons").glob("*.zh.md")
     lessons = [
         KEY.sub("", line)

@@ -1,6 +1,4 @@
-"""The 中文 of kafkaviz by its glossary: one word for a thing, none of those that are read as
-something else.
-"""
+"""The Chinese of kafkaviz by its glossary: one word per thing, and none that is misread."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A message: a key and values until an edge words it, in the language asked for."""
-
 import json
 import pickle
 from enum import StrEnum
@@ -31,7 +29,7 @@ def test_the_text_of_a_language():
 
 
 def test_a_value():
-    """By its name; KeyError where there is none."""
+    """By its name; KeyError for a missing one."""
     assert CUT["position"] == 4
     with pytest.raises(KeyError):
         CUT["offset"]
@@ -49,27 +47,26 @@ def test_a_value():
     ],
 )
 def test_values_are_plain(values, plain):
-    """Of numpy's numbers, enums and lists what JSON has too."""
+    """Numbers of numpy, enums and lists become JSON's types."""
     value = message("errors.not_there", value=values)["value"]
     assert value == plain
     assert type(value) is type(plain)
 
 
 def test_a_value_of_another_type_is_refused():
-    """At the place that gives it, not where it is worded."""
+    """The call that gives it fails, not the one that words it."""
     with pytest.raises(TypeError):
         message("errors.not_there", value=object())
 
 
 def test_equal_by_key_and_values():
-    """In any order of the values; so messages can be grouped."""
+    """In any order of the values, so messages can be grouped."""
     first, second = message("span.offset", a=1, b=2), message("span.offset", b=2, a=1)
     assert first == second
     assert len({first, second, message("span.offset", a=1, b=3)}) == 2
 
 
 def test_true_even_without_values():
-    """`message or other` never takes the other."""
     assert message("common.verbatim", text="")
 
 
@@ -78,7 +75,7 @@ def test_true_even_without_values():
     lambda value: Message.from_json(json.loads(json.dumps(value.to_json()))),
 ], ids=["pickle", "json"])  # fmt: skip
 def test_the_same_in_another_process(there_and_back):
-    """Paths, tuples and messages within included."""
+    """Paths, tuples and nested messages included."""
     built = message("evidence.names", names=("a", "b", message("errors.not_there")))
     assert there_and_back(built) == built
     assert there_and_back(CUT) == CUT
@@ -109,7 +106,7 @@ def test_what_is_no_message_is_refused(wrong):
 
 
 def test_a_deep_nest_is_refused():
-    """With ValueError, not with an end of the stack."""
+    """With ValueError, not a stack overflow."""
     nest: dict = {"key": "errors.not_there", "values": {}}
     for _ in range(10_000):
         nest = {"key": "common.verbatim", "values": {"text": nest}}
@@ -125,7 +122,7 @@ def test_rendering_never_raises():
 
 
 def test_one_and_many():
-    """The text of key_1 where the value n is 1 and the language has it."""
+    """The text of key_1 if n is 1 and the language has it."""
     assert str(message("common.n_segments", n=1)) == "1 segment"
     assert str(message("common.n_segments", n=2)) == "2 segments"
     assert message("common.n_segments", n=1).render("zh") == "1 个日志段"
@@ -141,7 +138,7 @@ def test_one_and_many():
     ],
 )
 def test_a_count(number, values, text):
-    """Its digits are grouped, where it is not worded otherwise; of one thing it is key_1."""
+    """Its digits are grouped unless it is already text; one thing has key_1."""
     assert messages.say_count("common.n_segments", number, **values) == text
 
 
@@ -159,14 +156,12 @@ def test_a_count(number, values, text):
     ],
 )
 def test_several_values_in_one_place(way, count, english, chinese):
-    """As a language joins them."""
     parts = ("a", "b", "c")[:count]
     assert messages.join(way, parts, "en") == english
     assert messages.join(way, parts, "zh") == chinese
 
 
 def test_speaking_a_language():
-    """Within it; then the one before again."""
     with messages.speaking("zh"):
         assert messages.say("workshop.next") == "下一步"
         assert messages.render(message("errors.not_there")) == "不存在"
@@ -174,19 +169,18 @@ def test_speaking_a_language():
 
 
 def test_english_stands_in_for_what_a_language_lacks():
-    """And what English lacks is an error of the program."""
+    """A text that English lacks is an error of the program."""
     assert messages.text_in("xx", "workshop.next") == "Next step"
     with pytest.raises(KeyError):
         messages.text_in("en", "workshop.no_such_text")
 
 
 def test_a_text_that_a_library_says():
-    """Found again by its English, the values with it."""
+    """It is found by its English text, with its values."""
     message_found = messages.find_message("toml_parser", "Cannot declare ('a',) twice")
     assert message_found == message("toml_parser.declared_twice", key="('a',)")
     assert messages.find_message("toml_parser", "something else") is None
 
 
 def test_the_texts_of_a_file_for_the_browser():
-    """All at once, by their short keys."""
     assert messages.table("workshop")["next"] == "Next step"

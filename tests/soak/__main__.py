@@ -1,5 +1,5 @@
-"""python -m tests.soak: DIRECTORIES=200 opened in one server, and what it holds meanwhile, a line
-every 10.
+"""python -m tests.soak: DIRECTORIES=200 opened in one server, and its memory and files, one line
+per 10.
 """
 
 import os
@@ -11,7 +11,7 @@ from tests.soak import run
 
 
 def main() -> int:
-    """0 if memory came back."""
+    """Returns 0 if memory came back."""
     directories = int(os.environ.get("DIRECTORIES") or 200)
     print(run.HEAD)
     usages = []

@@ -1,6 +1,5 @@
-"""python -m tests.soak.classroom: a teacher and SEATS=20 learners in one class, over the websocket
-that the browser speaks, through the short track; how long each step takes, and what the server
-holds.
+"""python -m tests.soak.classroom: a teacher and SEATS=20 learners in one class, over the browser's
+websocket, through the short track; the duration of each step, and the server's memory.
 """
 
 import json
@@ -36,8 +35,8 @@ MIB = 1 << 20
 
 
 class Tab:
-    """A tab of the Workshop: it runs its fragments as often as they ask for it, and as one of a
-    learner it waits for the class as class_link.js does.
+    """A tab of the Workshop. It runs its fragments as often as they ask, and a learner's waits for
+    the class as class_link.js does.
     """
 
     def __init__(self, address: str, **query: str) -> None:
@@ -63,7 +62,7 @@ class Tab:
         threading.Thread(target=self._hear_class, daemon=True).start()
 
     def close(self) -> None:
-        """As a tab that is closed."""
+        """Closes it as a browser closes a tab."""
         self._is_open = False
         self._connection.close()
 
@@ -73,7 +72,7 @@ class Tab:
         self._send(button=button, part=part)
 
     def wait(self, is_met: Callable[["Tab"], bool]) -> float:
-        """Until the page is as it should be; the moment."""
+        """Waits until the page is as it should be, and returns the moment."""
         with self._changed:
             if not self._changed.wait_for(lambda: is_met(self), PATIENCE_S):
                 raise TimeoutError(f"{self.query}: {self.html[-300:]} {self.exceptions}")
@@ -81,12 +80,11 @@ class Tab:
 
     @property
     def code(self) -> str:
-        """The code of the class in the address."""
+        """Returns the class's code in the address."""
         return parse_qs(self.query).get("class", [""])[0]
 
     @property
     def heading(self) -> str:
-        """Returns the heading of the step."""
         match = re.search('<div class="kv-lesson".*?<h1>(.*?)</h1>', self.html)
         return match[1] if match else ""
 
@@ -114,7 +112,7 @@ class Tab:
             self._socket.send(message.SerializeToString())
 
     def _hear_class(self) -> None:
-        """Asks the feed of the class, and tells the page when it went on."""
+        """Waits for the class's feed, and tells the page of its next step."""
         connection = HTTPConnection(self._address.removeprefix("http://"), timeout=PATIENCE_S)
         while self._is_open:
             link = self._link
@@ -188,7 +186,7 @@ class Tab:
 
 @dataclass
 class Latencies:
-    """Seconds from a press to the page that shows what came of it."""
+    """Seconds from a press to the page that shows its result."""
 
     follow: list[float] = field(default_factory=list)  # the teacher's next step, at each learner
     answer: list[float] = field(default_factory=list)  # a learner's own answer
@@ -198,7 +196,6 @@ class Latencies:
     work: list[float] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """Median, p95 and the longest of each."""
         return [
             f"{name:8} {len(values):5} {share_below(values, 0.5):8.2f} {share_below(values, 0.95):8.2f} "
             f"{max(values):8.2f}"
@@ -218,13 +215,13 @@ HEAD = f"{'step':8} {'count':>5} {'median':>8} {'p95':>8} {'longest':>8}   secon
 
 
 def share_below(values: Sequence[float], share: float) -> float:
-    """Such a share of the values is at most this."""
+    """Returns the value that this share of the values does not exceed."""
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a class came to."""
+    """The results of a class."""
 
     latencies: Latencies
     steps: int
@@ -236,10 +233,9 @@ class Course:
 
 
 def teach(address: str, process: int, seats: int, steps: int) -> Course:
-    """A class through so many steps of the short track.
+    """Runs a class through this many steps of the short track.
 
-    Args:
-        process: the number of the server's.
+    Args: process: the number of the server's process.
     """
     latencies, empty_bytes = Latencies(), resident_bytes(process)
     teacher = Tab(address, track="short")
@@ -269,7 +265,7 @@ def teach(address: str, process: int, seats: int, steps: int) -> Course:
 def _step(
     teacher: Tab, learners: list[Tab], lead: Callable[..., None], latencies: Latencies
 ) -> None:
-    """Everybody answers in their own time, the teacher reveals, and goes on."""
+    """Everyone answers in their own time; the teacher reveals, and continues."""
     if "kv_choice_0" in teacher.buttons:
         threads = [
             threading.Thread(target=_answer, args=(learner, latencies.answer))
@@ -323,26 +319,24 @@ def _run_all(threads: list[threading.Thread]) -> None:
 
 
 def _processor_share(process: int, work: Callable[[], object]) -> float:
-    """How much of one core a process took meanwhile."""
+    """Yields the share of one core that a process used meanwhile."""
     start, before = time.monotonic(), processor_s(process)
     work()
     return (processor_s(process) - before) / (time.monotonic() - start)
 
 
 def processor_s(process: int) -> float:
-    """Returns the processor time of a process so far, from Linux."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_bytes(process: int) -> int:
-    """Returns the resident memory, from Linux."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
 
 
 def warm(address: str, folder: Path) -> None:
-    """Until the server has read its sample, as one that was started before the class came."""
+    """Waits until the server has read its sample, as one started before the class."""
     with Visitor(address) as visitor:
         visitor.see("")
     deadline = time.monotonic() + CATALOG_S
@@ -353,7 +347,7 @@ def warm(address: str, folder: Path) -> None:
 
 
 def main() -> int:
-    """0 if each step reached 95 of 100 learners within LIMIT_S."""
+    """Returns 0 if each step reached 95 of 100 learners within LIMIT_S."""
     seats, steps = (
         int(os.environ.get(name) or default) for name, default in (("SEATS", 20), ("STEPS", 15))
     )

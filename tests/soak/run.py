@@ -1,5 +1,5 @@
-"""Many directories opened in turn in one server, by one visitor after the other; what the server
-holds after each of them.
+"""Many directories opened in turn in one server, by one visitor after the other, and the server's
+resources after each.
 """
 
 import shutil
@@ -25,7 +25,7 @@ SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 
 
 @dataclass(frozen=True)
 class ResourceUsage:
-    """What the server holds behind so many directories: memory of its own process and of its Java,
+    """The server's resources after this many directories: memory of its process and of its Java,
     threads, open files.
     """
 
@@ -89,8 +89,8 @@ def _directory(folder: Path, count: int) -> Path:
 
 
 def _wait_for(catalogs: Path, name: str) -> None:
-    """Until the ingest of a directory has ended: what it holds counts too, and the next one must
-    not wait for it.
+    """Waits until the ingest of a directory has ended, because its resources count and the next one
+    must not wait.
     """
     deadline = time.monotonic() + CATALOG_S
     while not any(catalogs.glob(f"{name}-*/_catalog.json")):
@@ -100,7 +100,6 @@ def _wait_for(catalogs: Path, name: str) -> None:
 
 
 def _measure(number: int, count: int, seconds: float) -> ResourceUsage:
-    """As Linux tells it."""
     children = [
         int(child)
         for task in Path(f"/proc/{number}/task").iterdir()

@@ -26,7 +26,7 @@ def test_a_few_directories_in_turn(tmp_path):
 
 
 def test_growth_is_reported():
-    """Behind a quarter of the run; until then caches fill."""
+    """After a quarter of the run; until then caches fill."""
     steady = [
         USAGE,
         replace(USAGE, own_bytes=330 * MIB),

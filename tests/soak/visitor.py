@@ -15,7 +15,7 @@ LARGEST_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class Visit:
-    """What a page sent: how many elements, and the words of each exception among them."""
+    """The page that was sent: its number of elements, and the text of each exception among them."""
 
     elements: int
     exceptions: tuple[str, ...]
@@ -25,7 +25,7 @@ class Visitor:
     """One tab of a browser, for the time of a with block."""
 
     def __init__(self, address: str) -> None:
-        """address: http://127.0.0.1:8501 or the like."""
+        """`address`: such as http://127.0.0.1:8501."""
         self._socket = connect(
             f"{address.replace('http', 'ws', 1)}/_stcore/stream",
             origin=address,
@@ -40,9 +40,9 @@ class Visitor:
         self._socket.close()
 
     def see(self, page: str, **query: str) -> Visit:
-        """A page, from its first element to its end; page: "" is the home.
+        """Requests a page and reads it to its end; "" is the home page.
 
-        TimeoutError where it has no end.
+        Raises TimeoutError if it does not end.
         """
         back_message = BackMsg()
         back_message.rerun_script.query_string, back_message.rerun_script.page_name = (

@@ -1,6 +1,6 @@
 """python -m tests.soak.visitors: VISITORS=20 on one server who all click at once, page after page,
-each on a place and with settings of their own; how long until each has the whole page, and what the
-server holds.
+each with a place and settings of their own; how long until each has the whole page, and the
+server's memory.
 """
 
 import os
@@ -50,16 +50,15 @@ def clicks(visitor: int) -> dict[str, tuple[str, dict[str, str]]]:
 
 @dataclass
 class Clicks:
-    """What a click of every visitor at the same moment came to.
+    """The results of a simultaneous click of every visitor.
 
-    seconds: until each had the whole page. work_s: the server's processor time, a visitor.
+    `seconds`: until each had the whole page. `work_s`: the server's processor time per visitor.
     """
 
     seconds: list[float] = field(default_factory=list)
     work_s: float = 0.0
 
     def line(self, name: str) -> str:
-        """Median, p95, the longest, and the server's own part."""
         return (
             f"{name:12} {share_below(self.seconds, 0.5):8.2f} {share_below(self.seconds, 0.95):8.2f}"
             f" {max(self.seconds):8.2f} {self.work_s:8.3f}"
@@ -67,9 +66,9 @@ class Clicks:
 
 
 def visit(address: str, process: int, visitors: int) -> dict[str, Clicks]:
-    """Every click of every visitor, by its name.
+    """Runs every click of every visitor, by its name.
 
-    process: the number of the server's. AssertionError where a page shows an error.
+    `process`: the number of the server's process. Asserts that no page shows an error.
     """
     results = {name: Clicks() for name in clicks(0)}
     marks: list[float] = []  # the server's processor time before each click, and at the end
@@ -99,7 +98,7 @@ def visit(address: str, process: int, visitors: int) -> dict[str, Clicks]:
 
 
 def main() -> int:
-    """0 if 95 of 100 clicks took LIMIT_S at most, and the server LIMIT_BYTES."""
+    """Returns 0 if 95 of 100 clicks took at most LIMIT_S, and the server LIMIT_BYTES."""
     visitors = int(os.environ.get("VISITORS") or 20)
     with (
         tempfile.TemporaryDirectory(prefix="kafkaviz-visitors-") as folder,

@@ -9,11 +9,7 @@ from kafkaviz.format.batch_records import BatchRecord
 def records_until_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> tuple[list[BatchRecord], CorruptBytes | None]:
-    """The records that Kafka's iterator gives before it raises.
-
-    Returns:
-        The records, and what the iterator raises, or None.
-    """
+    """Returns the records that Kafka's iterator gives before it raises, and its error or None."""
     records: list[BatchRecord] = []
     try:
         records.extend(batch_records.iterate(data, limit_bytes))

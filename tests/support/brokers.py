@@ -1,12 +1,10 @@
-"""Broker directories made of a part of another one."""
-
 import shutil
 from collections.abc import Container
 from pathlib import Path
 
 
 def copy_partitions(broker: Path, directory: Path, names: Container[str]) -> Path:
-    """The broker's own files and these topic-partitions, copied into a new directory."""
+    """Copies the broker's own files and these topic-partitions into a new directory."""
     directory.mkdir()
     for path in broker.iterdir():
         if path.is_file():

@@ -1,5 +1,3 @@
-"""Waiting and opening pages, for tests that use a browser."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ _FREE: list["_Tab"] = []
 
 @dataclass(frozen=True)
 class _Tab:
-    """A page in a context of its own, and what is wrong on it since the list was emptied."""
+    """A page in a context of its own, and its errors since the list was emptied."""
 
     browser: "sync_api.Browser"
     page: "sync_api.Page"
@@ -38,9 +36,7 @@ class _Tab:
 def watched(
     browser: "sync_api.Browser", width: int = 1280, theme: str = "light"
 ) -> Iterator["sync_api.Page"]:
-    """A page of a visitor who was never here; AssertionError at its end if its console showed an
-    error.
-    """
+    """Yields the page of a new visitor, and asserts at its end that its console showed no error."""
     tab = _open(browser)
     tab.page.set_viewport_size({"width": width, "height": 900})
     tab.page.emulate_media(media="screen", color_scheme=theme)
@@ -90,12 +86,11 @@ def _forget_visitor(tab: _Tab) -> None:
 
 
 def heading(page: "sync_api.Page", text: str) -> None:
-    """Waits for the page's title."""
     page.locator("h1", has_text=text).first.wait_for()
 
 
 def rests_on_first_screen(page: "sync_api.Page", *selectors: str) -> bool:
-    """Whether each of these stands within the window, the page as it opened."""
+    """Returns whether each of these is within the window, without scrolling."""
     size = page.viewport_size
     boxes = [page.locator(selector).first.bounding_box() for selector in selectors]
     return page.evaluate("scrollY") == 0 and all(
@@ -108,7 +103,7 @@ def rests_on_first_screen(page: "sync_api.Page", *selectors: str) -> bool:
 
 
 def click_a_bar(page: "sync_api.Page") -> None:
-    """A click into the middle of the map's first bar."""
+    """Clicks the middle of the map's first bar."""
     bars = page.locator(".js-plotly-plot .barlayer .point path")
     bars.first.wait_for(state="attached")
     box = bars.first.bounding_box()

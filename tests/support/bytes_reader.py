@@ -1,4 +1,4 @@
-"""Bytes in memory as read(position, buffer): the plain twin of binary.file_view.reader."""
+"""Bytes in memory as read(position, buffer): a plain version of binary.file_view.reader."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def reader(data: bytes) -> Callable[[int, np.ndarray], int]:
-    """read(position, buffer) over bytes in memory."""
+    """Returns read(position, buffer) over bytes in memory."""
     array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:

@@ -1,5 +1,3 @@
-"""Many small cases in one test."""
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -8,10 +6,10 @@ import pytest
 
 
 def all_cases(name: str, cases: Iterable[object], ids: Callable[..., str] = str) -> Callable:
-    """As pytest.mark.parametrize for one argument, but all cases are one test.
+    """Parametrizes one argument like pytest.mark.parametrize, but in a single test.
 
-    For hundreds of cases of a millisecond: as tests of their own, each would cost several more,
-    collected by every process of a run. All cases are run; the first error notes which failed.
+    For hundreds of cases of a millisecond, each of which would cost several more if every process
+    of a run collected it. All cases are run; the first error notes which failed.
     """
     cases = list(cases)
     assert cases

@@ -70,8 +70,6 @@ def without_words(source: str) -> str:
 
 
 class WithoutModules(ast.NodeTransformer):
-    """Leaves the name alone of each `module.name`, and removes the imports from kafkaviz."""
-
     def __init__(self, tree: ast.Module) -> None:
         self.modules = {
             alias.asname or alias.name

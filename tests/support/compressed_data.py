@@ -1,7 +1,7 @@
-"""Compressed data as many writers make it, whole and damaged, and what the compiled decompressors and
-the libraries make of it.
+"""Compressed data of many writers, whole and damaged, and the results of the compiled decompressors
+and the libraries.
 
-Run as a program it decompresses all of it, which a test does where every bound is checked.
+Run as a program it decompresses all of it, which a test does with bounds checks on.
 """
 
 import random
@@ -22,7 +22,7 @@ _XERIAL = bytes.fromhex("82534e41505059000000000100000001")
 
 
 def contents() -> Iterator[bytes]:
-    """Data that brings out every way to compress: none, text, runs, repeats at any distance, noise."""
+    """Returns data for every way to compress: none, text, runs, repeats at any distance, noise."""
     draw = random.Random(5)
     yield b""
     yield b"a"
@@ -40,7 +40,6 @@ def contents() -> Iterator[bytes]:
 
 
 def compressed(name: str, data: bytes) -> Iterator[bytes]:
-    """The data in a codec, by every writer and setting that makes it another way."""
     yield codec.compress(name, data)
     if name == "snappy":
         yield pa.compress(data, "snappy", asbytes=True)
@@ -51,7 +50,7 @@ def compressed(name: str, data: bytes) -> Iterator[bytes]:
 
 
 def _long_literal(data: bytes) -> bytes:
-    """A snappy block of one literal, whose size is in three bytes."""
+    """Returns a snappy block of one literal, whose size is in three bytes."""
     data = data[:60_000] or b"-"
     size, more = bytearray(), len(data)
     while more > 127:
@@ -62,7 +61,7 @@ def _long_literal(data: bytes) -> bytes:
 
 
 def damaged(data: bytes, *, step: int = 1, seed: int = 3) -> Iterator[bytes]:
-    """The data cut, flipped, overwritten and grown, at every step-th byte."""
+    """Yields the data cut, flipped, overwritten and grown, at every step-th byte."""
     draw = random.Random(seed)
     for place in range(0, len(data), step):
         yield data[:place]
@@ -75,10 +74,8 @@ def damaged(data: bytes, *, step: int = 1, seed: int = 3) -> Iterator[bytes]:
 
 
 def read_compiled(name: str, data: bytes, room: int = ROOM, before: bytes = b"") -> bytes | int:
-    """What the compiled decompressor makes of the data, amid other bytes, behind what is written.
-
-    Returns:
-        The bytes, REFUSED or FULL.
+    """Returns the compiled decompressor's result for data between other bytes: the bytes, REFUSED
+    or FULL.
     """
     noise = random.Random(len(data)).randbytes(SLACK_BYTES)
     source = np.frombuffer(noise + data + noise, np.uint8)
@@ -102,7 +99,9 @@ def read_library(name: str, data: bytes, limit_bytes: int = 64 * ROOM) -> bytes 
 
 
 def check(name: str, data: bytes) -> bool:
-    """Whether the compiled decompressor takes the data; if so, the library takes it for the same."""
+    """Returns whether the compiled decompressor accepts the data, and asserts that the library then
+    gives the same.
+    """
     answer = read_compiled(name, data)
     if answer in (REFUSED, FULL):
         return False
@@ -111,7 +110,6 @@ def check(name: str, data: bytes) -> bool:
 
 
 def main() -> None:
-    """All of it, whole and damaged, in both codecs."""
     for name in COMPILED:
         for content in contents():
             for data in compressed(name, content):

@@ -21,7 +21,6 @@ PATIENCE_S = 60
 
 @contextmanager
 def serving_gcs() -> Iterator[int]:
-    """Runs a server with an empty bucket; its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     server = subprocess.Popen(
@@ -38,7 +37,6 @@ def serving_gcs() -> Iterator[int]:
 
 
 def put_directory(port: int, directory: Path, key: str) -> None:
-    """Puts the files of a directory below a key."""
     file_system = GcsFileSystem(
         endpoint_override=f"127.0.0.1:{port}",
         scheme="http",

@@ -1,5 +1,3 @@
-"""The first answer of a server that was just started."""
-
 import urllib.request
 from time import monotonic, sleep
 

@@ -17,31 +17,28 @@ def run_ingest(
     full: bool = False,
     findings: bool = False,
 ) -> job.Ingest:
-    """An ingest, run to its end; without findings, for tests of the rows."""
+    """Runs an ingest to its end, without findings, for tests of the rows."""
     run = job.start_ingest(directories, catalog, master, full=full, findings=findings)
     run.wait()
     return run
 
 
 def ingest_in_process(*directories: Path, catalog: Path) -> None:
-    """An ingest with findings and without Spark, for fixtures that outlive a test."""
+    """Runs an ingest with findings and without Spark, for fixtures that outlive a test."""
     with pytest.MonkeyPatch.context() as patched:
         without_spark(patched)
         run_ingest(*directories, catalog=catalog, findings=True)
 
 
 def without_spark(patched: pytest.MonkeyPatch) -> None:
-    """Every ingest of this process runs its tasks in it."""
+    """Makes every ingest of this process run its tasks in it."""
     patched.setattr(job, "task_runner", lambda spark, group: InProcessRunner())
 
 
 class InProcessRunner:
-    """Runs each task in this process, pickled as for a worker of Spark."""
-
     cores = 2
 
     def run(self, tasks: list, staging: Path) -> list:
-        """One after the other."""
         return [
             result
             for task in tasks
@@ -49,8 +46,8 @@ class InProcessRunner:
         ]
 
     def count_ended(self) -> int:
-        """Nobody looks in between."""
+        """Nobody reads the count."""
         return 0
 
     def cancel(self) -> None:
-        """Nobody can."""
+        """Nothing can be cancelled."""

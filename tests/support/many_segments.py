@@ -10,7 +10,6 @@ SEGMENTS, RECORDS = 50, 10  # of a partition, of a segment
 
 
 def write_template(directory: Path) -> Path:
-    """The files of a topic-partition: segments of one batch."""
     directory.mkdir()
     for segment in range(SEGMENTS):
         base_offset = segment * RECORDS
@@ -23,7 +22,7 @@ def write_template(directory: Path) -> Path:
 
 
 def write_broker(directory: Path, template: Path, partitions: int) -> Path:
-    """A broker directory that was stopped cleanly; its files are links to those of the template."""
+    """Writes a cleanly stopped broker directory whose files are links to those of the template."""
     directory.mkdir(parents=True)
     (directory / names.META_PROPERTIES).write_text("version=1\nnode.id=7\ncluster.id=many\n")
     (directory / names.CLEAN_SHUTDOWN).touch()
@@ -37,7 +36,6 @@ def write_broker(directory: Path, template: Path, partitions: int) -> Path:
 
 
 def change_segment(partition: Path) -> None:
-    """One segment of a topic-partition is no longer a link."""
     log = partition / f"{RECORDS:020d}.log"
     data = log.read_bytes()
     log.unlink()

@@ -21,7 +21,7 @@ Fault = Callable[["Request"], str | None]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked."""
+    """A request to the server."""
 
     method: str
     path: str
@@ -30,7 +30,7 @@ class Request:
 
     @property
     def is_listing(self) -> bool:
-        """Whether names are asked for, not bytes: of a prefix, or whether one is there."""
+        """Returns whether names are requested, not bytes: of a prefix, or whether one exists."""
         return self.method == "GET" and ("list-type" in self.query or "prefix" in self.query)
 
 
@@ -50,30 +50,25 @@ class ObjectStore:
 
     @property
     def data_requests(self) -> list[Request]:
-        """The requests that read objects, without listings."""
+        """Returns the requests that read objects, without listings."""
         return [request for request in self.requests if not request.is_listing]
 
     @property
     def ranges(self) -> list[Request]:
-        """The requests that return bytes."""
         return [request for request in self.requests if request.byte_range]
 
     def put(self, key: str, data: bytes, bucket: str = BUCKET) -> None:
-        """Puts an object."""
         self._send("PUT", f"{bucket}/{key}", data)
 
     def put_directory(self, directory: Path, key: str) -> None:
-        """Puts all files of a directory below a key."""
         for path in sorted(directory.rglob("*")):
             if path.is_file():
                 self.put(f"{key}/{path.relative_to(directory)}", path.read_bytes())
 
     def delete(self, key: str, bucket: str = BUCKET) -> None:
-        """Removes an object."""
         self._send("DELETE", f"{bucket}/{key}")
 
     def make_bucket(self, bucket: str = BUCKET) -> None:
-        """Makes a bucket."""
         self._send("PUT", bucket)
 
     def _send(self, method: str, path: str, data: bytes | None = None) -> None:
@@ -89,7 +84,6 @@ class ObjectStore:
 
 @contextmanager
 def serving_objects() -> Iterator[ObjectStore]:
-    """Runs a server with an empty bucket."""
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import WSGIRequestHandler, make_server
 

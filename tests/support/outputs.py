@@ -1,9 +1,9 @@
-"""python -m tests.support.outputs write FOLDER: what every command prints of every recorded broker.
+"""python -m tests.support.outputs write FOLDER: every command's output for every recorded broker.
 python -m tests.support.outputs compare BEFORE AFTER: the outputs that differ, and their first line.
 
-Written once before a large change of the code and once after it, two folders show what the change
-did to anybody who relies on an output. Each command runs in a process of its own, in a folder that
-has the same name in both runs; moments and durations are left out.
+Written once before a large change of the code and once after it, two folders show whether the
+change affects an output. Each command runs in a process of its own, in a folder that has the same
+name in both runs; moments and durations are left out.
 """
 
 import argparse
@@ -33,7 +33,7 @@ MOMENTS = (  # what no two runs have alike
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 done or all alike, 1 something differs."""
+    """Returns 0 if done or all alike, 1 if something differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.support.outputs")
     doing = parser.add_subparsers(dest="doing", required=True)
     written = doing.add_parser("write")
@@ -54,9 +54,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def write(folder: Path, every: int) -> None:
-    """FOLDER/BROKER/NUMBER.gz: the command, its status, stdout and stderr; tables beside them.
+    """Writes FOLDER/BROKER/NUMBER.gz: the command, its status, stdout and stderr; and tables.
 
-    every: 1 for all commands, n for each n-th, which is a look in between.
+    `every`: 1 for all commands, n for each n-th, which is a quick check.
     """
     with tempfile.TemporaryDirectory(prefix="kafkaviz-outputs-") as there:
         place = Path(there)
@@ -76,7 +76,7 @@ def write(folder: Path, every: int) -> None:
 
 
 def unpack(place: Path) -> Iterator[str]:
-    """The recorded broker directories, by their names."""
+    """Returns the recorded broker directories, by their names."""
     for archive in sorted((SHARED / "data").glob("*.tar.gz")):
         if ".expected" not in archive.name:
             shutil.unpack_archive(archive, place / "unpacked", filter="tar")
@@ -86,7 +86,7 @@ def unpack(place: Path) -> Iterator[str]:
 
 
 def of_broker(name: str) -> Iterator[tuple[str, list[str]]]:
-    """(folder, arguments) of each command that reads this directory."""
+    """Yields (folder, arguments) of each command that reads this directory."""
     broker = Path(name)
     partitions = sorted(path for path in broker.iterdir() if path.is_dir())
     files = sorted(path for path in broker.rglob("*") if path.suffix in KAFKA_FILES)
@@ -106,7 +106,7 @@ def of_broker(name: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def simulations() -> Iterator[tuple[str, list[str]]]:
-    """Each workload that comes along, written and tuned."""
+    """Yields commands that write and tune each included workload."""
     from kafkaviz.simulate.producers import presets
 
     for name in sorted(path.stem for path in Path(presets.__path__[0]).glob("*.toml")):
@@ -135,7 +135,7 @@ def run(argv: Sequence[str], place: Path) -> bytes:
 
 
 def called(argv: Sequence[str], out: Path, err: Path) -> int:
-    """The command in this process, whose streams are these files from here on."""
+    """Runs the command in this process, whose streams become these files."""
     for number, path in enumerate((out, err), 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     from kafkaviz.__main__ import main as kafkaviz
@@ -150,7 +150,6 @@ def called(argv: Sequence[str], out: Path, err: Path) -> int:
 
 
 def warm_up(partition: str) -> None:
-    """Imports and compiled loops, once for all processes that follow."""
     streams = [os.dup(number) for number in (1, 2)]
     log = next(Path(partition).glob("*.log"))
     for argv in (
@@ -169,14 +168,14 @@ def warm_up(partition: str) -> None:
 
 
 def comparable(text: bytes, place: Path) -> bytes:
-    """The text without moments, durations and the folder that it was made in."""
+    """Returns the text without moments, durations and the folder that it was made in."""
     for pattern, instead in MOMENTS:
         text = pattern.sub(instead, text)
     return text.replace(str(place).encode(), b"PLACE")
 
 
 def write_tables(folder: Path, brokers: Sequence[str], place: Path) -> None:
-    """FOLDER/tables/NAME.gz: the rows of each table of a catalog of all brokers, sorted."""
+    """Writes FOLDER/tables/NAME.gz: the rows of each table of a catalog of all brokers, sorted."""
     import pyarrow.parquet as pq
 
     run(["ingest", *brokers, "--catalog", "catalog", "--master", "local[2]"], place)
@@ -190,7 +189,7 @@ def write_tables(folder: Path, brokers: Sequence[str], place: Path) -> None:
 
 
 def compare(before: Path, after: Path) -> Iterator[str]:
-    """A line for each output that one folder lacks, and for the first difference of two."""
+    """Yields a line for each output that one folder lacks, and for the first difference of two."""
     names = [
         {path.relative_to(folder) for path in folder.rglob("*.gz")} for folder in (before, after)
     ]
@@ -204,7 +203,7 @@ def compare(before: Path, after: Path) -> Iterator[str]:
 
 
 def difference(old: Sequence[bytes], new: Sequence[bytes]) -> str:
-    """The command, and the first line that differs."""
+    """Returns the command, and the first line that differs."""
     at = next((at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), -1)
     at = min(len(old), len(new)) if at < 0 else at
     lines = [

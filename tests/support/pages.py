@@ -16,9 +16,9 @@ PATIENCE_S = 120
 
 
 def open_page(name: str = BROKER, **query: object) -> AppTest:
-    """The page of this file in pages/, as a link to this address opens it.
+    """Opens the page of this file in pages/ as a link to this address would.
 
-    A list is a parameter that is there several times.
+    A list is a parameter that is given several times.
     """
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     for key, value in query.items():
@@ -29,14 +29,13 @@ def open_page(name: str = BROKER, **query: object) -> AppTest:
 
 
 def assert_no_exception(at: AppTest) -> AppTest:
-    """The same page, once it is known to show no exception."""
     messages = [error.message for error in at.exception]
     assert messages == [], messages
     return at
 
 
 def page_html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet, a space that keeps words together as any other."""
+    """Returns all HTML of the page except its stylesheet, with no-break spaces as spaces."""
     return "\n".join(
         element.proto.body.replace("\u00a0", " ")
         for element in at.get("html")
@@ -45,33 +44,28 @@ def page_html(at: AppTest) -> str:
 
 
 def query_value(at: AppTest, name: str) -> str | None:
-    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
+    """Returns a parameter of the address, which AppTest keeps as a list or as text."""
     value = at.query_params.get(name)
     return value[0] if isinstance(value, list) else value
 
 
 def slider(at: AppTest, label: str):
-    """The slider of this name."""
     return next(slider for slider in at.select_slider if slider.label == label)
 
 
 def box(at: AppTest, label: str):
-    """The selectbox of this name."""
     return next(selectbox for selectbox in at.selectbox if selectbox.label == label)
 
 
 def move_slider(at: AppTest, label: str, value: str) -> AppTest:
-    """A slider put somewhere else."""
     return assert_no_exception(slider(at, label).set_value(value).run())
 
 
 def select_option(at: AppTest, label: str, value: str) -> AppTest:
-    """Another option of a selectbox."""
     return assert_no_exception(box(at, label).select(value).run())
 
 
 def press_button(at: AppTest, key: str) -> AppTest:
-    """A button pressed."""
     return assert_no_exception(
         next(button for button in at.button if button.key == key).click().run()
     )

@@ -1,7 +1,7 @@
-"""Counts, per room of the house, the habits of writing that may only become rarer.
+"""Counts, per room of the house, habits of writing that may only become rarer.
 
-python -m tests.support.ratchets lowers the limits in tests/data/ratchets.toml to the current counts.
-`tests/test_ratchets.py` fails where a count is above its limit.
+python -m tests.support.ratchets lowers the limits in tests/data/ratchets.toml to the current
+counts. `tests/test_ratchets.py` fails where a count is above its limit.
 """
 
 import ast
@@ -66,7 +66,7 @@ def python_files() -> Iterator[Path]:
 
 
 def is_packed(node: ast.AST) -> bool:
-    """Whether a statement assigns a tuple to a tuple: `a, b = x, y`, a swap excepted."""
+    """Returns whether a statement assigns a tuple to a tuple: `a, b = x, y`, a swap excepted."""
     if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)):
         return False
     target = node.targets[0]
@@ -78,14 +78,13 @@ def is_packed(node: ast.AST) -> bool:
 
 
 def is_nested_conditional(node: ast.AST) -> bool:
-    """Whether a conditional expression has another one as one of its two results."""
+    """Returns whether a conditional expression has another one as one of its two results."""
     if not isinstance(node, ast.IfExp):
         return False
     return isinstance(node.body, ast.IfExp) or isinstance(node.orelse, ast.IfExp)
 
 
 def is_long_conditional_return(node: ast.AST) -> bool:
-    """Whether a return spreads a conditional expression over several lines."""
     if not (isinstance(node, ast.Return) and isinstance(node.value, ast.IfExp)):
         return False
     return node.end_lineno != node.lineno
@@ -116,7 +115,6 @@ def splatted_dictionaries(tree: ast.AST) -> int:
 
 
 def is_dictionary(node: ast.AST | None) -> bool:
-    """Whether an expression is a dictionary, or a call of dict()."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id == "dict"
     return isinstance(node, ast.Dict)
@@ -131,7 +129,6 @@ STATEMENTS: Mapping[str, Callable[[ast.AST], bool]] = {
 
 @cache
 def count_statements() -> dict[str, Counter[str]]:
-    """Returns for each kind of statement how often each room has it."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in STATEMENTS}
     counts["splatted_dictionaries"] = Counter()
     for path in python_files():
@@ -168,7 +165,6 @@ def message_texts(value: object) -> Iterator[str]:
 
 
 def markdown_prose(text: str) -> str:
-    """Returns Markdown without its code."""
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     return re.sub(r"`[^`\n]+`", "x", text)
 
@@ -221,7 +217,7 @@ def write(limits: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def main() -> None:
-    """Lowers the limits to the counts; a count above its limit leaves the limit as it was."""
+    """Lowers the limits to the counts; a count above its limit leaves the limit unchanged."""
     now = counts()
     if LIMITS.exists():
         before = tomllib.loads(LIMITS.read_text())

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.ndarray]:
-    """The words, the tables and the overview of a message, read as ruler/message.js reads them."""
+    """Returns the words, the tables and the overview of a message, as ruler/message.js reads them."""
     length = int.from_bytes(message[:8], "little")
     words, body = json.loads(message[8 : 8 + length]), message[8 + length :]
     tables = {}

@@ -1,4 +1,4 @@
-"""Segments on disk of which nothing is read but sizes and indexes, and a catalog's table of them."""
+"""Segments on disk of which only sizes and indexes are read, and a catalog's table of them."""
 
 from pathlib import Path
 
@@ -11,9 +11,7 @@ from kafkaviz.format import offset_index, time_index
 def make_segment(
     folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = ""
 ) -> None:
-    """A segment with this many bytes of log and these index entries; the log is zeros, for nothing
-    here reads it.
-    """
+    """Writes a segment with this many bytes of zeros as its log, and these index entries."""
     folder.mkdir(exist_ok=True, parents=True)
     stem = folder / f"{base:020d}"
     Path(f"{stem}.log{suffix}").write_bytes(bytes(log_bytes))
@@ -26,9 +24,7 @@ def make_segment(
 
 
 def columns(broker, **counted) -> dict[str, list]:
-    """A catalog's table of segments as it would be for these segments; counted gives columns, all
-    others are 0.
-    """
+    """Returns a catalog's table of these segments; `counted` gives columns, all others are 0."""
     segments = [
         (partition, segment) for partition in broker.partitions for segment in partition.segments
     ]

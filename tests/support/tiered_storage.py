@@ -1,6 +1,4 @@
-"""The recorded broker with tiered storage, and a copy of its store in the layout of
-Aiven's plugin.
-"""
+"""The recorded broker with tiered storage, and a copy of its store in the layout of Aiven's plugin."""
 
 import base64
 import gzip
@@ -30,15 +28,15 @@ def answers() -> dict[str, dict]:
 
 
 def unpack(folder: Path) -> tuple[Path, Path]:
-    """The broker directory and the store."""
+    """Returns the broker directory and the store."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
     return folder / "logs", folder / "store"
 
 
 def write_local_store(partition: Partition, target: Path) -> Path:
-    """The closed segments of a partition as LocalTieredStorage lays them out, as if the broker had
-    copied each when the next one began.
+    """Writes the closed segments of a partition in LocalTieredStorage's layout, as if the broker
+    had copied each when the next one began.
     """
     folder = target / LOCAL_ROOT / f"{partition.directory}-{partition.topic_id}"
     folder.mkdir(parents=True)
@@ -63,9 +61,7 @@ def write_aiven_store(
     chunk_bytes: int = 1000,
     prefix: str = "kafka/",
 ) -> Path:
-    """The segments of a store of LocalTieredStorage as Aiven's plugin 1.1.1 is documented to lay
-    them out.
-    """
+    """Writes the segments of a LocalTieredStorage in the documented layout of Aiven's plugin 1.1.1."""
     for partition in tiered_view.read_state(source, logs).partitions:
         for segment in partition.segments:
             if segment.stored:

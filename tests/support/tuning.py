@@ -16,7 +16,6 @@ OLD, NEW = (
 
 
 def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1):
-    """Segments of batches of that size, give or take the spread."""
     random = np.random.default_rng(4)
     rows = []
     for _ in range(segments):
@@ -34,7 +33,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
 
 
 def compared(measurement, other: int, **options):
-    """The lines of the table, by name."""
+    """Returns the lines of the table, by name."""
     budgets = Budgets(**options)
     now, then = (
         tuning.compute_cost(measurement, NEW, interval, budgets) for interval in (4096, other)
