@@ -3,11 +3,14 @@
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks.plan import plan_check
+from kafkaviz.analysis.lookup.lookups import needs_recovery
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
+from kafkaviz.format import txn_index
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
@@ -92,3 +95,15 @@ def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
         frozenset(),
         {segment.base_offset for segment in live},
     ]
+
+
+def test_an_index_at_which_the_start_fails_is_not_recovered_but_a_lookup_says_so(clean, tmp_path):
+    directory = shutil.copytree(clean, tmp_path / "kafka")
+    segment = open_broker(directory).partition("orders-0").live[0]
+    entry = np.zeros(1, txn_index.ENTRY)
+    entry["version"] = (txn_index.VERSION + 1) << 8  # one byte up to 4.3
+    entry["last_offset"] = segment.base_offset
+    segment.log.path.with_suffix(".txnindex").write_bytes(entry.tobytes())
+    partition = open_broker(directory).partition("orders-0")
+    assert needs_recovery(partition)
+    assert not recovered_bases(partition.live, clean=True, recovery_point=0)

@@ -129,14 +129,19 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
         behaviour.close_trims or partition.topic != names.METADATA_TOPIC
     )
     return not is_clean or any(
-        _has_distrusted_index(segment, behaviour) for segment in partition.live
+        _is_loaded_otherwise(segment, behaviour) for segment in partition.live
     )
 
 
-def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
+def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
+    """Returns whether a start rebuilds the indexes of a segment, or fails at one of them.
+
+    This is not recovery_scope.recovered_bases: a start that fails recovers nothing, but a lookup
+    must show that it fails.
+    """
     try:
         return distrust_reason(segment, behaviour) is not None
-    except CorruptBytes:  # the start fails at this index
+    except CorruptBytes:
         return True
 
 

@@ -58,9 +58,10 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrus
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a start distrusts an index.
+    """Returns whether a start distrusts an index, and so recovers the segment.
 
     An index that cannot be read here counts as trusted, because the broker may be able to read it.
+    So does one at which the start fails, because the start then recovers nothing.
     """
     try:
         return distrust_reason(segment, behaviour) is not None
