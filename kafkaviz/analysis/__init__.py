@@ -1,4 +1,4 @@
-"""Floor 6: the cost of lookups in a log, its settings, and its faults.
+"""The cost of lookups in a log, its settings, and its faults.
 
 The code here works on values and opens no files by itself.
 """

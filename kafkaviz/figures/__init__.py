@@ -1,12 +1,10 @@
-"""Floor 8: a view of a result, and the Plotly figure of that view.
+"""The view of a result, and the Plotly figure of that view.
 
 A view chooses the values to show, and tests compare them. A figure only draws the view. Most
 modules have some of these functions:
 
-view()             the view of a result
-figure()           draws the view in a mode, "light" or "dark"
-question_figure()  draws the view without the answer
-rows()             the same data as a table
-describe()         the same data in words, for screen readers
-browser_payload()  the view as plain values, for a component that the browser draws
+view()             the view of a result figure()           draws the view in a mode, "light" or
+"dark" question_figure()  draws the view without the answer rows()             the same data as a
+table describe()         the same data in words, for screen readers browser_payload()  the view as
+plain values, for a component that the browser draws
 """

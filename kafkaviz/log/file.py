@@ -330,7 +330,7 @@ def _data_end(descriptor: int, size: int) -> int:
 def _size_unless_hole(descriptor: int, size: int) -> int:
     """Returns 0 if the file is a single hole, else its size.
 
-    The system found no data to seek to. A filesystem that does not support holes also reports this.
+    Called if the system finds no data in the file; a file system without holes reports that too.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size
 

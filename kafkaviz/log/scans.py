@@ -392,7 +392,7 @@ def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
 
 
 class SharedScan(BatchObserver[int]):
-    """Shows observers the batches of Segment.scan(fill_wrapper_fields=True) from byte 0."""
+    """Gives observers the batches of Segment.scan(fill_wrapper_fields=True), from byte 0 on."""
 
     def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
         self._segment = segment

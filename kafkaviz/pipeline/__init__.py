@@ -1,4 +1,4 @@
-"""Floor 7: reads many or large broker directories on Spark.
+"""Reads many or large broker directories on Spark.
 
 The results are a catalog of Parquet tables, or a data source for any Spark session.
 """

@@ -30,8 +30,8 @@ class IndexConfig:
     Attributes:
         index_interval_bytes: index.interval.bytes: .log bytes between two entries.
         segment_index_bytes: segment.index.bytes: size of each index file.
-        is_known: whether both settings are known. If not, a stand-in is used, and the size of a
-            rebuilt index is unknown too.
+        is_known: whether both settings are known. An unknown setting has a stand-in here, and then
+            the size of a rebuilt index is unknown too.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")

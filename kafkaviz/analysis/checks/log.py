@@ -517,7 +517,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns the consequence and next step of a tail; None for the code's own texts."""
+        """Returns the consequence and next step of a tail; None if the usual texts apply."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_refused():
             readers = message(f"consequence.closed_tail_{tail.kind}")

@@ -391,7 +391,7 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """Returns whether a cleanly stopped broker left bytes after a log's last batch.
+        """Returns whether a broker that was stopped cleanly left bytes after a log's last batch.
 
         No kill explains such bytes, and the broker keeps them.
         """
@@ -426,7 +426,7 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
 
 
 def _is_doomed(a: Replica, b: Replica) -> bool:
-    """Returns whether the shorter log knows a later election, at or before its end."""
+    """Returns whether the shorter log has the later leader epoch, at or before its end."""
     longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
     return shorter.epochs.latest_election > longer.epochs.latest_election
 

@@ -99,7 +99,11 @@ def choose_targets(
 def _pick(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns the candidate at a share of all, from the most preferred group that is not empty."""
+    """Returns one candidate of the most preferred group that has any.
+
+    Args:
+        share: its place among the candidates of the group: 0 for the first, 1 for the last.
+    """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)
         if len(rows):

@@ -57,7 +57,11 @@ class Fingerprint:
         self._looked_s = -math.inf  # monotonic time of the last comparison that found no change
 
     def is_current(self, broker: Broker) -> bool:
-        """Returns whether the files that are compared this time are as `broker` listed them."""
+        """Returns whether the directory is as `broker` listed it.
+
+        Folders and active logs are always compared; all files of a large directory only now and
+        then.
+        """
         if run_queue.saw_after_asking(self._looked_s):
             return True
         looked_s = time.monotonic()

@@ -433,7 +433,7 @@ def _remaining_text(remaining_errors: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start reads, those with trouble first, then by size, or None."""
+    """Returns the logs that the start reads, those with trouble first; None if it reads none."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps

@@ -86,7 +86,7 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the race, and with the result of race_before_jump the one before the middles move."""
+    """Returns the view of the race, and that of the race one entry earlier, if given."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)

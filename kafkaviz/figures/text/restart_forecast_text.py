@@ -53,7 +53,10 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns all changes as one text, or the numbers of those that every start may make."""
+    """Returns all changes as one text.
+
+    If there are only changes that every start may make, it returns their numbers.
+    """
     is_unusual = (
         forecast.created_replicas
         or forecast.cut_logs

@@ -36,7 +36,8 @@ class CostCurveView:
 
     Attributes:
         names: the index of a point, and its interval in words.
-        today, considered: None if the index has no entry, or nothing else is considered.
+        today, considered: the points of both intervals; None for an index without an entry, or if
+            no other interval is considered.
         budget: the headers at which a p99 lookup meets its budget; None if outside the axis.
     """
 

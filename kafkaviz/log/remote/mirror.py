@@ -117,7 +117,7 @@ def _is_current(path: Path) -> bool:
 
 
 def _is_known(path: Path) -> bool:
-    """Returns whether this process has listed the file's directory, or requested it recently."""
+    """Returns whether this process has listed the file's directory, or found the file lately."""
     with _LOCK:
         is_known = _KNOWN.get(path, 0.0) > time.monotonic() or any(
             folder in _TREES for folder in path.parents

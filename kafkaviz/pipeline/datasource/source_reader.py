@@ -404,7 +404,7 @@ class SourceReader:
     def _narrow(
         self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
-        """Returns the split without the parts before and after the limits."""
+        """Returns the split without the parts before and after the requested offsets and times."""
         times_ms = self._bounds.times_ms
         late_ms = self._options.late_ms
         if offsets.least > -inf:
@@ -621,7 +621,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Returns whether the header shows that the first record of a batch is newer."""
+    """Returns whether the header shows that the first record of a batch is newer than a time."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

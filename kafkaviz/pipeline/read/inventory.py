@@ -436,5 +436,5 @@ def is_readable(segment: Segment) -> bool:
 
 
 def became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether a segment's files can all be read now, but could not then."""
+    """Returns whether a segment's files can all be read now, but could not for the catalog."""
     return old.unreadable and is_readable(entry.segment)

@@ -11,7 +11,7 @@ def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
     the archives for every other module. Together, this takes 0.9 s of CPU time per start.
 
     Args:
-        spark_home: Spark's folder, or "" if it is unknown, without archives here.
+        spark_home: Spark's folder, or "" if it is unknown; then the path stays unchanged.
     """
     if not spark_home:
         return list(path)

@@ -310,7 +310,8 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
 def compared_logs(pair: CatalogPair) -> pa.Table:
     """Matches the current logs of both sides, and counts the damage found in each.
 
-    There is one row of COMPARED_LOGS per log. Logs are matched like directories are.
+    There is one row of COMPARED_LOGS per log. The logs are matched by match_partitions, as if their
+    directories were compared.
 
     Raises:
         CannotOpen: a catalog has a partition twice. Table batches does not tell the two apart.

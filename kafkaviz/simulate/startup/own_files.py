@@ -137,7 +137,7 @@ def node_key(properties: Mapping[str, str]) -> str:
 def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
     """Returns which id KafkaRaftServer.initializeLogDirs does not find, or None.
 
-    A meta.properties of version 0, from a broker with ZooKeeper, may lack both. Its node.id is
+    A meta.properties of version 0, from a broker with ZooKeeper, may lack both ids. Its node.id is
     ignored, because version 0 uses broker.id.
     """
     if node_key(properties) not in properties:
@@ -148,7 +148,7 @@ def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
 def _sets_metadata_version(data: bytes) -> bool:
     """Returns whether a small file is completely readable and sets metadata.version.
 
-    Nearly all files are and do; this is decided without compiled code (walk.few_batches).
+    Nearly all such files do. They are read without compiled code (walk.few_batches).
     """
     if len(data) > min(FEW_BYTES, BOOTSTRAP_BYTES):
         return False
