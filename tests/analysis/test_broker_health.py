@@ -126,7 +126,7 @@ def test_consequences_are_what_the_broker_did(damaged):
     assert (skips["first"], skips["last"], skips["offset"]) == (949, 968, 1017)
     for code, text in {
         "timeindex-zero-tail": "skips the segment and answers with the next one",
-        "timeindex-missing": "every time lookup up to that time ends here",
+        "timeindex-missing": "time lookups up to that time end in this segment",
         "txnindex-mismatch": "recovers the segment",
         "orphan-index": "deletes",
         "leftover-cleaned": "deletes",

@@ -320,7 +320,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 
 def test_a_topic_with_remote_storage():
     text = page_html(page(tp="payments-0", tab="Writers", tiered="tiered"))
-    assert "Bytes a remote read skips, mean" in text
+    assert "Bytes that a remote read skips, mean" in text
     assert "if the topic had it" not in text
 
 
