@@ -270,7 +270,9 @@ def test_any_other_failure_is_one_line(ingested_broker, fake):
 
 def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch):
     fake.now = "waiting"
-    assert "The query waits for other queries to end" in page_html(page(ingested_broker, sql=SELECT))
+    assert "The query waits for other queries to end" in page_html(
+        page(ingested_broker, sql=SELECT)
+    )
     fake.now, fake.seconds = "running", 1.2
     at = page(ingested_broker, sql=SELECT)
     assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in page_html(
