@@ -47,9 +47,7 @@ SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/te
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling":
-    """Gives one of several processes the browser and its server, and one Spark; their files run
-    nowhere else.
-    """
+    """Gives one process the browser and its server, and one Spark; their files run only there."""
     from xdist.scheduler import LoadScopeScheduling
 
     class RoomScheduling(LoadScopeScheduling):
@@ -136,9 +134,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Gives the tests a cache folder of their own, which shares only the archive of Spark's classes
-    with the user's.
-    """
+    """Gives the tests a cache folder of their own, with the user's archive of Spark's classes."""
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.pipeline.spark.class_archive import FOLDER
 
@@ -159,18 +155,14 @@ def own_main() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def unconfined() -> Iterator[None]:
-    """Undoes the confinement of the process by a page with limited access, because other tests
-    follow in this process.
-    """
+    """Undoes the confinement of this process by a page with limited access."""
     yield
     os.environ.pop("KAFKAVIZ_CONFINED_TO", None)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage() -> Iterator[None]:
-    """Undoes a page's change of the garbage collector, under which the tests of the next file would
-    pile up garbage.
-    """
+    """Undoes a page's change of the garbage collector."""
     yield
     garbage = sys.modules.get("kafkaviz.app.gc_tuning")
     if garbage and garbage._freeze_after_long_search in gc.callbacks:
@@ -205,9 +197,7 @@ def damaged(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def unstartable(cache: Path) -> Path:
-    """Returns the partition of a 4.3.1 broker's directory that no start loads, with the metadata
-    log that has its settings.
-    """
+    """Returns a 4.3.1 broker's partition that no start loads, with its metadata log."""
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
@@ -235,9 +225,7 @@ def disks(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yields the address of an app opened on the sample broker, with its catalog, so that no page
-    waits for Spark.
-    """
+    """Yields the address of an app on the sample broker, with its catalog."""
     from kafkaviz.app.cache.broker_cache import catalog_path
     from kafkaviz.log.broker import open_broker
     from tests.support.ingest import ingest_in_process
@@ -337,9 +325,7 @@ def object_store_server() -> Iterator["ObjectStore"]:
 def object_store(
     object_store_server: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator["ObjectStore"]:
-    """The server for one test: its keys in the environment, a cache of its own, and no counted
-    requests.
-    """
+    """Yields the server with keys in the environment, an empty cache, and no counted requests."""
     from kafkaviz.log.remote import file_system, mirror
     from tests.support.object_store import KEYS
 

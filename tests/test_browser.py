@@ -91,9 +91,7 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
 
 @pytest.mark.nightly
 def test_a_pinned_batch_comes_back_with_its_link(server, page):
-    """The ruler and the table show the linked batch; a key moves on, and the new address restores
-    that.
-    """
+    """A key moves on, and the new address restores that."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     heading(page, "payments-0")
     page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
@@ -150,9 +148,7 @@ def test_a_segment_is_found_again_from_health(server, page):
     ("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.nightly)]
 )
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
-    """Copy link and Go to stay inside at 1280 px, with a long path before and the name of a deleted
-    topic after it.
-    """
+    """Copy link and Go to stay inside at 1280 px, also with the name of a deleted topic."""
     broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"
     broker.mkdir()
     (broker / "meta.properties").write_text("version=1\n")

@@ -30,9 +30,7 @@ HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"
 
 @pytest.fixture
 def server(monkeypatch) -> list[tuple]:
-    """Returns the calls that would have turned this process into the server: (program, arguments,
-    environment).
-    """
+    """Returns the calls that would start the server: (program, arguments, environment)."""
     calls = []
     monkeypatch.setattr(os, "execve", lambda *call: calls.append(call))
     return calls
@@ -67,9 +65,7 @@ def test_too_many_arguments_name_the_help_of_their_command(capsys):
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
 def test_help_tells_of_json(command, capsys):
-    """A command with a result has --json and says what it prints; the one that serves pages says
-    why it has none.
-    """
+    """A command with a result has --json; the one that serves pages says why it has none."""
     with pytest.raises(SystemExit):
         main([command, "--help"])
     output = capsys.readouterr().out
@@ -174,9 +170,7 @@ def test_an_interrupt_is_130(raising, capsys):
 
 
 def test_the_end_waits_for_llvm(monkeypatch, capsys):
-    """LLVM's callback must not be left by an exception, which would abort the process; it is raised
-    soon after.
-    """
+    """An exception in LLVM's callback would abort the process; it is raised soon after."""
     called = {
         "__name__": "llvmlite.binding.executionengine",
         "os": os,
@@ -391,9 +385,7 @@ def test_a_reader_that_has_had_enough_is_no_fault(data):
     ["lookup {} --offset 3", "check {} --json", "simulate --list", "rebuild {} --out {out}"],
 )
 def test_output_that_finds_no_room_is_one_line(data, tmp_path, command):
-    """Status 2, since 1 means for check that it found something; no traceback, nor Python's own
-    words at the end.
-    """
+    """Status 2, since 1 means a finding for check; no traceback."""
     line = command.format(data / "kafka-4.3.1" / "nulls-0", out=tmp_path / "out")
     with open("/dev/full", "w") as full:
         done = subprocess.run(

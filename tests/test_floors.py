@@ -1,6 +1,4 @@
-"""The house of ten floors: a file may use its own floor and those below it, and some packages are
-used in one room only.
-"""
+"""The house of ten floors: a file may use its own floor and those below it."""
 
 import ast
 from collections.abc import Iterator
@@ -112,9 +110,7 @@ def module_name(path: Path) -> str:
 
 
 def room(module: str) -> str:
-    """Returns the part of a name that has a floor: "log" of kafkaviz.log.segment, "pages" of
-    pages.segment.
-    """
+    """Returns the part of a name that has a floor: "log" of kafkaviz.log.segment."""
     parts = module.split(".")
     return (parts[1] if len(parts) > 1 else "__init__") if parts[0] == "kafkaviz" else parts[0]
 
@@ -225,9 +221,7 @@ def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_line_climbs():
-    """Every module of the library and the app keeps to its floor; a fault reads file:line and what
-    is wrong.
-    """
+    """Every module of the library and the app; a fault reads file:line and what is wrong."""
     files = [
         *sorted((ROOT / "kafkaviz").rglob("*.py")),
         *sorted((ROOT / "pages").glob("*.py")),

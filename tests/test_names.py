@@ -38,16 +38,12 @@ ASSIGNED = r"\.([A-Za-z_$][\w$]*)\s*(?:\?\?|\|\||&&|[-+*/])?=(?![=>])"
 
 @pytest.fixture(scope="module")
 def trees() -> dict[Path, ast.Module]:
-    """Yields every parsed file; freed after this module's tests, because garbage searches would
-    traverse it.
-    """
+    """Yields every parsed file, freed after this module's tests for the garbage collector."""
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
 def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Returns every name that a module gives: modules, classes, functions, parameters, variables,
-    attributes.
-    """
+    """Returns every name that a module defines, from classes to attributes."""
     for node in ast.walk(tree):
         match node:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():

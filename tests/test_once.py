@@ -22,9 +22,7 @@ LITERALS = (
 
 @pytest.fixture(scope="module")
 def trees() -> dict[Path, ast.Module]:
-    """Yields every parsed file of the package; freed after this module's tests, because garbage
-    searches would traverse it.
-    """
+    """Yields every parsed file of the package, freed after this module's tests."""
     return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 
@@ -120,9 +118,7 @@ def test_a_loop_is_written_once(text, home, trees):
 
 
 def test_batches_are_observed_by_a_method_of_one_name(trees):
-    """Every observer of a scan is a BatchObserver; the simulator keeps the state of a broker
-    instead.
-    """
+    """The simulator keeps the state of a broker instead."""
     places = {
         f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
         for path, tree in trees.items()

@@ -318,9 +318,7 @@ def test_no_sample_and_no_directory(monkeypatch, tmp_path):
 
 
 def test_part_of_a_directory(small, monkeypatch):
-    """An unreadable index takes its segment out of the totals and is named; Try again reads it
-    again.
-    """
+    """An unreadable index takes its segment out of the totals and is named."""
     real = file.read_data
 
     def refusing(path):

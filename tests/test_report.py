@@ -1,6 +1,4 @@
-"""The report: one file that opens without a network, identical when repeated, without markup from
-what was read.
-"""
+"""The report: one file without a network, reproducible, without markup from its input."""
 
 import base64
 import gzip
@@ -62,9 +60,7 @@ class Read(HTMLParser):
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
-    """Returns a batch with these values, the trap as key and as the name of a header whose value is
-    not text.
-    """
+    """Returns a batch with these values, the trap as key and as the name of a header."""
     body = record.build(
         Record(
             offset_delta=delta,
@@ -171,9 +167,7 @@ def test_only_its_own_two_scripts_may_run(damaged_page):
 
 
 def test_it_says_what_the_command_says(damaged, damaged_page):
-    """Each finding's words with its evidence and its next step, the start, and the verdict on the
-    interval.
-    """
+    """The findings with evidence and next step, the start, and the verdict on the interval."""
     words, health = Read(damaged_page).words.casefold(), broker_health.check(damaged)
     findings = [finding for finding in health.findings if finding.severity == "error"]
     assert len(findings) == 5
@@ -436,9 +430,7 @@ INK = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
 
 
 def drawn(browser, address: str, mode: str) -> dict:
-    """Opens a page in a browser without a network; `turns`: whether the figures follow a change of
-    the mode.
-    """
+    """Opens a page without a network; `turns`: whether figures follow a change of the mode."""
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True
     )
@@ -469,9 +461,7 @@ def drawn(browser, address: str, mode: str) -> dict:
 
 @pytest.mark.browser
 def test_it_prints(browser, damaged_page, tmp_path):
-    """The print is light, folded parts are open, and no figure is wider than the page; then all is
-    restored.
-    """
+    """The print is light, folded parts are open, and no figure is too wide."""
     (tmp_path / "report.html").write_text(damaged_page, encoding="utf-8")
     with browser.new_context(
         viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True

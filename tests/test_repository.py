@@ -1,6 +1,4 @@
-"""The repository's promises: one list of dependencies, a lock for any machine, no path of one
-machine.
-"""
+"""One list of dependencies, a lock for any machine, no path of one machine."""
 
 import ast
 import re
@@ -88,9 +86,7 @@ def imported_test_modules(name: str, text: str) -> list[str]:
 
 
 def test_no_test_module_is_imported():
-    """Shared code is in tests/support/ or in a module next to the tests, and fixtures are in a
-    conftest.py.
-    """
+    """Shared code is in tests/support/ or next to the tests, fixtures in a conftest.py."""
     assert [
         fault
         for path in sorted((ROOT / "tests").rglob("*.py"))
@@ -153,9 +149,7 @@ def test_both_distributions_are_alike():
 
 
 def test_the_lock_fits_every_machine():
-    """It has one version of each dependency for each Python, and names no package index and no
-    folder.
-    """
+    """One version of each dependency for each Python, and no package index or folder."""
     lock = (ROOT / "requirements.lock").read_text()
     assert not re.search(r"https?:|file:|--(?:extra-)?index-url|--find-links", lock)
     pinned = set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))

@@ -38,9 +38,7 @@ def batches(
 
 
 def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
-    """Returns the batches with compressed magic 0 wrappers in these rows: no first offset, count or
-    time.
-    """
+    """Returns the batches with compressed magic 0 wrappers in these rows: no first offset or time."""
     table = table.copy()
     table["magic"][rows], table["attributes"][rows] = 0, 1
     for name, value in (
@@ -72,9 +70,7 @@ def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.n
 def indexed(
     table: np.ndarray, interval_bytes: int, base_offset: int = 0, closed: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the entries that LogSegment.append (4.3.1) writes batch by batch, plus the last time
-    entry of a roll if `closed`.
-    """
+    """Returns the entries of LogSegment.append (4.3.1), and the last time entry if `closed`."""
     entries, times, since, newest, owner = [], [], 0, -1, base_offset
     for batch in table:
         if batch["max_timestamp_ms"] > newest:

@@ -1,6 +1,4 @@
-"""A real broker directory with a metadata.version that no known release has; every checksum is
-right.
-"""
+"""A real broker directory with a metadata.version that no known release has."""
 
 import shutil
 from pathlib import Path
@@ -15,9 +13,7 @@ METADATA = "__cluster_metadata-0"
 
 
 def raise_level(source: Path, out: Path, level: int) -> Path:
-    """Copies a directory and changes the level in bootstrap.checkpoint, in the metadata log and in
-    its snapshots.
-    """
+    """Copies a directory and changes the level in bootstrap.checkpoint, log and snapshots."""
     shutil.copytree(source, out)
     files = [
         *(out / METADATA).glob("*.checkpoint"),

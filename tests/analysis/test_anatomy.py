@@ -111,9 +111,7 @@ def test_offsets_that_a_wrong_entry_hides():
 
 
 def test_entries_of_batches_that_came_later(clean, tmp_path):
-    """An entry for a batch that was written after the .log was read is left out, so no slot points
-    beyond the last batch.
-    """
+    """An entry for a batch written after the .log was read is left out."""
     shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     log = tmp_path / "payments-0" / f"{7975:020d}.log"
     data = log.read_bytes()

@@ -1,6 +1,4 @@
-"""The table of batches by row, compared with the complete header walk in every window, row and
-byte.
-"""
+"""The table of batches by row, compared with the header walk in every window, row and byte."""
 
 from pathlib import Path
 

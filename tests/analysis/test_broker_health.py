@@ -135,9 +135,7 @@ def test_consequences_are_what_the_broker_did(damaged):
 
 
 def test_evidence_has_the_bytes(damaged):
-    """The slot shows its value and the right one: position 9285, not that of the entry three slots
-    on.
-    """
+    """The slot shows its value and the right one: position 9285."""
     finding = only(checked(damaged), "index-offset-mismatch")
     assert (finding.position, finding.length) == (24, 8)
     assert (finding.evidence.found_hex, finding.evidence.expected_hex) == (
@@ -539,9 +537,7 @@ def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
 
 
 def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
-    """The metadata log next to it lowered its segment.index.bytes, so its start fails like the
-    whole broker's.
-    """
+    """The metadata log next to it lowered its segment.index.bytes, so its start fails too."""
     broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
     health = check(open_broker(broker / "meter-readings-0"))
     assert (

@@ -1,6 +1,4 @@
-"""Every fault, put into a healthy directory: the check names it, in its file, and reports no other
-error.
-"""
+"""Every fault, put into a healthy directory: the check names it and no other error."""
 
 import re
 from collections.abc import Callable
@@ -264,9 +262,7 @@ def first_keys(lab: Lab) -> None:
 
 
 def deep(lab: Lab) -> None:
-    """Writes an entry for the record that has the time, not the last of its batch, as releases
-    before 3.7 did.
-    """
+    """Writes an entry for the record that has the time, as releases before 3.7 did."""
     (lab.path / "bootstrap.checkpoint").unlink()
     path = log(lab, LATE)
     segment = open_broker(lab.path).partition(LATE).segments[0]
@@ -289,9 +285,7 @@ def deep(lab: Lab) -> None:
 
 
 def behind_a_newer_one(lab: Lab) -> None:
-    """Writes an entry for a batch that is older than one before it: its own time and offset, but
-    not the newest so far.
-    """
+    """Writes an entry for a batch that is older than one before it."""
     batches = rows(log(lab, LATE))
     running = np.maximum.accumulate(batches["max_timestamp_ms"])
 
@@ -1063,9 +1057,7 @@ def identities(health: Health) -> set[tuple]:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
 def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
-    """The code, its file and its evidence are reported; every other new finding follows from the
-    damage.
-    """
+    """Every other new finding follows from the damage."""
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)
     assert contradictions(health) == []
@@ -1140,9 +1132,7 @@ def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
 def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
     is_clean, recovery_point, outcome, next_step, clean, tmp_path
 ):
-    """LogLoader recovers the segments from the recovery point on; only then the predicted start
-    cuts the tail.
-    """
+    """LogLoader recovers the segments from the recovery point on, and only then cuts the tail."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
     batches = rows(log(lab))
     lab.write(log(lab), log(lab).read_bytes()[:-10])
@@ -1175,9 +1165,7 @@ def test_a_closed_segment_without_its_index_is_cut_at_every_start(clean, tmp_pat
 
 
 def test_an_emptied_checkpoint_is_not_the_time_of_the_last_write(clean, tmp_path):
-    """The time at which a file was emptied must not make transactions look open or a broker look
-    running.
-    """
+    """The time of emptying must not make transactions look open or a broker look running."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN, TXN])
     lab.unclean()
     (lab.path / ".lock").touch()

@@ -32,9 +32,7 @@ def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
 
 
 def test_a_cold_index_is_read_too():
-    """Three reads of the index are three reads of the disk; four more of its pages came along and
-    cost a fault each.
-    """
+    """Three reads of the index are three of the disk; four more of its pages cost a fault each."""
     costs = cost_model.LookupCosts(
         storage=cost_model.Storage("measured", Range(103, 103, 103), ""), fault_us=Range(1, 1, 1)
     )

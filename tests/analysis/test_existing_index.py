@@ -205,9 +205,7 @@ def test_today_is_what_the_index_has():
     ("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)]
 )
 def test_directories_of_real_brokers(shared, name, topics):
-    """p99 of the replay and of the index on disk. Gaps reveal whole appends, for which no interval
-    is proposed.
-    """
+    """p99 of the replay and of the index on disk. Whole appends get no proposed interval."""
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:

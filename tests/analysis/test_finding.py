@@ -97,9 +97,7 @@ def test_evidence_reads_as_one_line():
 
 
 def test_a_family_is_found_by_its_name():
-    """Each code is found in the folder of its family, such as checks/time.py or
-    checks/other_files/.
-    """
+    """Each code is found in the folder of its family, such as checks/time.py."""
     root, rooms = Path(checks.__file__).parent, {}
     for path in root.rglob("*.py"):
         room = path.relative_to(root).parts[0].removesuffix(".py")

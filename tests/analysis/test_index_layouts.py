@@ -75,9 +75,7 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     ],
 )
 def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, tail, extra_bytes):
-    """An index of 200 000 entries: published figures of ways that do not look at the values of the
-    keys.
-    """
+    """An index of 200 000 entries: published figures of ways that ignore the keys' values."""
     cost = costs[workload][name]
     assert (cost.probes_mean, cost.pages_mean) == (
         pytest.approx(probes, abs=0.1),
@@ -97,9 +95,7 @@ def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, t
     ],
 )
 def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
-    """Published figures of three workloads, of which only the kind of keys is known: within a
-    twelfth.
-    """
+    """Published figures of three workloads with known kinds of keys: within a twelfth."""
     for workload, (probes, pages) in zip(WORKLOADS, (steady, bursty, heavy), strict=True):
         cost = costs[workload][name]
         assert cost.probes_mean == pytest.approx(probes, rel=1 / 12), workload

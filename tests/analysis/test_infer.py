@@ -90,9 +90,7 @@ def test_a_restart_is_recognised():
 
 
 def test_entries_of_whole_appends_are_recognised():
-    """A follower's append of several batches gets one entry: the key of its last batch, the
-    position of its first.
-    """
+    """A follower's append of several batches gets one entry: its last key, its first position."""
     batches, _ = written([1000] * 24, 4096)
     entries = np.array([(0, 15, 15, 8000), (1, 23, 23, 16000)], OFFSET_ENTRY)
     bounds = interval_bounds(batches, entries)
@@ -112,9 +110,7 @@ def test_the_interval_of_real_topics(clean):
 
 
 def test_the_interval_of_a_follower(shared):
-    """A 3.9.0 follower appended whole fetches; the bounds contain the default interval or say
-    nothing.
-    """
+    """The bounds contain the default interval or say nothing: a 3.9.0 follower."""
     broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
     per_append = [
         interval_bounds(segment.batches(), segment.offset_index)
@@ -278,9 +274,7 @@ def test_versions_of_real_directories(clean, shared):
 
 @pytest.fixture
 def upgraded(clean, tmp_path):
-    """Returns the metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3
-    formats.
-    """
+    """Returns the metadata log and small files of a 4.3.1 broker, formatted as by Kafka 3.3."""
     for path in (
         *clean.glob("*checkpoint"),
         clean / "meta.properties",

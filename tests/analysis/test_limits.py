@@ -157,9 +157,7 @@ def test_sizes_that_cannot_work(index_bytes, room):
 
 
 def test_jitter_and_compaction_shorten_the_wait():
-    """Half the jitter on average, never more than segment.ms; max.compaction.lag.ms counts for
-    compacted logs only.
-    """
+    """Half the jitter on average; max.compaction.lag.ms counts for compacted logs only."""
     slow, load = 1.0, WriteLoad(1)
     assert (
         float(

@@ -1,6 +1,4 @@
-"""The links between the three files, compared with a plain look-up and with what real brokers
-wrote.
-"""
+"""The links between the three files, compared with a plain look-up and real brokers."""
 
 import numpy as np
 import pytest

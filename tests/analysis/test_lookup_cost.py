@@ -131,9 +131,7 @@ def in_pieces(rows: np.ndarray, count: int) -> BatchTable:
 
 
 def plain_headers(segment: SegmentView, rows: np.ndarray, target_ms: int) -> int | None:
-    """Returns how many headers a scan for a timestamp reads, batch by batch, or None where it finds
-    none.
-    """
+    """Returns how many headers a scan for a timestamp reads, or None where it finds none."""
     offset = position = 0
     for entry in segment.time_slots:
         offset = entry["relative_offset"] if entry["timestamp_ms"] <= target_ms else offset

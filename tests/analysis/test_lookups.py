@@ -1,6 +1,4 @@
-"""Lookups in whole broker directories: every answer is the broker's, wrong ones on damaged files
-included.
-"""
+"""Lookups in whole broker directories: every answer is the broker's, wrong ones too."""
 
 import gzip
 import json
@@ -63,9 +61,7 @@ ZEROED_LATER = {
 
 
 class Judge:
-    """Compares lookups in one broker directory with its broker's answers; some partitions grew
-    after the broker was asked.
-    """
+    """Compares lookups in one broker directory with its broker's answers."""
 
     def __init__(self, broker: Broker, version: str, ends: dict[str, int]) -> None:
         """`ends`: the log ends that the broker reported, by partition."""
@@ -281,9 +277,7 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):
-    """Only an index that the start would rewrite is reported under the name of a file with other
-    bytes.
-    """
+    """Only an index that the start would rewrite is reported as differing from its file."""
     logs = [
         open_log_view(partition) for partition in open_broker(killed).partitions if partition.live
     ]
@@ -346,9 +340,7 @@ def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, 
 
 
 def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
-    """Zeros after the last batch keep a broker from starting, but not a search from looking before
-    them.
-    """
+    """Zeros after the last batch stop a broker's start, but not a search before them."""
     source = open_broker(killed).partition("weblogs-0")
     shutil.copytree(source.path, tmp_path / "weblogs-0")
     log = sorted((tmp_path / "weblogs-0").glob("*.log"))[-1]
@@ -429,9 +421,7 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
 
 
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):
-    """An unreadable leader-epoch-checkpoint comes first: the unwritten slots are still removed, and
-    the exception is kept.
-    """
+    """The unwritten slots are still removed, and the exception is kept."""
     shutil.copytree(killed, tmp_path / "kafka")
     name = next(
         partition.directory
@@ -458,9 +448,7 @@ def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, 
 
 
 def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
-    """segment.index.bytes is taken from the settings, so the lookup reports the failed start as the
-    check does.
-    """
+    """segment.index.bytes is taken from the settings, as for the check."""
     shutil.copytree(killed, tmp_path / "kafka")
     (tmp_path / "kafka" / "server.properties").write_text("log.index.size.max.bytes=96\n")
     partitions = open_broker(tmp_path / "kafka").partitions

@@ -1,6 +1,4 @@
-"""The predicted start, compared with real starts on a killed directory, a damaged one, and one on
-which no broker starts.
-"""
+"""The predicted start, compared with real starts on killed and damaged directories."""
 
 import hashlib
 import json
@@ -124,9 +122,7 @@ def expected(shared: Path, name: str) -> Path:
 
 
 def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_archive):
-    """Every file after the real start, each .log and index at its size. A clean stop followed the
-    start.
-    """
+    """Every file after the real start, each .log and index at its size after a clean stop."""
     assert (killed_archive.restart.clean, killed_archive.restart.starts) == (False, True)
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     sizes = {
@@ -209,9 +205,7 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
 
 
 def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(restarted_4_4):
-    """Only the metadata log is recovered. The index that 4.4.0 left preallocated then has the
-    length of its entries.
-    """
+    """Only the metadata log is recovered, and its preallocated index is trimmed."""
     predicted = Foretold(open_broker(restarted_4_4))
     assert predicted.restart.starts and {
         directory for directory, _ in predicted.recovered_segments
@@ -297,18 +291,14 @@ def test_a_partition_that_no_broker_loads(unstartable, data):
     ],
 )
 def test_which_settings_get_past_the_exception(unstartable, setting, starts):
-    """Four starts of 4.3.1 showed it: a broker default ended in the same exception, a value of the
-    topic did not.
-    """
+    """A broker default ended four starts of 4.3.1 so, a value of the topic did not."""
     broker = open_broker(unstartable)
     settings = open_settings(broker, NEWEST, {setting: "10485760"})
     assert predict_restart(broker, config_lookup(settings)).starts is starts
 
 
 def test_a_directory_that_no_broker_starts_on(shared):
-    """The exception of the full time index comes from the segment that Kafka named; the other
-    partitions load.
-    """
+    """The exception comes from the segment that Kafka named; the other partitions load."""
 
     def settings(partition) -> IndexConfig:
         return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
@@ -340,9 +330,7 @@ def test_a_directory_that_no_broker_starts_on(shared):
 
 
 def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
-    """Only what the real start changed is changed; a clean stop after it cut half a slot off an
-    index.
-    """
+    """Only what the real start changed; a clean stop then cut half a slot off an index."""
     recorded = expected(shared, "kafka-4.3.1-damaged")
     before, after = (
         parse_listing(recorded / "sha256.txt"),
@@ -484,9 +472,7 @@ def test_the_files_stay_as_they_are(copied):
 
 @pytest.fixture
 def some(clean, tmp_path) -> Path:
-    """Returns three partitions of the clean broker with the metadata log that assigns them to
-    broker 1.
-    """
+    """Returns three partitions of the clean broker, which the metadata log assigns to it."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     for name in (METADATA, "nulls-0", "epoch-zero-0", "bulk-import-0"):
@@ -699,9 +685,7 @@ def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
     ],
 )
 def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, clean, change):
-    """BootstrapDirectory reads its records at every start, before the logs, whatever their
-    checksums.
-    """
+    """BootstrapDirectory reads its records before the logs, whatever their checksums."""
     sound = (clean / "bootstrap.checkpoint").read_bytes()
     (copied / "bootstrap.checkpoint").write_bytes(sound)
     assert predict_restart(open_broker(copied)).starts

@@ -1,6 +1,4 @@
-"""Missing entries that a recovery would write, as opposed to gaps left by restarts and changed
-settings.
-"""
+"""Missing entries that a recovery would write, as opposed to gaps of restarts and settings."""
 
 from collections.abc import Mapping
 from random import Random

@@ -1,6 +1,4 @@
-"""The broker's table: what the listing knows, what index files and a catalog add, and what stays
-unknown.
-"""
+"""The broker's table: what the listing, index files and a catalog add, and what is unknown."""
 
 import os
 from pathlib import Path
@@ -125,9 +123,7 @@ def test_a_file_that_changed_since_is_unknown_again(small):
 
 
 def test_a_segment_with_a_problem_is_left_out(small):
-    """The pipeline names the file it could not read. A file that both could not read is one
-    problem.
-    """
+    """The pipeline names the file it could not read; read twice it is one problem."""
     broker = open_broker(small)
     inventory = overview.inventory(broker)
     deleted_index = small / "orders-0" / f"{0:020d}.index"

@@ -1,6 +1,4 @@
-"""Pages that become cold while an index grows, compared with a plain replay, a closed form and
-published figures.
-"""
+"""Pages that become cold while an index grows: plain replay, closed form, published figures."""
 
 import time
 from itertools import groupby
@@ -92,9 +90,7 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
 def test_every_fault_is_the_one_of_a_plain_replay(
     entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes
 ):
-    """Any index, memory, readers and warm section: which page, when, how long idle, for which
-    reader.
-    """
+    """Any index, memory, readers and warm section: page, time, idle bytes and reader."""
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(
@@ -127,9 +123,7 @@ def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
     ],
 )
 def test_cold_faults_a_grown_page(page_bytes, around, expected):
-    """A tail reader after every append, 20000 to 262144 entries, one per 4608 bytes; the warm
-    section has no fault.
-    """
+    """A tail reader after every append, 20000 to 262144 entries, one per 4608 bytes."""
     for turnover_mb, faults in zip(TURNOVERS_MB, expected, strict=True):
         memory = Memory(page_bytes, turnover_mb * MB, around)
         assert faults_a_page(memory) == pytest.approx(faults, abs=0.0051)
@@ -199,9 +193,7 @@ def test_a_warm_section_does_not_help_who_comes_too_seldom():
 
 
 def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
-    """One lookup per 5000 appends: 0 faults per lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4
-    without a warm section.
-    """
+    """One lookup per 5000 appends: 0 faults with 16 KiB, 5.4 without a warm section."""
     readers = Readers(appends_per_lookup=5000)
     faults = [
         page_replay.replay(GROWN, SIXTEEN_MB, readers, warm).faults_per_thousand(TAIL) / 1000
@@ -221,9 +213,7 @@ def test_readers_300_entries_behind_gain_nothing():
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
-    """Which of pages 12 and 13 a plain tail search touches; the published sets hold for two of six
-    stretches.
-    """
+    """The published sets of pages 12 and 13 hold for two of six stretches."""
     index_size_ranges = page_replay.index_size_ranges(6145, 7168)
     assert [
         (

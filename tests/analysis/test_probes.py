@@ -59,9 +59,7 @@ def test_the_table_of_kafkas_search(
 
 
 def test_what_a_cold_search_touches():
-    """With 128 KiB read around each page, a small index is one read, 2 MiB some four, and each
-    doubling adds one.
-    """
+    """With 128 KiB read around each page, a small index is one read, 2 MiB some four."""
     assert mean_touched_pages(65_536, 8) == pytest.approx(8.85, abs=0.01)
     assert [mean_touched_pages(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [
         0.0,

@@ -31,9 +31,7 @@ def batch_rows(batches: list[tuple[int, int, int, int, int]]) -> np.ndarray:
 
 
 def steps_of(rows: np.ndarray, expiration_ms: int = DAY_MS, cut: int = 0) -> list[tuple[int, int]]:
-    """Returns (first offset, last sequence before it) of each step back; the rows are processed in
-    two parts.
-    """
+    """Returns (first offset, last sequence before it) of each step back."""
     order = ProducerOrder(expiration_ms)
     for part in (rows[:cut], rows[cut:]):
         order.take(part)

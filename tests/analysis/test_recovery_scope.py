@@ -56,9 +56,7 @@ def test_they_are_those_that_the_steps_name(request, sample):
 
 
 def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
-    """The predicted start rebuilds its time index, so the modification time of the .log does not
-    count.
-    """
+    """The predicted start rebuilds its time index, so the .log's modification time is ignored."""
     shutil.copytree(clean, tmp_path / "kafka")
     log = tmp_path / "kafka" / "orders-0" / f"{0:020}.log"
     for kind in (".index", ".timeindex"):

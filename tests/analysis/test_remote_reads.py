@@ -84,9 +84,7 @@ def test_a_lookup_in_an_object_store_says_what_it_asked(stored, capsys):
 def test_a_lookup_says_as_many_requests_as_the_server_counted(
     stored, clean, capsys, monkeypatch, by, is_whole
 ):
-    """The first lookup counts its requests per file, the second adds none, and the next process
-    predicts as many.
-    """
+    """Per file; the second lookup adds none, and the next process predicts as many."""
 
     def lookup(place: Path | str, option: str, value: int) -> dict:
         stored.requests.clear()

@@ -89,9 +89,7 @@ TOPIC = StartupStep(
 
 
 def test_each_thing_is_counted_once():
-    """Logs, not segments or files; segments whose indexes are built, not files. What every start
-    may do is left out.
-    """
+    """Logs, not segments or files. What every start may do is left out."""
     forecast = restart_forecast.forecast(
         Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)), 7
     )
@@ -171,9 +169,7 @@ def test_the_page_and_the_command_say_the_same(sample, request):
 
 
 def test_the_other_logs_are_those_of_the_broker():
-    """All logs of the broker count, even if few are named; a file of the broker directory belongs
-    to no log.
-    """
+    """A file of the broker directory belongs to no log."""
     full = StartupStep(
         partition="a-0",
         segment=0,

@@ -1,6 +1,4 @@
-"""Retention: Kafka's rules as a plain loop, the segments that Kafka's own log deleted, and real
-brokers.
-"""
+"""Retention: Kafka's rules as a plain loop, what Kafka's own log deleted, and real brokers."""
 
 import gzip
 import json
@@ -64,9 +62,7 @@ def plainly(
     log_start: int,
     high_watermark: int,
 ) -> list[tuple[int, str]]:
-    """Runs UnifiedLog.deleteOldSegments (4.3.1) as three passes, each from the oldest segment until
-    one stays.
-    """
+    """Runs UnifiedLog.deleteOldSegments (4.3.1) as three passes from the oldest segment on."""
     left, deleted_bases, end = list(segments), [], 10 * len(segments)
 
     def deleted(rule: str, takes) -> None:
@@ -343,9 +339,7 @@ def test_settings_are_those_of_the_topic(clean):
 
 
 def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
-    """rides-0: the .timeindex of 607 was removed, so the .log's modification time keeps it and the
-    younger ones.
-    """
+    """rides-0: without the .timeindex of 607 the .log's modification time keeps it."""
     (log,) = broker_health.check(damaged, partition="rides-0").retention
     segment_by_offset = {
         segment_by_offset.age.base_offset: segment_by_offset for segment_by_offset in log.segments

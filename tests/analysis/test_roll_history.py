@@ -84,9 +84,7 @@ def test_fills_are_what_the_log_had(config, seed):
 
 
 def test_a_segment_ends_with_its_roll():
-    """Full at 1000 B: the eleventh batch of 100 starts the next segment, and that moment ends this
-    one.
-    """
+    """Full at 1000 B: the eleventh batch of 100 starts the next segment."""
     history = written(LogConfig(segment_bytes=1000), stream([100] * 25))
     assert [segment_history.base_offset for segment_history in history.segments] == [0, 10, 20]
     first, _, last = history.segments
@@ -200,9 +198,7 @@ def facts(log_bytes, first_bytes, times=(0, 0), entries=(0, 0), base=0) -> Segme
 
 
 def test_limits_that_rolls_bound():
-    """Between the largest segment and the least that the next batch would have made; times in the
-    roundest unit.
-    """
+    """Between the largest segment and the least with the next batch; times in the roundest unit."""
     by_size = [facts(1_047_315, 100), facts(1_048_043, 2871, base=10), facts(400, 1200, base=20)]
     limit = inferred_limits(by_size, roll_reasons(by_size))["segment.bytes"]
     assert (limit.low, limit.high, limit.value) == (1_048_043, 1_049_242, 1 << 20)

@@ -10,9 +10,7 @@ from tests.analysis.arrays import even
 
 
 def test_an_offset_is_found():
-    """In the batch that holds it. An offset outside the segment, or a malformed one, has no row and
-    a reason.
-    """
+    """An offset outside the segment, or a malformed one, has no row and a reason."""
     table = arrays.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
     anatomy = arrays.anatomy(table, None, None, 1000)
     assert [
@@ -47,9 +45,7 @@ def test_offsets_of_wrappers():
 
 
 def test_what_is_shown_first():
-    """A wrong slot, else the end of a file in use, else an entry of several records near the
-    middle, else the middle.
-    """
+    """A wrong slot, else the end of a file in use, else an entry near the middle, else the middle."""
     table = arrays.batches([100] * 40, counts=[3 if row in (4, 28) else 1 for row in range(40)])
     entries, times = arrays.indexed(table, 300)
     sound = arrays.anatomy(table, entries, times)

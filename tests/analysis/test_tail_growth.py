@@ -1,6 +1,4 @@
-"""The lookup at the tail of an index that grows page by page, compared with KAFKA-6432 and the
-replay entry by entry.
-"""
+"""The lookup at the tail of a growing index, compared with KAFKA-6432 and the replay."""
 
 from functools import cache
 

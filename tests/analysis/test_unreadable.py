@@ -19,9 +19,7 @@ NOT_NEEDED = (".kafka_cleanshutdown",)
 
 @pytest.fixture(scope="module")
 def healthy(clean, tmp_path_factory) -> Path:
-    """Returns a broker directory with transactions, snapshots, checkpoints and the cluster's
-    metadata.
-    """
+    """Returns a broker directory with transactions, snapshots and the cluster's metadata."""
     return Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka", PARTITIONS).path
 
 
@@ -56,9 +54,7 @@ def alarms(health: Health) -> set[tuple[str, str]]:
 
 @pytest.mark.slow
 def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
-    """The check finishes with one more finding and no false one; where possible it still predicts a
-    start.
-    """
+    """The check finishes with one more finding, and predicts a start where possible."""
     sound = check(healthy)
     older = sorted(
         str(path.relative_to(healthy)) for path in healthy.glob("__cluster_metadata-0/*.checkpoint")
@@ -138,9 +134,7 @@ def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
 
 
 def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path, refuse):
-    """Its markers are unknown: an earlier transaction may have ended in it, and a later one may
-    have begun in it.
-    """
+    """An earlier transaction may have ended in it, and a later one may have begun in it."""
     from kafkaviz.format.walk import walk
 
     lab = Lab(clean, tmp_path / "kafka", ["payments-0"])

@@ -96,9 +96,7 @@ def test_every_target_has_its_closest_record():
 
 
 def test_segments_of_a_real_partition(clean):
-    """Earlier segments are skipped by their largest timestamp alone, and later ones are not looked
-    at.
-    """
+    """Earlier segments are skipped by their largest timestamp; later ones are not looked at."""
     from kafkaviz.log.broker import open_broker
 
     partition = open_broker(clean).partition("heartbeat-0")
@@ -183,9 +181,7 @@ def test_no_batches_no_dots():
 
 @pytest.mark.parametrize("rows_a_block", [1, 7, 60])
 def test_a_log_of_many_blocks(rows_a_block, monkeypatch, tmp_path):
-    """A plain scan of every batch finds the same older batches and closest record, though only some
-    blocks are read.
-    """
+    """A plain scan of every batch finds the same, though only some blocks are read."""
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", rows_a_block)
     times_ms = practice.START_MS + np.random.default_rng(5).integers(0, 90, 60)
     times_ms[[3, 17]] = -1

@@ -113,9 +113,7 @@ def test_directories_of_a_variable(variable):
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
 def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, typed):
-    """With several visitors an error names what they typed, and the roots; on one's own machine the
-    path is completed.
-    """
+    """An error names what a visitor typed, and the roots."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "root"))
     with pytest.raises(CannotOpen) as refused:
         access.resolve_typed_path(typed)

@@ -160,9 +160,7 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
-    """If a run replaced the catalog after its description was read, the segment names are read
-    again.
-    """
+    """If a run replaced the catalog meanwhile, the segment names are read again."""
     known = broker_cache._catalog(
         bytes(read_once), broker_cache.catalog_stamp(broker_cache.broker(directory))
     )
@@ -273,9 +271,7 @@ def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, d
 
 
 def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
-    """The result is that of a check; it is None if the catalog has no findings or the directory has
-    changed.
-    """
+    """None if the catalog has no findings or the directory has changed."""
     from kafkaviz.analysis.broker_health import check
 
     snapshot = broker_cache.open_snapshot(directory)

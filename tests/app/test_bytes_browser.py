@@ -1,6 +1,4 @@
-"""The bytes view in a real browser: fields by pointer and by key, panes, scrolling, links with the
-ruler.
-"""
+"""The bytes view in a real browser: fields, panes, scrolling, links with the ruler."""
 
 import pytest
 
@@ -43,9 +41,7 @@ class View:
 
 
 def test_fields_are_named_by_key(view):
-    """The key of the index entry comes first. Arrows move by field and row, Home and End to the
-    ends. Record content is shown as text.
-    """
+    """Arrows move by field and row, Home and End to the ends. Record content is text."""
     view.open("payments-0", 7975, pin=11612)
     view.wait_for_words(
         f"lastOffsetDelta bytes 23–26 of the batch, 480{THIN}020 in the file, 4 B. Last offset = "
@@ -69,9 +65,7 @@ def test_fields_are_named_by_key(view):
 
 @pytest.mark.nightly
 def test_fields_are_named_under_the_pointer(view):
-    """A byte, its letter and its line in the list are one field; on leaving, the chosen field
-    returns.
-    """
+    """A byte, its letter and its line are one field; on leaving, the chosen field returns."""
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".x").nth(16 + 1).hover()
     view.wait_for_words("crc bytes 17–20 of the batch")

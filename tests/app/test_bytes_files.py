@@ -1,6 +1,4 @@
-"""The bytes view of any file, without a browser: files next to a segment, files without batches,
-and impossible names.
-"""
+"""The bytes view of any file, without a browser: also of files without batches."""
 
 import os
 import shutil
@@ -107,9 +105,7 @@ def test_a_name_that_is_no_file_here(clean, name):
 
 
 def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatch):
-    """If only a topic-partition may be opened, the files of its broker directory stay closed, and
-    links are not followed.
-    """
+    """With access to one topic-partition, its broker's files and links stay closed."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
     at = page(copied / "payments-0", "payments-0", 7975, **META)
     assert bytes_sent(

@@ -1,6 +1,4 @@
-"""A choice with one word in the address and a name in each language: links, clicks and a change of
-language.
-"""
+"""A choice with one word in the address and a name in each language."""
 
 import pytest
 from streamlit.runtime.state.query_params import QueryParams
@@ -131,9 +129,7 @@ def test_where_nobody_chose_another_default_counts():
 
 
 def test_an_address_older_than_a_move_does_not_lead():
-    """A browser sends the address it knows: after quick keys that is the address before the last
-    move.
-    """
+    """After quick keys a browser sends the address before the last move."""
     at = page(steps)
     for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
         for key, value in moves.items():

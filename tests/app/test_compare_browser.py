@@ -1,6 +1,4 @@
-"""The Compare page in a real browser: a partition chosen on the map, the switch of the leader, both
-sides exchanged.
-"""
+"""The Compare page in a real browser: the map, the switch of the leader, sides exchanged."""
 
 from urllib.parse import urlencode
 

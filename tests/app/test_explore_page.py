@@ -152,9 +152,7 @@ def test_a_link_brings_a_query_back(ingested_broker, fake):
 
 
 def test_another_column_is_drawn(ingested_broker, fake):
-    """The address keeps it until another question is asked. A column that the answer does not have
-    is ignored.
-    """
+    """The address keeps it until another question is asked."""
     at = page(ingested_broker, ask="codecs", draw="log_bytes")
     assert "log_bytes: 87.9 KiB to 381 KiB" in page_html(at)
     (choice,) = at.selectbox
@@ -425,9 +423,7 @@ def test_a_part_of_the_rows_is_called_one(ingested_broker, fake, all_rows, label
 
 
 def test_csv_and_parquet_hold_the_rows():
-    """Values are exact and typed. Text in the CSV is quoted, so a line break in a name breaks no
-    line.
-    """
+    """Values are exact and typed. Text in the CSV is quoted because of line breaks."""
     rows = pa.table(
         {
             "topic": ['a "b"\n', None],

@@ -1,6 +1,4 @@
-"""How a change of a listing is noticed: also a file overwritten in place, and in a large directory
-not at every click.
-"""
+"""How a change of a listing is noticed, also of a file overwritten in place."""
 
 import os
 from pathlib import Path

@@ -78,9 +78,7 @@ def test_pages_are_found_without_a_broker():
 
 
 def test_nothing_typed_offers_what_was_looked_at_before(place):
-    """They come first, so that K and Enter lead back. Each has its own page, and the directory if
-    it is not the open one.
-    """
+    """They come first, so that K and Enter lead back to the same page."""
     entries = go_to.find_entries(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
     assert [(entry.words, entry.aside, entry.page, entry.address) for entry in entries[:2]] == [
         ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),

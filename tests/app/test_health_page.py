@@ -1,6 +1,4 @@
-"""The Health page without a browser: its component's data, its text while reading, and its
-downloads.
-"""
+"""The Health page without a browser: its data, its text while reading, its downloads."""
 
 import os
 import shutil
@@ -191,9 +189,7 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
 
 
 def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
-    """No thread of the server reads a large directory; the page says how to ask about another
-    release.
-    """
+    """No thread of the server reads a large directory; the page names the command."""
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)

@@ -56,9 +56,7 @@ def _answer(
 
 
 def test_the_look_comes_behind_streamlits_own_styles_and_before_those_of_pages():
-    """They are in the head and where Streamlit draws; of two rules with equal weight the later one
-    wins.
-    """
+    """Of two rules with equal weight the later one wins."""
     headers, body = _answer({})
     html = body.decode()
     assert headers["content-length"] == str(len(body))

@@ -32,9 +32,7 @@ def steps(page) -> int:
 
 @pytest.mark.nightly
 def test_every_way_on_speaks_chinese(server, page):
-    """The sidebar, a bar of the map, a breadcrumb, Go to and a key: each is one step, and Back
-    returns to Chinese.
-    """
+    """The sidebar, the map, a breadcrumb, Go to and a key are one step each."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     before = steps(page)

@@ -62,8 +62,6 @@ def test_a_lookup_passes_few_files(files, starts, clean):
 
 @pytest.mark.slow
 def test_a_lookup_on_disk_passes_seven_more(files, starts, clean):
-    """A practice log is one file. On disk the files of log/ are added, those that find and allow a
-    path, and the cache.
-    """
+    """The files of log/ are added, those that find and allow a path, and the cache."""
     open_page("lookup", dir=str(clean), tp="dense-index-0", by="offset", target="2247")
     assert len(files - EVERYWHERE) <= 32

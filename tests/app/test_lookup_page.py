@@ -468,9 +468,7 @@ def garbled(data, tmp_path) -> Path:
 
 
 def test_bytes_that_the_lookup_does_not_need(garbled):
-    """The answer is given; a batch with unreadable records is named, and so is a neighbour of the
-    target.
-    """
+    """The batch with unreadable records is named, and so is a neighbour of the target."""
     at = page(garbled, by="timestamp", target="1790000000002")
     text = page_html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
@@ -530,9 +528,7 @@ def test_in_chinese(clean, query):
 
 
 def test_a_download_beside_each_table(clean):
-    """The steps, the lookup as JSON, how many targets take as many probes, and the segments of a
-    timestamp.
-    """
+    """The steps, the lookup as JSON, the targets by probes, and the segments of a timestamp."""
     queries = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
     offset, time = (
         {

@@ -1,6 +1,4 @@
-"""Every page on broker directories with names that are not UTF-8: of the directory, a
-topic-partition, or a file.
-"""
+"""Every page on broker directories with names that are not UTF-8."""
 
 import os
 import shutil
@@ -55,9 +53,7 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
-    """The raw names never reach the browser, because Streamlit would refuse them; the catalog
-    counts them.
-    """
+    """Streamlit would refuse the raw names; the catalog counts them."""
     for broker, partition in ((os.fsdecode(b"br\xe9"), "caf\ufffd-0"), ("alone", None)):
         monkeypatch.setenv("KAFKAVIZ_DIR", str(brokers[broker]))
         # where Tuning tells topic by topic

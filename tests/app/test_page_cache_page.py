@@ -1,6 +1,4 @@
-"""The Page cache page without a browser: its findings, the effect of its settings, and odd
-addresses.
-"""
+"""The Page cache page without a browser: findings, settings, and odd addresses."""
 
 import csv
 import io

@@ -69,9 +69,7 @@ def where(depth: int) -> tuple:
     ],
 )
 def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, expected):
-    """Missing parts default to the largest. A part that does not exist is a fault, and the parts
-    before it are kept.
-    """
+    """Missing parts default to the largest; a part that does not exist is a fault."""
     address(**query)
     assert where(depth) == expected
 
@@ -139,9 +137,7 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
 def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
-    """With several visitors no home and no directory of the server is shown, whatever way leads to
-    the page.
-    """
+    """With several visitors no home and no directory of the server is shown."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
     with pytest.raises(CannotOpen) as refused:
         progress_strip.unpack(typed)
@@ -151,9 +147,7 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
 
 
 def test_what_others_opened_is_not_listed(monkeypatch, tmp_path):
-    """With several visitors each has a list of their own, without what may not be opened, and no
-    file holds it.
-    """
+    """With several visitors each has a list of their own, and no file holds it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(st, "session_state", {})
     page_location.remember("/srv/mine, before there was a root")

@@ -1,6 +1,4 @@
-"""Pages of a small broker: the targets of pickers and keys, and the messages for missing or
-impossible things.
-"""
+"""Pages of a small broker: targets of pickers and keys, and messages for missing things."""
 
 import io
 import json

@@ -1,6 +1,4 @@
-"""The rebuilt indexes on the Health page: the order of topic-partitions, the differences from the
-disk, and the downloads.
-"""
+"""The rebuilt indexes on the Health page: order, differences from the disk, downloads."""
 
 import io
 import tarfile
@@ -36,9 +34,7 @@ def test_damaged_indexes_come_first(damaged):
 
 
 def test_each_file_is_compared_with_the_one_on_disk(damaged, built):
-    """The untrimmed index is longer on disk, and wrong positions and times differ from their byte
-    on.
-    """
+    """An untrimmed index is longer on disk; wrong entries differ from their byte on."""
     differences = {
         comparison.name: comparison.difference
         for comparison in compare_files(built, broker_cache.broker(damaged).partition("bookings-0"))

@@ -1,6 +1,4 @@
-"""The Rolls page in a real browser: sliders and stepper by key, the address, a comparison, the
-result opened.
-"""
+"""The Rolls page in a real browser: sliders, stepper, address, comparison, opening."""
 
 import re
 
@@ -18,9 +16,7 @@ def step(page) -> tuple[int, int]:
 
 @pytest.mark.nightly
 def test_a_setting_is_changed_and_compared(server, page):
-    """By keyboard; the run before is next to the new one, the address restores it, and nothing is
-    clipped at 1280 px.
-    """
+    """By keyboard; the run before is next to the new one, and the address restores it."""
     page.goto(f"{server}/rolls")
     heading(page, "Rolls")
     page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
@@ -36,9 +32,7 @@ def test_a_setting_is_changed_and_compared(server, page):
 
 
 def test_a_log_grows_step_by_step(server, page):
-    """A link arrives at its step. Arrows, Home, End and Space move; the sentence is read out, and
-    the address follows.
-    """
+    """Arrows, Home, End and Space move; the sentence is read out, and the address follows."""
     page.goto(f"{server}/rolls?step=17")
     page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
     assert step(page) == (17, 38) and page.locator(".say").get_attribute("aria-live") == "polite"

@@ -1,6 +1,4 @@
-"""The Rolls page without a browser: its findings, the effect of settings, impossible settings, and
-downloads.
-"""
+"""The Rolls page without a browser: findings, settings, refusals, and downloads."""
 
 import io
 import tarfile

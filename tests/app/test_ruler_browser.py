@@ -99,9 +99,7 @@ class Ruler:
 
 
 def test_a_batch_is_chosen_by_click_and_by_key(ruler):
-    """The address has the pin at once, and the tables follow; Home and End are the ends of the
-    segment.
-    """
+    """The address has the pin at once, and the tables follow."""
     ruler.open("payments-0", 7975, pin="11612")
     ruler.wait_for_words("Slot 95 points here; its key is the batch’s last offset")
     ruler.page.mouse.click(*ruler.log())
@@ -316,9 +314,7 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
     ],
 )
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
-    """The address has its bytes, also beyond the sent slice. A window that follows the pin is left
-    out.
-    """
+    """The address has its bytes, also beyond the sent slice."""
     ruler.open(partition, segment, pin=str(pin))
     assert "window=" not in ruler.page.url
     box = ruler.page.locator(".overview").bounding_box()

@@ -1,6 +1,4 @@
-"""The JavaScript: bundles match the sources, its own tests pass, and numbers are formatted as in
-Python.
-"""
+"""The JavaScript: bundles match the sources, and numbers are formatted as in Python."""
 
 import hashlib
 import json

@@ -1,6 +1,4 @@
-"""The Segment page of a directory whose .log grows, shrinks and vanishes between two runs, or
-within one.
-"""
+"""The Segment page of a directory that changes between two runs, or within one."""
 
 import os
 from functools import partial

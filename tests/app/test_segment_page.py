@@ -1,6 +1,4 @@
-"""The Segment page without a browser: sound, killed, damaged, empty and missing segments, and names
-from disk.
-"""
+"""The Segment page without a browser: sound, killed, damaged, empty and missing segments."""
 
 import gzip
 import json

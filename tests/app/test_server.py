@@ -1,6 +1,4 @@
-"""Requests that the web server answers: only for its own host names, in no other site's frame, and
-without usage statistics.
-"""
+"""Requests to the web server: own host names only, no foreign frame, no statistics."""
 
 import asyncio
 import os
@@ -84,9 +82,7 @@ def test_an_address_and_the_machine_s_own_names_are_answered(host):
 
 @pytest.mark.parametrize("host", [*FOREIGN, None])
 def test_a_name_of_somebody_else_is_refused(host):
-    """For a browser a web site whose name was pointed at this machine is that site; only its Host
-    header shows it.
-    """
+    """Only the Host header shows that a web site's name was pointed at this machine."""
     check = HostCheck(_answers, host_names())
     assert _responses(check, host)[0]["status"] == 421
     assert _responses(check, host, "websocket")[0]["type"] == "websocket.close"

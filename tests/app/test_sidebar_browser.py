@@ -1,6 +1,4 @@
-"""The sidebar in a real browser: no click is lost during a rerun, and it leads to the directory
-that is being opened.
-"""
+"""The sidebar in a real browser: no click is lost during a rerun."""
 
 import pytest
 

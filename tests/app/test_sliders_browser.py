@@ -1,6 +1,4 @@
-"""Sliders when keys come faster than reruns: every press counts, and slider, address and figure
-agree.
-"""
+"""Sliders when keys come faster than reruns: every press counts."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -61,9 +61,7 @@ def at_step(page: "sync_api.Page") -> tuple[int, int]:
 
 
 def test_by_keys_and_back_by_the_address(page, server):
-    """A link arrives at its step. Arrows, Home and End move, the address follows, and a reload
-    restores it.
-    """
+    """Arrows, Home and End move, the address follows, and a reload restores the step."""
     opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
     assert (
         sentence(page)
@@ -118,9 +116,7 @@ def test_play_and_pause(five):
 
 
 def test_what_a_step_shows(five):
-    """The line of the pseudocode, the changed values, the excluded slots, and the words for a
-    screen reader.
-    """
+    """The line of the pseudocode, changed values, excluded slots, and text for screen readers."""
     page = five
     go_to(page, 3)
     page.keyboard.press("ArrowRight")
@@ -144,9 +140,7 @@ def test_a_slot_that_is_clicked_is_looked_up(page, server):
 
 
 def test_a_slot_is_reached_by_key(five):
-    """Arrows, Page keys, Home and End move over the slots and not the steps; Enter looks up, and
-    the cursor stays.
-    """
+    """Arrows, Page keys, Home and End move over the slots; Enter looks up."""
     page = five
     go_to(page, 4)
     cursor = page.get_by_role("slider", name="Slot to look up")

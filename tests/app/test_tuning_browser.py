@@ -71,9 +71,7 @@ def test_the_answer_is_on_the_first_screen(server, page, partition):
 
 
 def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
-    """The slider's arrows and a point of the curve consider another interval; the address restores
-    it, and Today goes back.
-    """
+    """The slider and a point of the curve consider another interval; Today goes back."""
     page.goto(f"{server}/tuning?tp=payments-0")
     page.get_by_text("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers").wait_for()
     drawn(page, 1)

@@ -1,6 +1,4 @@
-"""The Tuning page without a browser: its answer, the effect of its controls, sources that cannot be
-tuned, and downloads.
-"""
+"""The Tuning page without a browser: its answer, controls, refusals, and downloads."""
 
 import json
 import threading
@@ -172,9 +170,7 @@ def test_the_slider_considers_another_interval():
 
 
 def test_budgets_change_the_answer():
-    """payments-0 misses a p99 of 10 µs; with a calibrated or a slower device cold lookups cost
-    more.
-    """
+    """payments-0 misses a p99 of 10 µs; a slower device makes cold lookups cost more."""
     at = page(tp="payments-0", p99="10 µs warm")
     text = page_html(at)
     assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
@@ -443,9 +439,7 @@ def test_what_the_downloads_give():
 
 
 def test_the_topics_as_csv():
-    """One row per topic: 2 167 batches, 491 entries of 8 B and 489 of 12 B; a topic without a batch
-    has only its name.
-    """
+    """2 167 batches have 491 entries of 8 B and 489 of 12 B; an empty topic has only its name."""
     broker = open_broker(access.samples()[0])
     sources = {
         name: open_source(broker.partition(name).path) for name in ("payments-0", "empty-room-1")

@@ -43,9 +43,7 @@ def test_an_upload_goes_with_all_that_came_of_it(uploaded):
 
 
 def test_what_is_opened_again_stays(uploaded):
-    """Its week starts again; the archive's own time, by which its unpacked folder is found, does
-    not change.
-    """
+    """The archive's own time, by which its unpacked folder is found, does not change."""
     long_ago = time.time() - LATER_S
     os.utime(uploaded.parent, (long_ago, long_ago))
     before = uploaded.stat().st_mtime_ns
@@ -56,9 +54,7 @@ def test_what_is_opened_again_stays(uploaded):
 
 
 def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, starts):
-    """In an archive with two brokers each has its own catalog; opening one of them opens the
-    archive.
-    """
+    """With two brokers each has its own catalog; opening one opens the archive."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as out:

@@ -23,9 +23,7 @@ def is_warm(source: LookupSource, kind: str, target: int, warm_entries: int) -> 
 
 
 def assert_edges(source: LookupSource, kind: str, warm_entries: int, targets: range) -> None:
-    """Asserts that each of these targets ends warm inside the ranges and not outside, also at each
-    edge.
-    """
+    """Asserts that these targets end warm inside the ranges and at no edge outside."""
     ranges = source.warm_ranges(kind, warm_entries)
     edges = {edge + by for both in ranges for edge in both for by in (-1, 0, 1)}
     for target in sorted(edges.intersection(range(targets.start, targets.stop)).union(targets)):

@@ -227,9 +227,7 @@ def test_broken_snappy_says_where(data, position):
 
 
 def test_lz4_is_written_as_kafka_writes_it():
-    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, stored uncompressed where they would not
-    shrink, then an end mark.
-    """
+    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, uncompressed if larger, an end mark."""
     assert (
         codec.compress("lz4", b"abc").hex()
         == "04224d18604082" + "03000080" + b"abc".hex() + "00000000"

@@ -1,6 +1,4 @@
-"""The checksum, compared with its published check value, a bit-by-bit version and the crc32c
-library.
-"""
+"""The checksum, compared with its check value, a bit-by-bit version and a library."""
 
 import os
 import subprocess
@@ -65,9 +63,7 @@ def test_any_stretches_of_any_bytes(data, drawn):
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_each_length_of_blocks_words_and_bytes(length):
-    """Sizes around the borders between long blocks, short blocks, words and bytes; also with
-    tables.
-    """
+    """Sizes around the borders between blocks, words and bytes; also with tables."""
     for start in range(9):
         expected = crc32c(NOISE[start : start + length])
         assert checksum_ranges(NOISE, [start], [start + length])[0] == expected

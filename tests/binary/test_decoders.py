@@ -32,9 +32,7 @@ TEXT = b"".join(b'{"order":%d,"status":"shipped"}' % number for number in range(
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_what_writers_write_is_taken(name):
-    """The library still decodes concatenated snappy streams, and pyarrow's linked lz4 blocks, which
-    Kafka refuses.
-    """
+    """The library decodes concatenated snappy streams and pyarrow's linked lz4 blocks."""
     refused = {
         number
         for content in contents()
@@ -86,9 +84,7 @@ def test_room_that_does_not_do_is_full(name):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_nothing_is_copied_from_what_was_written_before(name):
-    """A match reaches no further back than the start of its range, because each batch is compressed
-    by itself.
-    """
+    """A match reaches no further back than its range, because a batch is compressed alone."""
     if name == "snappy":
         data = b"\x08" + bytes([0 << 2]) + b"a" + bytes([(7 - 1) << 2 | 2, 2, 0])
     else:

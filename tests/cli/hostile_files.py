@@ -42,9 +42,7 @@ def batch(
     time_ms: int = TIME_MS,
     **fields: int,
 ) -> bytes:
-    """Returns a batch of magic 2 with a right checksum. `attributes`: the codec, 0x10
-    transactional, 0x20 control.
-    """
+    """Returns a batch of magic 2. `attributes`: the codec, 0x10 transactional, 0x20 control."""
     header = np.zeros(1, HEADER)
     values = {
         "magic": 2,
@@ -103,9 +101,7 @@ def sparse(path: Path, size_bytes: int, end: bytes = b"") -> None:
 def run(
     *arguments: str | Path, memory_bytes: int = MEMORY_BYTES, out: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess:
-    """Runs kafkaviz with these arguments, and kills it beyond the limits of memory or processor
-    time.
-    """
+    """Runs kafkaviz, and kills it beyond the limits of memory or processor time."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))

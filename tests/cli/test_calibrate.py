@@ -18,9 +18,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_it_measures_and_keeps(tmp_path, capsys):
-    """Least, median and p90 increase; the measured file is deleted, and what is kept equals the
-    output.
-    """
+    """Least, median and p90 increase, and the measured file is deleted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     assert main(["calibrate", str(folder), "--json"]) == 0

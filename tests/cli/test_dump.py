@@ -1,6 +1,4 @@
-"""The command line of kafkaviz dump: Kafka's options, nothing written, and readers that leave
-early.
-"""
+"""The command line of kafkaviz dump: Kafka's options, and readers that leave early."""
 
 import hashlib
 import os
@@ -87,9 +85,7 @@ def test_wrong_usage_is_2(line, capsys):
 
 @pytest.mark.slow
 def test_nothing_is_written(damaged, tmp_path):
-    """Kafka's tool cuts an .index whose length is not a multiple of 8 and creates a missing one;
-    the dump does neither.
-    """
+    """Kafka's tool cuts a torn .index and creates a missing one; the dump does neither."""
     copy = tmp_path / "copy"
     shutil.copytree(damaged, copy)
     before = state(copy)

@@ -1,6 +1,4 @@
-"""A few bytes in a directory must not cost gigabytes of memory, minutes of processor time, or an
-endless wait.
-"""
+"""A few bytes must not cost gigabytes of memory, minutes, or an endless wait."""
 
 import json
 import os

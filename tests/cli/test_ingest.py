@@ -301,9 +301,7 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
 )
 def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
-    """Status 130, or 143 for SIGTERM, one line and no wait; neither catalog nor staging folder has
-    a second run.
-    """
+    """Status 130, or 143 for SIGTERM, one line and no wait."""
     in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 1000})
@@ -322,9 +320,7 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
 
 @pytest.mark.nightly
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
-    """No byte of it changes and no process remains; the next run removes the leftovers and
-    succeeds.
-    """
+    """No byte of it changes; the next run removes the leftovers and succeeds."""
     in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 300})

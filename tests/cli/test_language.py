@@ -1,6 +1,4 @@
-"""The language of the command line: where it comes from, and that a Chinese command prints nothing
-else.
-"""
+"""The language of the command line: where it comes from, and that nothing is in another."""
 
 import html
 import os

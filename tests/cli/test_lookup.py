@@ -34,9 +34,7 @@ NAMES = [
 
 @pytest.fixture
 def article(tmp_path):
-    """Returns a log whose index has the keys 6 14 22 26 31; a batch takes 182 bytes or what the
-    next entry leaves.
-    """
+    """Returns a log whose index has the keys 6 14 22 26 31, as in the article."""
     rows, position = [], 0
     for base_offset, last_offset in [
         (0, 2),
@@ -277,9 +275,7 @@ def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
-    """The steps are printed; the exception replaces the record, also if the answer would come after
-    unreadable bytes.
-    """
+    """The exception replaces the record, also after unreadable bytes."""
     log = article / f"{0:020}.log"
     content = bytearray(log.read_bytes())
     before = lookup_json(capsys, article, "--offset", 23, "--isolation", isolation)
@@ -405,9 +401,7 @@ def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsy
 
 
 def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
-    """Kafka opens no .log of more than 2147483647 bytes, so no recovery cuts its zeros, and it is
-    read unchanged.
-    """
+    """Kafka opens no .log of more than 2147483647 bytes, so no recovery cuts its zeros."""
     shutil.copytree(killed, tmp_path / "kafka")
     directory = tmp_path / "kafka" / "weblogs-0"
     os.truncate(max(directory.glob("*.log")), 2**31)

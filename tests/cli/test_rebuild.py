@@ -1,6 +1,4 @@
-"""kafkaviz rebuild, compared with indexes of clean stops and those that a start rebuilt after a
-kill.
-"""
+"""kafkaviz rebuild, compared with indexes of clean stops and of a start after a kill."""
 
 import hashlib
 import json
@@ -130,9 +128,7 @@ def test_a_killed_directory_of_4_4_gets_the_indexes_of_the_start_that_followed(
 
 
 def test_what_no_start_gets_through_is_kafkas_exception(shared, tmp_path, capsys):
-    """With the setting of its own metadata log, in the words of the broker that did not start;
-    nothing is written.
-    """
+    """In the words of the broker that did not start; nothing is written."""
     broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
     assert (
         main(["rebuild", str(broker / "meter-readings-0"), "--out", str(tmp_path / "new" / "out")])
@@ -227,9 +223,7 @@ def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
 
 
 def test_a_log_by_itself_gets_what_it_gets_in_its_directory(clean, tmp_path, capsys):
-    """Transactions that were open at its start come from a producer snapshot, or from the logs
-    before it.
-    """
+    """Open transactions come from a producer snapshot, or from the logs before it."""
     rebuild_json(capsys, clean / "payments-0", tmp_path / "all")
     for log in (clean / "payments-0").glob("*.log"):
         report = rebuild_json(capsys, log, tmp_path / log.stem)
@@ -260,9 +254,7 @@ def test_empty_indexes_are_written_too(segment, tmp_path, capsys):
 
 
 def test_settings_and_the_release_decide(segment, tmp_path, capsys):
-    """Topic and broker names of a setting are equal; before 2.0 a key is the first offset of its
-    batch.
-    """
+    """Before 2.0 a key is the first offset of its batch."""
     counts = [
         rebuild_json(capsys, segment, tmp_path / "a", "--set", f"{name}=0")["segments"][0][
             "offset_entries"
@@ -340,9 +332,7 @@ def test_nothing_is_written_in_place(segment, tmp_path, capsys, own, where):
 
 @pytest.mark.parametrize("beside", [[], ["orders-1", "notes"]])
 def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
-    """The output may be next to it: by itself, or under another name where no start takes the
-    directory.
-    """
+    """The output may be next to it, by itself or under another name."""
     for name in beside:
         (segment.parent / name).mkdir()
     rebuild_json(capsys, segment, segment.parent / "rebuilt")
@@ -390,9 +380,7 @@ def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
     [f"{BASE}.index", f"{7:020}.timeindex", f"{BASE}.log.deleted", "leader-epoch-checkpoint"],
 )
 def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
-    """A partition directory without its .log, or a copy of indexes, stays unchanged; earlier output
-    is replaced.
-    """
+    """A partition directory without its .log, or a copy of indexes, stays unchanged."""
     out = tmp_path / "out"
     rebuild_json(capsys, segment, out)
     rebuild_json(capsys, segment, out)
@@ -407,9 +395,7 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
 
 @pytest.mark.parametrize("is_directory", [True, False])
 def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, is_directory):
-    """The words are those of FileRecords of 3.9.0 and 4.3.1 for a file of 2147483648 bytes; nothing
-    is written.
-    """
+    """With the words of FileRecords (3.9.0, 4.3.1) for 2147483648 bytes."""
     log = segment / f"{BASE}.log"
     os.truncate(log, 2**31)
     assert (

@@ -1,6 +1,4 @@
-"""kafkaviz report as an operator runs it: the file, the text, the JSON, and where it refuses to
-write.
-"""
+"""kafkaviz report as an operator runs it: file, text, JSON, and refusals."""
 
 import hashlib
 import json
@@ -102,9 +100,7 @@ def test_a_report_is_replaced(clean, tmp_path, capsys):
 
 @pytest.mark.parametrize("below", ["r.html", "tiny-index-0/r.html"])
 def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, below):
-    """Nor in another directory of Kafka's, nor through a link into one; checked before anything is
-    read.
-    """
+    """Nor in another directory of Kafka's, nor through a link; checked before reading."""
     broker = tmp_path / "broker"
     shutil.copytree(clean / "tiny-index-0", broker / "tiny-index-0")
     shutil.copy(clean / "meta.properties", broker)

@@ -141,9 +141,7 @@ def test_the_words_have_a_line_a_segment(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["nulls-0", "epoch-zero-0", "tiny-index-0"])
 def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
-    """A 4.3.1 leader without a restart wrote it: the same roll points, and the same bytes in every
-    file.
-    """
+    """A 4.3.1 leader without a restart wrote it: roll points and bytes are the same."""
     own = data / "kafka-4.3.1" / name
     options = (
         ["--set", "index.interval.bytes=150", "--set", "segment.index.bytes=300"]
@@ -223,9 +221,7 @@ def test_a_replay_under_other_settings(data, tmp_path, capsys):
 
 
 def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
-    """The first byte of each copied index that a replay does not give, and files of segments that
-    do not begin there.
-    """
+    """The first byte of each copied index that differs, and files of missing segments."""
     own = data / "kafka-4.3.1" / "tiny-index-0"
     options = [
         "--replay",
@@ -609,9 +605,7 @@ def test_appends_come_when_their_time_has_come():
     ("options", "number"), [([], signal.SIGINT), (["--crash"], signal.SIGTERM)]
 )
 def test_a_live_directory_grows_and_is_closed_on_ctrl_c(quick, tmp_path, options, number):
-    """Rolls are printed as they come; the directory is that of a running broker, then of a stopped
-    one.
-    """
+    """Rolls are printed as they come; then it is a stopped broker's directory."""
     out = tmp_path / "kafka"
     command = [
         sys.executable,
@@ -680,9 +674,7 @@ def test_a_live_replay_that_ends_by_itself(data, tmp_path, capsys):
 
 
 def test_what_is_simulated_says_so(quick, clean, tmp_path, capsys):
-    """In a comment that no broker minds; a real directory has none, and neither does one with its
-    own server.properties.
-    """
+    """In a comment that no broker minds; a real directory has none."""
     simulated(capsys, tmp_path / "out", str(quick))
     assert (
         kv.open_broker(tmp_path / "out").is_simulated

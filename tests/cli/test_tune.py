@@ -106,9 +106,7 @@ def test_the_samples_orders_keep_the_default(clean, capsys):
 
 
 def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys):
-    """40 000 batches of one record: the value, the range of its gain, the command, and that
-    batching is the problem.
-    """
+    """40 000 batches of one record: the value, its gain, the command, and that batching helps."""
     result = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=15us")
     answer = result["recommendation"]
     assert (answer["verdict"], answer["value"]) == ("change", 256)
@@ -161,9 +159,7 @@ def test_what_cannot_be_met_is_reported(name, budgets, words, clean, capsys):
 
 
 def test_an_index_that_may_be_small_is_not_missing(clean, capsys):
-    """A hundredth of a per cent and no budget for lookups: the smallest interval that fits, with
-    entries left.
-    """
+    """The smallest interval that fits, with entries left."""
     answer = tuned(capsys, clean / "orders-0", "--budget", "p99=none", "--budget", "index=0.01%")[
         "recommendation"
     ]
@@ -216,9 +212,7 @@ def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
 
 
 def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, capsys):
-    """Copied without its broker directory, the interval of sparse-index is inferred from its
-    entries.
-    """
+    """Copied without its broker directory, the interval is inferred from its entries."""
     shutil.copytree(clean / "sparse-index-0", tmp_path / "sparse-index-0")
     answer = tuned(capsys, next((tmp_path / "sparse-index-0").glob("*.log")))
     assert answer["source"]["kind"] == "log"
@@ -246,9 +240,7 @@ def test_a_broker_tells_each_topic(clean_answer):
 
 
 def test_preallocated_bytes_are_distinguished_from_used_ones(killed, clean, capsys):
-    """A killed broker's indexes have the length of segment.index.bytes but use little; a clean stop
-    trims them.
-    """
+    """A killed broker's indexes are preallocated; a clean stop trims them."""
     dirty, trimmed = (
         tuned(capsys, broker / "append-time-0")["footprint"] for broker in (killed, clean)
     )
@@ -286,9 +278,7 @@ def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
 
 
 def test_budgets(clean, capsys):
-    """More allowed: keep; less: lower, unless today's may meet it on a quick machine; none: no
-    matter.
-    """
+    """More allowed: keep; less: lower, unless today's may meet it."""
     values = {
         budget: tuned(capsys, clean / "heartbeat-0", "--budget", budget)["recommendation"]["value"]
         for budget in ("p99=200us", "25us", "15us", "p99=none", "p99=0.2ms")

@@ -72,9 +72,7 @@ def counts(folder: Path) -> dict:
 
 
 def _dumps(expected: Path) -> Path:
-    """Returns the folder of 4.3.1's dumps; an archive unpacks into a folder of its own name, or was
-    unpacked here.
-    """
+    """Returns the folder of 4.3.1's dumps, which an archive may hold in a folder of its name."""
     return next(
         path
         for top in (expected / expected.name, expected)
@@ -110,9 +108,7 @@ def _log(batches: list[re.Match]) -> dict:
 
 
 def _records(batch: re.Match) -> int | None:
-    """Returns how many records a batch says it has; a message of magic 0 or 1 is one record, or
-    compressed and unknown.
-    """
+    """Returns a batch's number of records; a compressed old message does not say it."""
     if batch["count"] is not None:
         return int(batch["count"])
     return 1 if batch["codec"] == "none" else None

@@ -66,9 +66,7 @@ def directory(folder: Path, name: str, out: Path) -> None:
 
 
 def log_directories(folder: Path, out: Path) -> None:
-    """Writes some partitions of each log directory of one broker, their own files,
-    server.properties.
-    """
+    """Writes some partitions of each log directory, their own files, server.properties."""
     members = [f"{JBOD}/server.properties"]
     for directory_name, partitions in JBOD_TAKEN.items():
         root = folder / JBOD / directory_name
@@ -81,9 +79,7 @@ def log_directories(folder: Path, out: Path) -> None:
 
 
 def log_directory_answers(folder: Path, expected: Path) -> dict:
-    """Returns the broker's answers about its log directories and settings, and its files after the
-    start.
-    """
+    """Returns the broker's answers about its log directories, and its files after the start."""
     said = json.loads((expected / f"{JBOD}.expected" / "log-dirs.json").read_text())
     sizes = {
         directory["logDir"]: {one["partition"]: one["size"] for one in directory["partitions"]}
@@ -107,9 +103,7 @@ def log_directory_answers(folder: Path, expected: Path) -> dict:
 
 
 def segments(vectors: Path) -> list[dict]:
-    """Returns different segments of both releases: an interval each, with appends of one batch and
-    of several.
-    """
+    """Returns different segments of both releases, with appends of one batch and of several."""
     found, taken = [], set()
     with gzip.open(vectors / "legacy-segments.jsonl.gz", "rt") as lines:
         for line in lines:

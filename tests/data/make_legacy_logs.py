@@ -18,9 +18,7 @@ STRETCH_BYTES = 5000
 
 
 def stretches(directory: Path, expected: Path) -> list[dict]:
-    """Yields the beginning of each partition with old messages, and the two places where one
-    segment's magic changes.
-    """
+    """Yields the beginnings of partitions with old messages, and two changes of the magic."""
     found = []
     for log in sorted(directory.glob("*/*.log")):
         if not re.match(r"v[01]\.|native|mixed\.one", log.parent.name) or int(log.stem):

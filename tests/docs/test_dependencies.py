@@ -1,6 +1,4 @@
-"""docs/dependencies.md: every package of the lock has its licence there, and every package we name
-is used.
-"""
+"""docs/dependencies.md: every locked package has its licence, every named one is used."""
 
 import ast
 import re
@@ -74,9 +72,7 @@ def test_the_rooms_that_use_it_are_named(package):
 
 
 def test_the_page_has_them_all():
-    """Those that we name with their purpose, those of the lock with their licence, none of them
-    twice.
-    """
+    """Each once: those that we name with their purpose, those of the lock with their licence."""
     assert {row[0].strip("`") for row in rows("# What kafkaviz depends on")} == package_names(
         "requirements.txt"
     )
@@ -86,9 +82,7 @@ def test_the_page_has_them_all():
 
 
 def test_the_lock_holds_nothing_with_a_known_fault():
-    """The locked version is at least the one that fixes each advisory of the page; certifi is
-    opened.
-    """
+    """The locked version is at least the one that fixes each advisory of the page."""
     locked: dict[str, list[Version]] = {}
     for name, version in re.findall(
         r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text(), re.M

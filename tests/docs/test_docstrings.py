@@ -81,9 +81,7 @@ class Package:
 
 
 def module_place(path: Path) -> tuple[str, ...]:
-    """Returns the place of a module: ("figures", "rolls", "growth") for
-    kafkaviz/figures/rolls/growth.py.
-    """
+    """Returns the place of a module: ("figures", "rolls", "growth") for figures/rolls/growth.py."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 

@@ -1,6 +1,4 @@
-"""FIDELITY.md names tests that exist, a release in every row, and marks those that need the
-recorded directories.
-"""
+"""FIDELITY.md names existing tests, a release in every row, and tests that need recordings."""
 
 import ast
 import re
@@ -29,9 +27,7 @@ def functions(path: str) -> dict[str, ast.FunctionDef]:
 
 
 def needs_recordings(path: str, name: str) -> bool:
-    """Returns whether a test asks for the folder of whole recorded directories, itself or by a
-    fixture of its module.
-    """
+    """Returns whether a test needs the recorded directories, itself or by a fixture."""
     arguments = {argument.arg for argument in functions(path)[name].args.args}
     return "shared" in arguments or any(
         argument in functions(path) and needs_recordings(path, argument) for argument in arguments

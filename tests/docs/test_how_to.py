@@ -1,6 +1,4 @@
-"""The how-tos are true: every command in them that begins with $ prints the text below it, line by
-line.
-"""
+"""The how-tos are true: every command that begins with $ prints the text below it."""
 
 import os
 import re
@@ -26,9 +24,7 @@ pytestmark = [
 
 
 def commands(block: str) -> list[tuple[str, list[str]]]:
-    """Returns (command, expected lines) for each command of a console block, which
-    begins with $.
-    """
+    """Returns (command, expected lines) for each command of a console block."""
     blocks: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):

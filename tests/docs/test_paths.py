@@ -1,6 +1,4 @@
-"""The architecture, CONTRIBUTING.md and the README name existing files, and the file in which a
-name is defined.
-"""
+"""The architecture, CONTRIBUTING.md and the README name existing files and names in them."""
 
 import ast
 import re
@@ -59,9 +57,7 @@ def wrong_links(document: str, text: str) -> list[str]:
 
 
 def missing_paths(text: str, paths: frozenset[str]) -> list[str]:
-    """Returns paths in backticks that are neither one of the repository nor the end of one; NAME
-    stands for any name.
-    """
+    """Returns paths in backticks that are not in the repository; NAME stands for any name."""
     return [
         code
         for code in CODE.findall(text)

@@ -24,9 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture
 def printed(spark, capsys) -> Callable[..., list[list[str]]]:
-    """Returns the cells of the table that a script prints on the Spark of the test run, the header
-    first.
-    """
+    """Returns the cells of the table that a script prints, the header first."""
 
     def run(script: str, *arguments: str) -> list[list[str]]:
         runpy.run_path(str(EXAMPLES / script))["main"]([*arguments, "--master", MASTER])

@@ -154,9 +154,7 @@ def test_a_strip_ends_with_its_bar(known):
 
 @pytest.mark.parametrize("kind", ["deleted", "cleaned", "swap"])
 def test_what_is_not_read_any_more_is_not_torn(known, kind):
-    """A leftover of compaction or a deleted segment may end anywhere without a title, mark or hover
-    text.
-    """
+    """A leftover of compaction or a deleted segment may end anywhere."""
     cut = torn(known, "orders-0", 36)
     cut.segments["kind"][cut.segments["torn_bytes"] > 0] = overview.KINDS.index(kind)
     view = broker_map.view(cut)
@@ -230,9 +228,7 @@ def test_the_rows_with_most_segments_become_one_bar_first():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(known, mode):
-    """Every bar at its place with its segment, every name and gap, one image of strips, and nothing
-    else.
-    """
+    """Every bar with its segment, every name and gap, one image of strips, and nothing else."""
     view = broker_map.view(
         torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that are not a batch"}
     )
@@ -323,9 +319,7 @@ FUTURE, MISSING = (
 
 
 def test_a_row_is_marked_with_the_worst_that_was_found(known):
-    """Its text, severity and linked segment; the hover text says how many more there are, and
-    where.
-    """
+    """Its text, severity and linked segment; the hover text says how many more there are."""
     view = broker_map.view(
         known, badges={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
     )

@@ -207,9 +207,7 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
-    """Trouble first, then by size; a small log keeps some width, and the shares add up to the
-    whole.
-    """
+    """Trouble first, then by size; a small log keeps some width."""
     strip = checkup.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
     assert strip.title == "The start will read 8.80 KiB in 3 logs; widths are in proportion"
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [

@@ -22,9 +22,7 @@ def partitions(comparison):
 
 
 def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
-    """What needs a person comes first, then explained differences, partitions of one side, equal
-    ones.
-    """
+    """Differences for a person first, then explained ones, one-sided ones, equal ones."""
     view = partition_map.view(comparison)
     assert len(view.rows) == len(comparison.partitions) == 24
     relations = [item.relation for item in comparison.worst_first]

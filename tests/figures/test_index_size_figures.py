@@ -22,9 +22,7 @@ Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
 
 @pytest.fixture(scope="module")
 def outcomes(clean) -> Outcomes:
-    """Returns the outcomes for a real log of batches of 119 B, an interval of 150 and an index of
-    300 B.
-    """
+    """Returns the outcomes for a log of batches of 119 B, interval 150 and an index of 300 B."""
     case = open_source(clean / "tiny-index-0").total
     rounds = index_size.log_rounds(case.logs)
     sizes = {*index_size.INDEX_SIZES, DEFAULT}

@@ -1,6 +1,4 @@
-"""The figures of the Page cache page: what each view says, value by value, and that its figure
-draws that.
-"""
+"""The figures of the Page cache page: each view value by value, and its drawing."""
 
 import numpy as np
 import pytest

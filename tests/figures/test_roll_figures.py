@@ -1,6 +1,4 @@
-"""The figures of the Rolls page: what each view says, value by value, and that its figure draws
-that.
-"""
+"""The figures of the Rolls page: each view value by value, and its drawing."""
 
 import json
 import re
@@ -104,18 +102,14 @@ def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
 
 
 def test_the_limit_that_trips_is_reached_between_two_appends():
-    """The append at 900 ms is below the limit of 950 and the one at 1000 ms above it: the row ends
-    at the top.
-    """
+    """The limit of 950 is between the appends at 900 and 1000 ms: the row ends at the top."""
     view = roll_timeline.view(written(LogConfig(segment_ms=950), stream(15))[0])
     lines = view.rows[0].lines
     assert lines[-2, 2] == 900 / 950 and lines[-1, :3].tolist() == [1000, lines[-2, 1], 1]
 
 
 def test_a_long_log_is_drawn_page_by_page():
-    """14 rows per page, and a sentence that says which; a first row beyond the end shows the last
-    page.
-    """
+    """14 rows per page, and a sentence that says which."""
     history, appended = written(LogConfig(segment_bytes=1000), stream(300))
     assert roll_timeline.view(history).caption.endswith("The first 14 of 300 are drawn.")
     later = roll_timeline.view(history, 28, appended)
@@ -385,9 +379,7 @@ def test_changes_in_words(old, new, words):
 
 
 def test_every_step_has_its_reason():
-    """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation: one
-    sentence each.
-    """
+    """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation."""
     view = growth_figure.view(growth.first_segments(), "a")
     words = dict(enumerate(view.sentences))
     assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
@@ -411,9 +403,7 @@ def test_every_step_has_its_reason():
 
 
 def test_the_message_counts_what_it_shows():
-    """No step shows more entries than its segment has, and the lines and values of every step fit
-    the card.
-    """
+    """No step shows more entries than its segment has, and every step fits the card."""
     for story in (growth.first_segments(), growth.full_time_index()):
         message = growth_figure.browser_payload(growth_figure.view(story, "a"))
         for step in message["steps"]:

@@ -48,9 +48,7 @@ def payments(clean):
 
 
 def test_the_pinned_batch(payments):
-    """From its first byte to its last, with the key of its index entry chosen and the neighbours by
-    their first offsets.
-    """
+    """From its first byte to its last, with the key of its index entry chosen."""
     drawn = view(payments, ".log", 413, 95, 95)
     assert (drawn.outer.start, drawn.outer.end, drawn.inner, drawn.fault) == (
         479997,
@@ -160,9 +158,7 @@ def test_the_legend_has_what_is_met(payments):
 
 
 def test_the_payload(payments):
-    """Its length, its words, then the bytes; offsets are text, because a double cannot hold all of
-    them.
-    """
+    """Offsets are text, because a double cannot hold all of them."""
     drawn = view(payments, ".index", 413, 95, 95)
     sent = browser_payload(drawn, "k")
     length = int.from_bytes(sent[:8], "little")
@@ -179,9 +175,7 @@ def test_the_payload(payments):
 
 
 def test_a_byte_that_an_address_names(payments):
-    """The field at that byte is chosen if it is shown, in a batch, an index or any other file; else
-    the key is.
-    """
+    """The field at that byte is chosen if it is shown, else the key."""
     assert view(payments, ".log", 413, 95, 95, initial=InitialByte(480000)).outer.chosen == 480000
     assert view(payments, ".log", 413, 95, 95, initial=InitialByte(0)).outer.chosen == 479997 + 23
     assert view(payments, ".index", 413, 95, 95, initial=InitialByte(12)).outer.chosen == 12
@@ -192,9 +186,7 @@ def test_a_byte_that_an_address_names(payments):
 
 
 def test_a_file_of_its_own(payments):
-    """From its first byte to its last, with or without batches; the sent part is around the
-    requested byte.
-    """
+    """From its first byte to its last; the sent part is around the requested byte."""
     drawn = file_view(payments.segment.log, "a copy", byte=479997)
     assert (drawn.file, drawn.outer.of, drawn.outer.start, drawn.outer.end) == (
         "a copy",

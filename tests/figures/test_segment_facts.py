@@ -1,6 +1,4 @@
-"""The facts next to the ruler, as text: sound segments, damaged ones, and those with a missing
-file.
-"""
+"""The facts next to the ruler, as text: sound and damaged segments, and missing files."""
 
 from dataclasses import replace
 
@@ -89,9 +87,7 @@ def test_damage_is_reported_and_drawn_as_such(damaged, directory, base_offset, f
 
 
 def test_why_index_points_are_without_a_time():
-    """They say "no newer record came" only if true: not for lost slots or batches without a
-    time.
-    """
+    """They say "no newer record came" only if true."""
 
     def why(table, times=None) -> str:
         entries, written = arrays.indexed(table, 300)
@@ -198,9 +194,7 @@ def test_large_files_have_larger_units():
 
 
 def test_until_when_a_segment_is_kept(clean):
-    """By the settings of its topic, with the rule on hover; without a limit there is nothing to
-    wait for.
-    """
+    """By the settings of its topic, with the rule on hover; or without a limit."""
     planned = plan_check(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     segment_anatomy = anatomy.read(partition.segment(7975))

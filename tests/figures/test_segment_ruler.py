@@ -90,9 +90,7 @@ def test_a_message_of_few_batches_has_no_overview():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["clean", "killed", "damaged"])
 def test_a_log_that_is_read_in_windows_looks_the_same(name, request, monkeypatch):
-    """Every segment of a broker, read in chunks of 500 batches, of which blocks of 64 are read
-    again.
-    """
+    """Every segment of a broker, in chunks of 500 batches and blocks of 64."""
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", 64)
     for partition in open_broker(request.getfixturevalue(name)).partitions:
         for segment in partition.segments:

@@ -27,17 +27,13 @@ def test_a_small_segment_is_sent_whole():
     [(0, 0), (1499, 0), (1500, 1000), (2499, 1000), (2500, 2000), (8999, 7001), (5000, 4000)],
 )
 def test_a_large_segment_is_sent_in_slices(centre_row, from_row):
-    """2000 rows from a multiple of 1000, with at least 500 on each side of the requested row; the
-    last slice is whole.
-    """
+    """2000 rows from a multiple of 1000, with at least 500 on each side of the requested row."""
     part = find_slice(even(9001), centre_row)
     assert (part.from_row, part.to_row, part.rows) == (from_row, from_row + 2000, 9001)
 
 
 def test_a_slice_has_the_entries_of_its_rows():
-    """From the entry that serves its first row to the last that points into it; time entries
-    likewise.
-    """
+    """From the entry that serves its first row to the last that points into it."""
     segment_anatomy = even(9001)
     part = find_slice(segment_anatomy, 3000)
     positions = segment_anatomy.index.entries["position"][part.from_slot : part.to_slot]
@@ -79,9 +75,7 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
 
 
 def test_columns_are_those_of_the_segment():
-    """Offsets are relative to the base offset; NONE where a link has no other end; a time entry
-    alone has no slot.
-    """
+    """Offsets are relative; NONE where a link has no other end or a time entry no slot."""
     segment_anatomy = even(9, base_offset=2**60)
     columns = sent(segment_anatomy, 4)[1]
     assert columns["batch"]["first"].tolist() == list(range(9)) == columns["batch"]["last"].tolist()
@@ -107,9 +101,7 @@ def test_columns_are_those_of_the_segment():
 
 
 def test_offsets_that_damage_pushed_beyond_int64():
-    """An offset far below the base wraps around and comes back exact modulo 2**64, as the browser
-    adds it.
-    """
+    """An offset far below the base wraps around, and is exact modulo 2**64."""
     table = arrays.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5
     columns = sent(arrays.anatomy(table, None, None, 2**62), 0)[1]

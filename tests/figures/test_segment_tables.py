@@ -86,9 +86,7 @@ def test_the_chosen_row_stays_in_view():
 
 
 def test_what_goes_with_a_row():
-    """Its own entry, else the one a search lands on; that entry's time entry, else one that names
-    this batch alone.
-    """
+    """Its own entry, else the one a search lands on; that entry's time entry, or its own."""
     table = arrays.batches([100] * 9)
     # entries at row 5; times at rows 5 and 8
     segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
@@ -169,9 +167,7 @@ def read_back(segment_anatomy, table: str) -> list[dict[str, str]]:
 
 
 def test_csv_of_batches(payments):
-    """Every batch in plain numbers, its entry and the one that finds it; empty cells where there is
-    none.
-    """
+    """Every batch in plain numbers, its entry and the one that finds it."""
     rows = read_back(payments, "batches")
     assert (
         len(rows) == 906

@@ -1,6 +1,4 @@
-"""The words about a segment: the finding, the sentence below the title, and the reason for a
-missing file.
-"""
+"""The words about a segment: its finding, its sentence, and the reason for a missing file."""
 
 import re
 
@@ -75,9 +73,7 @@ def spaced(words: str) -> str:
 
 
 def test_findings_that_no_sample_shows():
-    """Tails of closed segments, keys that do not grow, several wrong entries, an index without an
-    entry.
-    """
+    """Tails of closed segments, keys that do not grow, several wrong entries, no entry."""
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 300)
     assert entries["position"].tolist() == [400, 800]

@@ -1,6 +1,4 @@
-"""The figures of the Tuning page: what each view says, value by value, and that its figure draws
-that.
-"""
+"""The figures of the Tuning page: each view value by value, and its drawing."""
 
 from dataclasses import replace
 
@@ -95,9 +93,7 @@ def test_times_and_changes_in_words():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_curves_mark_today_and_what_is_considered(mode):
-    """Batches of 1000 B: an entry per fifth at 4096, per seventeenth at 16 384; both are counted
-    and drawn.
-    """
+    """Batches of 1000 B: an entry per fifth at 4096, per seventeenth at 16 384."""
     profile = measured(1000)
     view = curve(profile)
     assert view.titles == (
@@ -163,9 +159,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
 
 
 def test_below_the_smallest_batch_nothing_changes():
-    """The stretch is shaded, with its words inside or, if narrow, next to it; none below the start
-    of the axis.
-    """
+    """The stretch is shaded, with its words inside or, if narrow, next to it."""
     narrow, wide = (
         tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light")
         for size in (200, 6000)
@@ -573,9 +567,7 @@ def recommendation_text(
 
 
 def test_keep_and_why():
-    """Batches of 16 KB: every batch has its entry, and a longer interval would save next to
-    nothing.
-    """
+    """Batches of 16 KB: every batch has its entry, and a longer interval saves little."""
     text = recommendation_text(measured(16_384, spread=2000))
     assert (text.kind, text.mark, text.headline) == ("keep", "ok", f"Keep 4{T}096")
     assert text.reason.startswith(
@@ -697,9 +689,7 @@ def test_what_can_be_compared_with_the_replay():
 
 
 def test_the_ends_of_a_short_bar_stand_below_it():
-    """Measured ends are close and may meet at the edge: three digits, one line, and no label over
-    another.
-    """
+    """Measured ends are close: three digits, one line, and no label over another."""
     ends = [
         Assumption(
             name=verbatim("µs per header"),

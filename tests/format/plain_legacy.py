@@ -13,9 +13,7 @@ class Refused(Exception):
 
 
 def messages(batch: bytes) -> tuple[list[tuple], str | None]:
-    """Returns (messages, the error after them); a message is (offset, timestamp_ms, type, key,
-    value, crc, is_valid).
-    """
+    """Returns (messages, the error after them), each message as a tuple of its fields."""
     records = []
     try:
         for message in outer(batch):

@@ -1,6 +1,4 @@
-"""The records of a batch of any magic, compared with Kafka's own classes and its dumps of real
-logs.
-"""
+"""The records of a batch of any magic, compared with Kafka's classes and real dumps."""
 
 import gzip
 import hashlib

@@ -1,6 +1,4 @@
-"""Keys and values of the coordinators' topics, compared with lines that kafka-dump-log of Kafka
-4.3.1 printed.
-"""
+"""Keys and values of the coordinators' topics, compared with kafka-dump-log 4.3.1."""
 
 import pytest
 
@@ -257,9 +255,7 @@ def test_a_record_without_a_key_ends_the_run():
     ],
 )
 def test_the_metadata_of_a_streams_group(value, data):
-    """The classes of Kafka 4.4.0 wrote and printed its tagged fields; the last two are new in that
-    release.
-    """
+    """Kafka 4.4.0 wrote and printed its tagged fields; the last two are new there."""
     key = from_hex("0011 0002 6731")
     text = coordinator_records.dump_text(key, from_hex(value), 0, "offsets")
     assert text.endswith(

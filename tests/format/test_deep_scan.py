@@ -264,9 +264,7 @@ def test_every_codec_and_magic_in_one_log():
 
 @pytest.mark.parametrize("chunk_bytes", [61, 90, 100, 150, 333, 1 << 20])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
-    """Batches that cross the border of two chunks, or are larger than a chunk, are returned once
-    and whole.
-    """
+    """Batches across the border of two chunks, or larger, are returned once and whole."""
     assert (
         scan(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
         == same(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
@@ -358,9 +356,7 @@ def test_a_header_that_is_cut_short_by_its_length():
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
-    """A batch that is too large for memory is read chunk by chunk. Decompression stops at the
-    limit.
-    """
+    """It is read chunk by chunk, and decompression stops at the limit."""
     large = batch_bytes(
         3,
         [
@@ -520,9 +516,7 @@ def test_sizes_alone_at_every_bit():
 
 
 def test_recorded_batches_of_kafka():
-    """batch_records reads the same from batches that Kafka's own classes (4.3.1) wrote, whole and
-    damaged.
-    """
+    """Kafka's own classes (4.3.1) wrote the batches, whole and damaged."""
     with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
         batches = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
     assert len(batches) > 50

@@ -1,6 +1,4 @@
-"""Messages of magic 0 and 1: their content, refusals, and a plain reader that must agree on any
-bytes.
-"""
+"""Messages of magic 0 and 1: content, refusals, and a plain reader that agrees."""
 
 import struct
 import zlib
@@ -58,9 +56,7 @@ def answer(batch: bytes) -> tuple[list[tuple], str | None]:
 
 
 def test_a_message_byte_by_byte():
-    """The bytes of the module docstring; LegacyRecord of Kafka 4.3.1 counts its size without offset
-    and size.
-    """
+    """LegacyRecord of Kafka 4.3.1 counts its size without offset and size."""
     data = bytes.fromhex(
         "0000000000000007 0000001a 2472569a 01 00 0000000000000005 00000002 6b31 00000002 7631"
     )
@@ -90,9 +86,7 @@ def test_a_message_of_magic_0_has_no_time():
 
 
 def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
-    """Compaction leaves gaps. Offset 0 of a wrapper means that the inner offsets are real (old
-    librdkafka).
-    """
+    """Offset 0 of a wrapper means that the inner offsets are real (old librdkafka)."""
     inner = {
         magic: b"".join(
             legacy_messages.build(magic, offset, b"k", b"v", timestamp_ms=9) for offset in (0, 2, 5)
@@ -116,9 +110,7 @@ def test_a_cut_last_message_inside_moves_the_offsets():
 
 
 def test_the_wrapper_says_whose_clock_it_was():
-    """LogAppendTime of a wrapper is the time of all inner messages; with CreateTime each keeps its
-    own.
-    """
+    """LogAppendTime applies to all inner messages; with CreateTime each keeps its own."""
     inner = (
         legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
         + legacy_messages.build(1, 1, b"k", b"v", timestamp_ms=6, attributes=APPEND_TIME)
@@ -240,9 +232,7 @@ def test_the_last_byte_counts(batch, what):
 
 
 def test_inside_any_magic_but_0_and_1_has_its_own_time():
-    """The wrapper's clock is for messages of magic 1. Any other magic has their layout and keeps
-    its own time.
-    """
+    """Any other magic has the layout of magic 1 and keeps its own time."""
     inner = raw(b"\2\0" + struct.pack(">qii", 5, -1, -1)) + raw(
         b"\xff\x08" + struct.pack(">qii", 6, -1, -1), 1
     )
@@ -252,9 +242,7 @@ def test_inside_any_magic_but_0_and_1_has_its_own_time():
 
 
 def test_lz4_of_magic_0_has_another_header_checksum():
-    """The header checksum covers more bytes, so 1a is expected instead of 82; magic 1 refuses it
-    (KIP-57).
-    """
+    """It covers more bytes: 1a instead of 82; magic 1 refuses it (KIP-57)."""
     inner = legacy_messages.build(0, 0, b"k", b"v")
     frame = codec.compress("lz4", inner)
     old = frame.replace(bytes.fromhex("604082"), bytes.fromhex("60401a"), 1)
@@ -282,9 +270,7 @@ MESSAGES = st.lists(
 
 @st.composite
 def batches(draw) -> bytes:
-    """Draws a message or wrapper, unchanged or with bytes changed outside or inside the
-    compression.
-    """
+    """Draws a message or wrapper, unchanged or with bytes changed."""
     inner = bytearray(
         b"".join(
             legacy_messages.build(*fields, timestamp_ms=timestamp_ms, attributes=attributes)
@@ -326,9 +312,7 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(batch):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec_id", range(4))
 def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id):
-    """Cut batches are refused. Flipped ones give records or CorruptBytes, and never a right
-    checksum.
-    """
+    """Flipped ones give records or CorruptBytes, and never a right checksum."""
     inner = b"".join(
         legacy_messages.build(magic, offset, b"key", b"value" * 3, timestamp_ms=9)
         for offset in range(3)

@@ -114,9 +114,7 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
     ids=lambda name: str(name)[:60],
 )
 def test_a_directory_tells_its_partition(name, parsed):
-    """LocalLog.parseTopicPartitionName splits at the last dash; a marked directory first loses its
-    id.
-    """
+    """LocalLog.parseTopicPartitionName splits at the last dash; a suffixed id is removed."""
     assert parse_directory(name) == parsed
 
 

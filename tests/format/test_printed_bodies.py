@@ -1,6 +1,4 @@
-"""Bodies of records, whole and damaged, compared with what the classes of Kafka 4.3.1 print of
-them.
-"""
+"""Bodies of records, compared with the output of Kafka 4.3.1's classes."""
 
 import gzip
 import json

@@ -21,9 +21,7 @@ REFUSED = [snapshot for snapshot in SNAPSHOTS if not snapshot["valid"]]
 
 
 def as_recorded(producers: np.ndarray) -> list[dict]:
-    """Returns the producers in the form of the recording, which holds what Kafka's
-    ProducerStateEntry says.
-    """
+    """Returns the producers in the recording's form, that of Kafka's ProducerStateEntry."""
     return [
         {
             "producerId": row["producer_id"],
@@ -50,9 +48,7 @@ def test_the_recording_holds_both_kinds():
 
 @all_cases("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
 def test_producers_are_those_kafka_read(snapshot):
-    """Bytes after the last producer count if the checksum covers them. Whole snapshots are rebuilt
-    byte for byte.
-    """
+    """Bytes after the last producer count if the checksum covers them."""
     data = bytes.fromhex(snapshot["hex"])
     parsed_snapshot = parse(data)
     recorded = {producer["producerId"]: producer for producer in snapshot["producers"]}

@@ -1,6 +1,4 @@
-"""Records, compared with batches of Kafka 4.3.1's own classes, whole and damaged, and with a plain
-reader.
-"""
+"""Records, compared with Kafka 4.3.1's own classes and with a plain reader."""
 
 import gzip
 import hashlib
@@ -121,9 +119,7 @@ def packed(part: bytes | None) -> bytes:
 
 
 def test_every_record_kafka_read_is_read_the_same():
-    """270 batches that Kafka accepts, in all codecs, some damaged: each field, and the digest of
-    all fields.
-    """
+    """270 batches that Kafka accepts, in all codecs: each field, and the digest of all."""
     counts = Counter()
     for line in kafka_lines():
         if "records_sha256" not in line:
@@ -150,9 +146,7 @@ def unhex(text: str | None) -> bytes | None:
 
 
 def test_damage_is_refused_where_kafkas_iterator_refuses_it():
-    """262 damaged batches: raised or not, as Kafka's batch.iterator; the words too, except those of
-    codec libraries.
-    """
+    """262 damaged batches: raised or not, in Kafka's words except those of codecs."""
     counts, same_words = Counter(), Counter()
     for line in kafka_lines():
         iterated = [

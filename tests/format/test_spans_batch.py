@@ -1,6 +1,4 @@
-"""The spans of batches, compared with what Kafka 4.3.1's own classes read in single batches, whole
-and damaged.
-"""
+"""The spans of batches, compared with what Kafka 4.3.1's own classes read."""
 
 import gzip
 import json
@@ -56,9 +54,7 @@ def number(span: Span) -> int:
 
 
 def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
-    """Returns the hexadecimal digits of each record's key or value by its spans; null if the length
-    says so.
-    """
+    """Returns the hex digits of each record's key or value, or null by its length."""
     leaves = []
     for at, span in enumerate(spans):
         if span.name == f"{name}Length":
@@ -121,9 +117,7 @@ def test_keys_and_values_are_those_kafka_read(recorded):
     ids=lambda recorded: recorded["name"],
 )
 def test_offsets_and_times_are_those_kafka_read(recorded):
-    """An offset is the batch's plus the delta. A time is the base plus the delta, or the broker's
-    clock.
-    """
+    """An offset is the batch's plus the delta, a time the base plus the delta."""
     data = bytes.fromhex(recorded["hex"])
     spans = within.spans if (within := decompress(data)) else batch(data)
     offsets = [span.note for span in spans if span.name == "offsetDelta"]
@@ -196,9 +190,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 999), st.binary(min_size=1, max_size
 
 @given(st.sampled_from(SMALL), CHANGES, st.integers(0, 1000))
 def test_any_damage_is_tiled(data, changes, cut):
-    """After any overwrite or cut every byte still has exactly one span; decompressed content is
-    covered or refused.
-    """
+    """After any overwrite or cut every byte still has exactly one span."""
     changed = bytearray(data)
     for at, new in changes:
         at %= len(data)

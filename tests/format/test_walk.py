@@ -1,6 +1,4 @@
-"""The header walk, compared with a plain version, on bytes of real brokers, cut and flipped
-anywhere.
-"""
+"""The header walk, compared with a plain version on real bytes, cut and flipped anywhere."""
 
 import gzip
 import itertools
@@ -58,9 +56,7 @@ def test_real_logs_read_the_same_both_ways(path):
 
 @all_cases("cut", range(len(SMALL) + 1))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    """A log cut anywhere still gives every batch that ends before the cut, and the reason why the
-    walk stopped.
-    """
+    """A log cut anywhere still gives every whole batch, and the reason for the end."""
     batches, (position, reason) = same(SMALL[:cut])
     assert len(batches) == cut // 119 and position == cut // 119 * 119
     assert reason == ("end" if cut % 119 == 0 else "short" if cut % 119 <= 17 else "torn")
@@ -156,9 +152,7 @@ def test_attributes_say_what_kafka_says(line):
 
 @all_cases("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
 def test_broken_batches_are_found_where_kafka_finds_them(line):
-    """Kafka's own walk (4.3.1) finds as many batches and ends at the same byte, or raises where
-    ours stops.
-    """
+    """Kafka's own walk (4.3.1) finds as many batches, and ends or raises at the same byte."""
     batches, (position, reason) = same(bytes.fromhex(line["hex"]))
     calls = {
         call["call"].removeprefix("batch[0]").removeprefix("batch"): call for call in line["calls"]

@@ -131,9 +131,7 @@ def _batches_before(seed: Tree, tree: Tree, segment: LogSegment, batches) -> Non
 
 
 def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Reads every file of a directory as spans, whole and in part, and the content of compressed
-    batches.
-    """
+    """Reads every file of a directory as spans, and the content of compressed batches."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is None:
@@ -192,9 +190,7 @@ def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Looks up offsets and timestamps in each partition, in its current state or as the next start
-    leaves it.
-    """
+    """Looks up offsets and timestamps, in the current state or after the next start."""
     with written(tree) as root:
         broker = _opened(root)
         for partition in broker.partitions if broker else ():
@@ -266,9 +262,7 @@ def draw_file(draw: Random) -> tuple[Tree, Tree]:
 
 
 def read_text_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Runs kafkaviz dump as text: it has a status for any file, and prints every line of a log
-    before the damage.
-    """
+    """Runs kafkaviz dump as text: it prints every line of a log before the damage."""
     _read_dump(seed, tree, draw, text)
 
 
@@ -340,9 +334,7 @@ def _without_size(output: bytes, form) -> bytes:
 
 
 def _before(output: bytes, form, batches: int) -> bytes:
-    """Returns the part of a dump up to the last of this many batches, whose records may fail
-    because of later damage.
-    """
+    """Returns the part of a dump up to the last of this many batches."""
     output = _without_size(output, form)
     line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"
     starts = [match.end() for match in re.finditer(line, output, re.MULTILINE)]

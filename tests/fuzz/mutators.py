@@ -178,9 +178,7 @@ PLAIN: tuple[Mutator, ...] = (
 
 
 def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """Returns one or several batches, damaged anywhere or in one field or record, mostly with a
-    valid checksum.
-    """
+    """Returns batches damaged anywhere, mostly with a valid checksum."""
     kind = draw.random()
     if kind < 0.35:
         return mutated(data, draw, others)
@@ -392,9 +390,7 @@ NAMES = ("orders-0", "orders-00", "x", "-0", "a-", "orders-0-delete", *MOVED)
 
 
 def mutated_tree(tree: Tree, draw: Random) -> Tree:
-    """Damages, exchanges, removes, empties, adds or renames a file or a few of a directory, or a
-    folder in it.
-    """
+    """Damages, exchanges, removes, empties, adds or renames files of a directory."""
     changed = dict(tree)
     for _ in range(1 + min(int(draw.expovariate(1)), 3)):
         if not changed:

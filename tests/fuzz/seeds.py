@@ -76,9 +76,7 @@ def batches() -> tuple[bytes, ...]:
 
 @cache
 def logs() -> tuple[bytes, ...]:
-    """Returns logs of a few batches: recorded stretches, whole small ones, and batches of all
-    magics in a row.
-    """
+    """Returns logs of a few batches: recorded stretches, whole small ones, mixed magics."""
     recorded = [bytes.fromhex(line["hex"]) for line in _lines("legacy_logs")]
     recorded += [gzip.decompress(base64.b64decode(line["log_gz"])) for line in _lines("recoveries")]
     recorded += [
@@ -223,9 +221,7 @@ def partitions() -> tuple[Tree, ...]:
 
 @cache
 def brokers() -> tuple[Tree, ...]:
-    """Returns broker directories: KRaft's metadata log, internal topics and others, stopped cleanly
-    and not.
-    """
+    """Returns broker directories with their metadata log, stopped cleanly and not."""
     root = {name: data for name, data in _sample().items() if "/" not in name}
     metadata, *others = _of_sample()
     older = _indexed_legacy()
@@ -312,9 +308,7 @@ def _small(tree: Tree) -> Tree:
 
 
 def _cut(log: bytes, most_bytes: int) -> bytes:
-    """Returns the log up to the last batch that ends within this many bytes; all of it if it is
-    shorter.
-    """
+    """Returns the log up to the last batch that ends within this many bytes."""
     if len(log) <= most_bytes:
         return log
     batches_of_log = walk(log)[0]

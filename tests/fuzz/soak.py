@@ -100,18 +100,14 @@ def loaded(targets: str) -> Sequence[Target]:
 
 
 def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, object, object, Random]:
-    """Returns (target, seed input, damaged input, the random generator to continue with)
-    of a case.
-    """
+    """Returns (target, seed input, damaged input, random generator) of a case."""
     draw = Random((seed << 48) + case)
     target = draw.choices(targets, [target.share for target in targets])[0]
     return target, *target.draw(draw), draw
 
 
 def run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
-    """Runs a case and returns its target and its escape or None; a slow case is tried again without
-    compiling.
-    """
+    """Runs a case and returns its target and its escape or None."""
     name, escape = _run_case(targets, seed, case)
     return _run_case(targets, seed, case) if escape and escape.kind == "slow" else (name, escape)
 

@@ -257,9 +257,7 @@ def _joined(parts: list[ScanChunk]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
-    """Runs the deep scan: every batch of the walk, and every record of the batches before the
-    damage.
-    """
+    """Runs the deep scan: every batch, and every record before the damage."""
     parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
     rows, stop = walk(data)
     batches, records = _joined(parts)

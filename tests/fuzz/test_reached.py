@@ -1,6 +1,4 @@
-"""Every module that reads a format is reached by the soak: a new one without a target is named
-here.
-"""
+"""Every module that reads a format is reached by the soak."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -59,9 +57,7 @@ def cases() -> Iterator[tuple]:
 
 @pytest.fixture(scope="module")
 def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Returns the files that a few cases of each target reach while they read, not while they draw
-    the damage.
-    """
+    """Returns the files that a few cases of each target reach while they read."""
     folder = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KAFKAVIZ_FUZZ", str(folder))

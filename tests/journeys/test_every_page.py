@@ -181,9 +181,7 @@ def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
 
 
 def violation_lines(violation: dict) -> list[str]:
-    """Returns the rule and each element that breaks it. Streamlit's own parts break none, so none
-    is excused.
-    """
+    """Returns the rule and each element that breaks it; Streamlit's own parts break none."""
     return [
         f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]
     ]
@@ -197,9 +195,7 @@ def violation_lines(violation: dict) -> list[str]:
     ],
 )
 def test_nothing_is_cut_off_or_drawn_over(opened, room):
-    """No page scrolls sideways, no text overlaps, and text ends in an ellipsis only if hovering
-    shows all of it.
-    """
+    """No page scrolls sideways, no text overlaps, and cut text is shown on hover."""
     width, medium = ROOMS[room]
     if medium == "print" and opened.locator(IN_FRONT).count():
         pytest.skip("nobody prints a dialog")

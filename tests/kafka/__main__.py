@@ -71,9 +71,7 @@ def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
 def _configuration(
     kafka: Kafka, release: str, number: int, folder: Path, counted: Counter
 ) -> list[str]:
-    """Returns every difference between Kafka and kafkaviz in one history, and in the directory it
-    leaves.
-    """
+    """Returns every difference in one history, and in the directory it leaves."""
     question = history(number, release)
     line = checks.recorded(question, kafka.replay(question))
     _count(line, counted)
@@ -88,9 +86,7 @@ def _configuration(
 
 
 def _damaged(count: int, seed: int) -> tuple[int, int]:
-    """Returns how many directories with random damage Kafka dumps and loads as predicted, and how
-    many it does not.
-    """
+    """Returns how many damaged directories Kafka treats as predicted, and how many not."""
     started, failed = time.monotonic(), 0
     for number, differences in mutations.differences_of(range(seed, seed + count)):
         failed += bool(differences)

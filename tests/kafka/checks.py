@@ -1,6 +1,4 @@
-"""Kafka's own classes and kafkaviz's writer on the same history: one check per function, each
-returns the differences.
-"""
+"""Kafka's own classes and kafkaviz's writer on the same history: one check per function."""
 
 import hashlib
 import re
@@ -72,9 +70,7 @@ class Compared(Replay):
             self.same(f"{where} {name}", answer["snapshots"].get(name), snapshots.get(name))
 
     def _without_room(self, answer: dict) -> dict:
-        """Removes the zeros up to segment.bytes from a killed broker's preallocated .log, as the
-        next start does.
-        """
+        """Removes the zeros of a killed broker's preallocated .log, as the next start does."""
         if not self.log.config.preallocate:
             return answer
         segments = []
@@ -195,9 +191,7 @@ def _sized(part: bytes | None) -> bytes:
 
 
 def _batches(log: UnifiedLog) -> Iterator[tuple[bytes, bool]]:
-    """Yields the bytes of each batch from the one that holds the log start on, and whether it is a
-    control batch.
-    """
+    """Yields the bytes of each batch from the log start on, and whether it is a control batch."""
     for segment in log.segments:
         data = log.logs.stored(segment.base_offset).content()
         for row in walk(data)[0]:

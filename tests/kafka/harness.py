@@ -1,6 +1,4 @@
-"""The real Kafka at the other end of a pipe: one Java process per release, with one JSON object per
-line.
-"""
+"""The real Kafka at the other end of a pipe: one Java process per release."""
 
 import base64
 import gzip
@@ -34,9 +32,7 @@ def missing_tool() -> str | None:
 
 
 def class_path(release: str) -> str:
-    """Returns the jars of that release, fetched by Maven once, and the harness compiled against
-    them.
-    """
+    """Returns the jars of that release, fetched once, and the compiled harness."""
     sources = sorted(
         [*(FOLDER / "src" / "common").glob("*.java"), *(FOLDER / "src" / release).glob("*.java")]
     )

@@ -33,9 +33,7 @@ def differences() -> tuple[list[str], str]:
 
 
 def _is_listed(change: dict) -> bool:
-    """Returns whether the harness can list a loaded log: no file with an offset below 0, no index
-    folder.
-    """
+    """Returns whether the harness can list a loaded log."""
     names = (*change.get("folders", ()), *change.get("write", {}))
     is_index_folder = change.get("folders") and names[0].endswith(("index",))
     return not is_index_folder and not any(name.startswith("-5.log") for name in names)

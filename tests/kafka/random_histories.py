@@ -245,9 +245,7 @@ class _Drawn:
         return b"".join(self._message(end + at, append_ms) for at in range(count))
 
     def _follower_append(self) -> bytes:
-        """Returns the append of one fetch: any number of batches, with gaps where the leader's log
-        was compacted.
-        """
+        """Returns the append of one fetch, with gaps where the leader's log was compacted."""
         offset, parts = self.log.log_end_offset, []
         for _ in range(self.draw.choice([1, 1, 2, 5, 20])):
             if self.draw.random() < 0.1:

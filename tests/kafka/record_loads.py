@@ -196,9 +196,7 @@ def snapshot(*open_transactions: tuple[int, int]) -> str:
 
 
 def open_transaction_changes(source: dict[str, bytes]) -> Iterator[dict]:
-    """Yields snapshots with an open transaction whose producer continues without one, or does not
-    appear.
-    """
+    """Yields snapshots with an open transaction whose producer ends it or does not appear."""
     second = {f"{SECOND}.{kind}": None for kind in ("log", "index", "timeindex", "snapshot")}
     one_segment = {**second, f"{END}.snapshot": None}
     yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((0, 3))}}

@@ -60,9 +60,7 @@ def _one_more(data: bytes) -> bytes:
 
 
 def _cases() -> Iterator[tuple[str, str, dict[str, str], bytes]]:
-    """Yields the fault, the codec, the topic's settings and the batch of each case; the first has
-    no fault.
-    """
+    """Yields fault, codec, settings and batch of each case; the first has no fault."""
     for codec in ("none", "lz4"):
         made = {"base_ms": NOW_MS, "packed": codec}
         sound = batches.v2(0, _records(), **made)

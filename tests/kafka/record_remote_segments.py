@@ -39,9 +39,7 @@ def main() -> int:
 
 
 def _history(rng: random.Random) -> dict:
-    """Returns overlapping segments of several leaders, their states in any order, and the requested
-    offsets.
-    """
+    """Returns overlapping segments of several leaders, their states, and offsets."""
     events: list[dict] = []
     count = rng.randint(1, 7)
     for segment in range(count):

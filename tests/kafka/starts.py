@@ -98,9 +98,7 @@ class Outcome:
 
 
 class Starts:
-    """A process that starts brokers of one release; `with Starts(release) as starts:
-    starts.start(disks)`.
-    """
+    """Starts brokers of one release; `with Starts(release) as starts: starts.start(disks)`."""
 
     def __init__(self, release: str):
         self.release = release
@@ -488,9 +486,7 @@ def _run(chosen: list[Case], release: str) -> list[str]:
 
 
 def run(starts: Starts, case: Case) -> list[str]:
-    """Returns where kafkaviz and a broker differ on a case, and advice after which no broker
-    starts.
-    """
+    """Returns the differences on a case, and advice after which no broker starts."""
     with scratch() as folder:
         disks = case.prepare(Path(folder))
         expected = forecast(disks, starts.release)

@@ -4,9 +4,7 @@ from _pytest.capture import CaptureResult
 
 
 def well(status: int, output: CaptureResult[str]) -> bool:
-    """Returns whether a command ended with a result or with a line of error, without a
-    traceback.
-    """
+    """Returns whether a command ended with a result or a line of error."""
     words = output.err.splitlines()
     is_told = status != 2 or (
         bool(words) and words[-1].startswith("kafkaviz: ") and ": " in words[-1][10:]

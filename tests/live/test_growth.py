@@ -242,9 +242,7 @@ def test_a_partition_that_was_created_after_the_listing_is_not_missing(retaining
 def lookup_while(
     folder: Path, capsys: pytest.CaptureFixture, change: Callable[[Path], None], at: int
 ) -> tuple[dict, int]:
-    """Returns the answer to an offset of the oldest segment, and how often the directory was
-    touched.
-    """
+    """Returns the answer to an offset of the oldest segment, and the number of calls."""
     with Moments(folder, at, lambda: change(folder)) as moments:
         assert main(["lookup", str(folder / "orders-0"), "--offset", "110", "--json"]) == 0
     return json.loads(capsys.readouterr().out), moments.count

@@ -1,6 +1,4 @@
-"""Archives: unpacked once, with times to the nanosecond and holes kept, and never outside their
-folder.
-"""
+"""Archives: unpacked once, with exact times and holes, and never outside their folder."""
 
 import gzip
 import io
@@ -173,9 +171,7 @@ def written(path: Path) -> int:
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
-    """A small .gz of zeros can announce names and notes of a gigabyte, which tarfile would read at
-    once.
-    """
+    """A .gz of zeros can announce a name of a gigabyte, which tarfile would read."""
     member = tarfile.TarInfo("x")
     member.type, member.size = kind, 1 << 30
     path = tmp_path / "b.tar.gz"
@@ -205,9 +201,7 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
 
 @pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
 def test_a_damaged_header_is_not_the_end(tmp_path, at):
-    """A plain .tar has no checksum: an unreadable header must be followed by zeros, or it is
-    damage.
-    """
+    """A plain .tar has no checksum: an unreadable header must be followed by zeros."""
     path = packed(
         tmp_path / "b.tar",
         {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},

@@ -331,9 +331,7 @@ def test_aborted_transactions_of_a_segment(clean):
 
 
 def test_producers_of_a_partition(clean):
-    """The snapshots of a partition by offset, in order, and the producer that Kafka's own dump
-    shows in one.
-    """
+    """The snapshots by offset, and the producer that Kafka's own dump shows in one."""
     partition = open_broker(clean).partition("orders-0")
     assert list(partition.snapshots) == [19113, 38321, 38736]
     assert partition.snapshot(19113).producers.tolist() == [

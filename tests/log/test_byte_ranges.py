@@ -32,9 +32,7 @@ def files(root: Path) -> list[FileInfo]:
 
 
 def tiled(file_info: FileInfo) -> set[str]:
-    """Checks a small file completely and a large one in parts; returns the names of spans that name
-    no field.
-    """
+    """Checks a file, a large one in parts; returns the names of spans that name no field."""
     stretches = list(random_stretches(file_info))
     names = {span.name for stretch in stretches for span in stretch.spans}
     for stretch in stretches:
@@ -113,9 +111,7 @@ CHANGES = st.lists(
 def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     tmp_path_factory, changes, behind, data
 ):
-    """After any overwrite or append, a stretch in the middle has the spans that a reader from the
-    start gives.
-    """
+    """After any damage a stretch has the spans that a reader from the start gives."""
     log = bytearray(TINY.with_suffix(".log").read_bytes())
     for at, new in changes:
         at %= len(log)
@@ -135,9 +131,7 @@ def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
 
 
 def test_damage_hides_nothing_behind_it(tmp_path):
-    """After a broken batch length the log continues at the next index entry, as a broker's fetches
-    would.
-    """
+    """After a broken length the log continues at the next index entry, as for a broker."""
     for kind in ("log", "index"):
         shutil.copy(TINY.with_suffix(f".{kind}"), tmp_path)
     path = tmp_path / TINY.with_suffix(".log").name
@@ -165,9 +159,7 @@ def test_damage_hides_nothing_behind_it(tmp_path):
 
 
 def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkeypatch):
-    """A log of 1 GiB, a hole except for its last batches: only the part that the index leads to is
-    read.
-    """
+    """A log of 1 GiB, a hole except for its last batches: only these are read."""
     entries = byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes()).copy()
     far, log = 1 << 30, TINY.with_suffix(".log").read_bytes()
     path = tmp_path / TINY.with_suffix(".log").name

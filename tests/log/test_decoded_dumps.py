@@ -1,6 +1,4 @@
-"""Every record of the internal topics of whole directories, compared with kafka-dump-log of Kafka
-4.3.1.
-"""
+"""Every record of the internal topics, compared with kafka-dump-log of Kafka 4.3.1."""
 
 import gzip
 import json
@@ -57,9 +55,7 @@ def body(record, is_control: bool, topic: str) -> str:
 
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump["file"])
 def test_the_sample_brokers_internal_topics(clean, dump):
-    """Group metadata and commits, transactions, the metadata log, its snapshots and
-    bootstrap.checkpoint.
-    """
+    """Groups, commits, transactions, the metadata log, snapshots and bootstrap.checkpoint."""
     assert bodies(clean, dump["file"]) == dump["bodies"]
     assert len(dump["bodies"]) > 3
 

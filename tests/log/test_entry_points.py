@@ -21,9 +21,7 @@ STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
 
 @pytest.fixture
 def stem(tmp_path) -> Path:
-    """Returns a segment of base offset 1000: 60 batches of ten records, an entry for about each
-    fifth.
-    """
+    """Returns 60 batches of ten records from offset 1000, an entry for about each fifth."""
     return whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", BATCHES, 1000)
 
 
@@ -32,9 +30,7 @@ def segment(stem: Path) -> Segment:
 
 
 def test_places_are_those_that_the_index_knows(stem):
-    """The nearest indexed batch before and after an offset or time; the ends of the file where
-    there is none.
-    """
+    """The nearest indexed batch before and after an offset or time, or an end of the file."""
     known = sorted(segment(stem).offset_index["position"].tolist())
     with entry_points(segment(stem)) as points:
         assert (

@@ -240,9 +240,7 @@ def test_holes_count_at_their_length(tmp_path, monkeypatch):
 
 
 def sparse_files() -> dict[str, bytes]:
-    """Returns the same file with holes in each of GNU's formats: a block each at 512 and 3072, then
-    a hole to 5000.
-    """
+    """Returns one file with holes in each of GNU's formats: blocks at 512 and 3072."""
     first_block, other = b"1" * 512, b"2" * 300
     chunks, name = ((512, 512), (3072, 300), (5000, 0)), b"GNU.sparse.name"
     pairs = b"".join(
@@ -279,9 +277,7 @@ def sparse_files() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", sparse_files())
 def test_sparse_files_are_those_of_tarfile(tmp_path, name):
-    """Every format of GNU's: the names, lengths and bytes that the standard library reads, and a
-    member after it.
-    """
+    """Every format of GNU's: the names, lengths and bytes of the standard library."""
     path = tmp_path / "b.tar"
     path.write_bytes(sparse_files()[name] + file(META, b"node.id=1\n") + END)
     root = archive.unpack_if_archive(path)
@@ -297,9 +293,7 @@ def test_sparse_files_are_those_of_tarfile(tmp_path, name):
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_what_tarfile_writes_is_read(tmp_path, form):
-    """Names beyond a header's 100 bytes and beyond ASCII, folders, links, times before 1970 where
-    the format has them.
-    """
+    """Names beyond 100 bytes and beyond ASCII, folders, links, times before 1970."""
     names = [
         "b/meta.properties",
         f"b/{'a' * 60}-0/{'c' * 60}.log",

@@ -88,9 +88,7 @@ def test_settings_are_those_that_kafka_says(disks):
 
 @pytest.mark.parametrize("name", ["disk-b", "disk-c"])
 def test_a_directory_alone_claims_no_default(disks, name):
-    """Nor the server.properties next to it: a ConfigRecord elsewhere may be stronger, as for
-    segment.bytes of orders.
-    """
+    """A ConfigRecord elsewhere may be stronger than the server.properties next to it."""
     broker = kv.open_broker(disks / name)
     assert broker.lacks_metadata_log
     release = assume_release(broker)

@@ -45,9 +45,7 @@ def test_a_stretch_that_ends_inside_a_batch_says_so():
 
 
 def test_a_segment_without_a_log_is_none_of_a_log(tmp_path):
-    """Its index files are read, it has no batch, and a request for its .log names the existing
-    files.
-    """
+    """It has no batch, and a request for its .log names the existing files."""
     segment = segment_at(Path(shutil.copy(f"{TINY}.index", tmp_path)).with_suffix(""))
     assert type(segment) is Segment and len(segment.offset_index) and not len(segment.batches())
     with pytest.raises(CannotOpen) as fault:
@@ -77,9 +75,7 @@ def test_an_index_of_holes_has_no_written_slot(tmp_path):
 
 @pytest.mark.parametrize("size", [288, 289, 4096, 10_485_756])
 def test_entries_before_a_hole(tmp_path, size):
-    """A time index with a hole after its entries keeps them all, whatever the block size of the
-    filesystem.
-    """
+    """They are all kept, whatever the block size of the filesystem."""
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
     os.truncate(f"{stem}.timeindex", size)
@@ -154,9 +150,7 @@ def wrapped(tmp_path: Path) -> Segment:
 
 
 def test_wrappers_are_looked_into_for_what_they_hide(tmp_path):
-    """Their first offset, first time and count come from their records, unless these cannot be
-    read.
-    """
+    """First offset, first time and count come from their records, if readable."""
     columns = [
         "base_offset",
         "last_offset",

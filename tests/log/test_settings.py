@@ -1,6 +1,4 @@
-"""Settings and topic ids of whole directories, compared with the values the topics were created
-with.
-"""
+"""Settings and topic ids, compared with the values the topics were created with."""
 
 import json
 import tarfile

@@ -1,6 +1,4 @@
-"""Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and the records that a consumer
-got.
-"""
+"""Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and a consumer."""
 
 import gzip
 import hashlib
@@ -334,9 +332,7 @@ def gaps_of(*paths: Path) -> list[tuple[int, int | None, str]]:
 
 @pytest.mark.parametrize("has_metadata", [True, False])
 def test_a_missing_segment_is_a_gap(broken, has_metadata):
-    """One of its files, or all; if retention may have deleted the segments before, the first one
-    left is the log start.
-    """
+    """One of its files, or all; the log start moves if retention explains it."""
     logs, store = broken
     if not has_metadata:
         for path in logs.glob("__remote_log_metadata-*"):

@@ -130,9 +130,7 @@ def test_every_key_that_is_used_is_there():
 
 
 def test_no_key_is_left_over():
-    """Each appears in the code, alone or as an f-string that it fits, or is in a file that is
-    requested whole.
-    """
+    """Each appears in the code, or is in a file that is requested whole."""
     placeholders = {
         node.value
         for _, node in nodes()

@@ -1,6 +1,4 @@
-"""The Chinese texts as a language of its own: no English, Chinese punctuation, and spaces only
-between scripts.
-"""
+"""The Chinese texts: no English, Chinese punctuation, and spaces only between scripts."""
 
 import re
 from pathlib import Path
@@ -13,9 +11,7 @@ KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows behind an Englis
 
 
 def test_chinese_is_translated():
-    """A text without a Chinese character was forgotten, unless it is a Kafka name, a unit or only
-    places.
-    """
+    """Only a Kafka name, a unit or places need no Chinese character."""
     own_words = {
         key: re.sub(r"\{[^}]*\}", "", text) for key, text in messages.catalogue("zh").items()
     }

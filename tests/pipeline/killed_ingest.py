@@ -75,9 +75,7 @@ def load_compiled(broker: Path) -> None:
 
 
 def kill_before_the_commit(broker: Path, catalog: Path) -> None:
-    """Kills a run after all of its tasks have ended; the next run takes over its lock and their
-    output.
-    """
+    """Kills a run after its tasks have ended; the next run takes over its lock and output."""
 
     def die(*_arguments: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -19,9 +19,7 @@ CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
 def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
-    """Returns each table's rows for a catalog that calls the broker `name`, in the order of files
-    and positions.
-    """
+    """Returns each table's rows for a catalog that calls the broker `name`."""
     return {
         "partitions": [_partition(name, partition) for partition in broker.partitions],
         "segments": [
@@ -46,9 +44,7 @@ def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
 
 
 def tables_of(directory: Path) -> dict[str, list[dict]]:
-    """Returns the tables of a directory by its own name; those of a sample, which never changes,
-    are computed once.
-    """
+    """Returns the tables of a directory by its own name; those of a sample are cached."""
     if directory.is_relative_to(cache_folder()):
         return pickle.loads(_of_sample(directory))
     return tables(open_broker(directory), directory.name)
@@ -95,9 +91,7 @@ def _partition(name: str, partition: Partition) -> dict:
 
 
 def _segment_bytes(broker: Broker, partition: Partition) -> dict:
-    """Returns segment.bytes: its setting, else what the rolls of this partition or its topic show,
-    else the default.
-    """
+    """Returns segment.bytes: its setting, else by the rolls of its topic, else the default."""
     set_to = open_settings(broker, assume_release(broker).release).find(
         partition.topic, "segment.bytes"
     )
@@ -230,9 +224,7 @@ def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
 
 
 def _slot(batch, entries: list[tuple]) -> int | None:
-    """Returns the slot of the entry that points at a batch and has its offset, else the last that
-    points at it.
-    """
+    """Returns the slot that points at a batch and has its offset, else the last that points at it."""
     slots = [
         slot
         for slot, _, offset, _ in entries

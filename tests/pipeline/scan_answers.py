@@ -1,6 +1,4 @@
-"""The answers of several scans of one frame or view; python -m tests.pipeline.scan_answers
-DIRECTORY asks Spark Connect.
-"""
+"""The answers of several scans of one frame or view, also on Spark Connect."""
 
 import json
 import os
@@ -26,9 +24,7 @@ REFUNDS, ACCOUNTS = "topic = 'refunds'", "topic = 'accounts'"
 
 
 def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
-    """Counts rows: of a filter and then of all, of a union of two filters, of a self-join, and of a
-    view used twice.
-    """
+    """Counts rows of two filters, a union, a self-join, and a view used twice."""
     keys = KEYS[name]
     frame = (
         spark.read.format(name)

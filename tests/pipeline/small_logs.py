@@ -11,9 +11,7 @@ START_MS = 1_790_000_000_000
 
 
 def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes:
-    """Returns consecutive batches of magic 2 with these sizes; headers and checksums are valid,
-    records are not.
-    """
+    """Returns batches of magic 2 with these sizes; only their records are invalid."""
     headers = np.zeros(len(sizes), HEADER)
     headers["base_offset"] = base_offset + records * np.arange(len(sizes))
     headers["batch_length_bytes"], headers["magic"] = np.array(sizes) - 12, 2
@@ -57,9 +55,7 @@ def write_segment(
 
 
 def write_broker(directory: Path, partitions: dict[str, list[list[int]]], records: int = 2) -> Path:
-    """Writes a broker directory: per partition directory its segments, each given by the sizes of
-    its batches.
-    """
+    """Writes a broker directory: its segments, each given by the sizes of its batches."""
     directory.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=made\n")
     for name, segments in partitions.items():

@@ -1,6 +1,4 @@
-"""The data source without Spark: the reader is pickled as for a worker, and the bytes that it reads
-are counted.
-"""
+"""The data source without Spark: a pickled reader, whose bytes are counted."""
 
 import pickle
 from collections.abc import Iterator, Sequence

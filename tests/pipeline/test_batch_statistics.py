@@ -122,9 +122,7 @@ def test_one_hidden_count_hides_the_sum():
 
 @pytest.mark.parametrize("bits", [LOG_APPEND_TIME, 0x40])
 def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
-    """With append time the first record's own time is ignored; a delete horizon is no record's
-    time.
-    """
+    """With append time, or a delete horizon, the first time is not a record's."""
     batches = batches_of([100], attributes=bits, base_timestamp_ms=3, max_timestamp_ms=8)
     assert content(batches).min_timestamp_ms == 8
 
@@ -142,9 +140,7 @@ def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.data(), CUTS)
 def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
-    """Tasks read stretches that start at an indexed batch, with the whole index; their evidence
-    merges.
-    """
+    """Tasks read stretches that start at an indexed batch; their evidence merges."""
     batches = batches_of(data.draw(st.lists(st.integers(61, 2000), min_size=2, max_size=60)))
     rows = sorted(data.draw(st.sets(st.integers(1, len(batches) - 1), min_size=1)))
     entries = entries_of(batches, rows)

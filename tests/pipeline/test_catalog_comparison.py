@@ -350,9 +350,7 @@ def overlap(a: dict[str, int], b: dict[str, int]) -> bool:
 
 
 def count_records(batch: dict[str, int], first: int, end: int) -> float:
-    """Returns the number of records between two offsets; NaN if a batch with gaps may have records
-    on either side.
-    """
+    """Returns the number of records between two offsets, or NaN because of gaps."""
     offsets = range(batch["base_offset"], batch["last_offset"] + 1)
     if batch["record_count"] == len(offsets) or batch["last_offset"] < first:
         return sum(first <= offset < end for offset in offsets)

@@ -167,9 +167,7 @@ def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
 
 
 def test_spark_is_started_once_with_the_flags_and_ended(monkeypatch):
-    """With the settings of an ingest and a job of two tasks; Java writes the archive when its stdin
-    ends.
-    """
+    """With an ingest's settings; Java writes the archive when its stdin ends."""
     steps = []
     jvm = SimpleNamespace(
         stdin=SimpleNamespace(close=lambda: steps.append("close")), wait=steps.append

@@ -158,9 +158,7 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
 
 @pytest.mark.nightly
 def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
-    """Killed when some of 600 tasks are done: its unfinished tasks run elsewhere, and no row
-    appears twice.
-    """
+    """Killed among 600 tasks: unfinished tasks run elsewhere, and no row appears twice."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])

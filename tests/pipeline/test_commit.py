@@ -1,6 +1,4 @@
-"""The commit: whenever a run ends, the catalog is complete; two runs exclude each other; other
-files in a folder stay.
-"""
+"""The commit: a complete catalog whenever a run ends; two runs exclude each other."""
 
 import json
 import os
@@ -56,9 +54,7 @@ def commit_segments(
     kept: Iterable[StoredSegment] = (),
     new: Iterable[StoredSegment] = (),
 ) -> list[StoredSegment]:
-    """Commits a catalog of these segments: kept from the old one, and new ones with rows that tasks
-    wrote.
-    """
+    """Commits a catalog of kept segments, and new ones with rows that tasks wrote."""
     kept, new = list(kept), list(new)
     for segment in kept:
         place.keep(segment.spans)
@@ -230,9 +226,7 @@ CALLS = ("rename", "replace", "link", "symlink", "mkdir", "unlink")  # of os, wh
 
 
 def commit_others(out: Path) -> None:
-    """Commits a run that keeps the first segment and has a new one; it keeps nothing of an
-    unreadable catalog.
-    """
+    """Commits a run that keeps the first segment and adds one."""
     with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
         kept = stored_segments(out)[:1] if place.old else []
@@ -413,9 +407,7 @@ def generation(out: Path) -> set[str]:
 
 
 def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch, tmp_path):
-    """Wherever the run ends, tables of the old and new catalog are never mixed; the next run
-    succeeds.
-    """
+    """Wherever the run ends, tables of the old and new catalog are never mixed."""
     of_format_7(out)
     for point in count(1):
         path, generations = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True), []

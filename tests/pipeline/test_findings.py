@@ -1,6 +1,4 @@
-"""Findings read from a catalog equal those of a check in this process, however little of a
-directory was read.
-"""
+"""Findings read from a catalog equal those of a check in this process."""
 
 import json
 import os
@@ -43,9 +41,7 @@ def out(tmp_path) -> Path:
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """Returns two topic-partitions of three segments each, stopped cleanly, with meaningless batch
-    contents.
-    """
+    """Returns two topic-partitions of three segments each, with meaningless batches."""
     directory = write_broker(
         tmp_path / "made",
         {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
@@ -87,9 +83,7 @@ def read_name(read: catalog.Catalog, directory: Path) -> str:
     "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
 )
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
-    """Three real brokers: findings in their order, steps of the next start, and the assumed
-    release.
-    """
+    """Three real brokers: findings, steps of the next start, and the assumed release."""
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=out, findings=True)
     assert_health(out, directory)
@@ -100,9 +94,7 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
 def test_findings_on_spark_are_the_same(
     some_partitions, killed, damaged, on_spark, out, fingerprint
 ):
-    """Three brokers in one catalog, by Spark's workers; the directories are unchanged, and the
-    progress is complete.
-    """
+    """Three brokers in one catalog; the directories are unchanged."""
     brokers = (some_partitions, killed, damaged)
     before = [fingerprint(directory) for directory in brokers]
     run = on_spark(*brokers, catalog=out, findings=True)
@@ -223,9 +215,7 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
 
 
 def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out):
-    """A file cut, one grown, one gone, one added, one renamed: each time the catalog equals a
-    check.
-    """
+    """A file cut, grown, gone, added or renamed: each time the catalog equals a check."""
     in_process(copied, catalog=out, findings=True)
     logs = sorted(copied.glob("*/*.log"), key=lambda path: -path.stat().st_size)
     with open(logs[0], "r+b") as log:

@@ -77,9 +77,7 @@ def test_spark_finds_the_formats_by_itself(spark, clean):
     "name", ["kafka_files", pytest.param("kafka_records", marks=pytest.mark.nightly)]
 )
 def test_spark_refuses_a_stream_in_one_line(spark, clean, name):
-    """In a session that registers nothing, when the stream starts; the message names the
-    alternative.
-    """
+    """When the stream starts; the message names the alternative."""
     source = spark.newSession().readStream.format(name)
     source = source.option(SELECTIONS.get(name, "topics"), "nulls")
     with pytest.raises(StreamingQueryException) as refusal:

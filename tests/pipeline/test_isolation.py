@@ -1,6 +1,4 @@
-"""Records that are left out of a complete log: aborted and open transactions, and all replicas but
-one.
-"""
+"""Records that are left out: aborted and open transactions, and all replicas but one."""
 
 import shutil
 from bisect import bisect_left
@@ -26,9 +24,7 @@ START_MS = whole_logs.START_MS
 
 
 def consumed(partition, start_offset: int = 0, most: int = 1000) -> list[int]:
-    """Returns the offsets that a consumer with isolation.level=read_committed gets, record by
-    record, from an offset on.
-    """
+    """Returns the offsets of a consumer with isolation.level=read_committed, from one on."""
     log, behaviour, offsets = view_partition(partition), versions.search_profile("4.3.1"), []
     bounds = find_bounds(log, behaviour, "read_committed")
     offset = max(start_offset, bounds.start_offset)
@@ -261,9 +257,7 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory)
 
 
 def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
-    """On a real broker's log, 4.3.1, the markers replace the .txnindex files; no aborted record is
-    returned.
-    """
+    """On a log of 4.3.1 the markers replace the .txnindex files."""
     directory = tmp_path / "kafka"
     directory.mkdir()
     for name in ("meta.properties", ".kafka_cleanshutdown"):
@@ -311,9 +305,7 @@ def test_of_several_replicas_one_is_read(tmp_path):
 
 
 def test_the_formats_of_files_have_every_replica(tmp_path):
-    """Each broker has its own files; replicas=one gives those of the replica that records are read
-    from.
-    """
+    """replicas=one gives the files of the replica that records are read from."""
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
     for name in ("kafka_segments", "kafka_batches", "kafka_time_index"):
         assert set(brokers_of(name, directories)) == {"broker-1", "broker-2"}
@@ -422,9 +414,7 @@ def test_nothing_is_held_against_batches_outside_the_range(clean, offsets):
 
 
 def test_an_empty_batch_that_compaction_left_is_held_against_nothing(tmp_path):
-    """Its transaction was committed; its marker is gone, and the next one aborts another
-    transaction.
-    """
+    """Its marker is gone, and the next one aborts another transaction."""
     directory = whole_logs.broker(tmp_path / "made")
     at = HEADER.fields["record_count"][1]
     empty = owned(whole_logs.framed(0, b"", [START_MS] * 2, TRANSACTIONAL), 7)

@@ -98,9 +98,7 @@ def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, finger
 
 
 def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
-    """The second run starts no Spark, opens no segment file, and changes no file of the catalog
-    except its lock.
-    """
+    """The second run starts no Spark, opens no segment file, and changes only the lock."""
     in_process(broker, catalog=out)
     before = fingerprint(out)
     monkeypatch.setattr(
@@ -298,9 +296,7 @@ def test_a_directory_given_twice_counts_once(broker, in_process, out):
 
 
 def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeypatch):
-    """The planner cannot refute the index's entries, but the scan can: the rows equal the
-    in-process reader's.
-    """
+    """The planner cannot refute the index's entries, but the scan can."""
     monkeypatch.setattr(plan_module, "MAX_BYTES", 200)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 200)
     monkeypatch.setattr(EntryPoints, "is_intact", lambda points, position: True)

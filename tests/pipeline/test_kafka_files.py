@@ -68,9 +68,7 @@ def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
 
 
 def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
-    """Returns the first and the last offset of each topic-partition, and asserts that none between
-    is missing.
-    """
+    """Returns the first and last offset of each topic-partition, and asserts no gap."""
     given = offsets(directory, **options)
     assert all(row == list(range(row[0], row[-1] + 1)) for row in given.values())
     return {label: (row[0], row[-1]) for label, row in given.items()}
@@ -209,9 +207,7 @@ def test_control_records_are_not_given(tmp_path):
     ],
 )
 def test_offsets_are_those_that_the_options_mean(broker_directory, options, expected):
-    """The end is exclusive; times are looked up; a time has priority over an offset, and one time
-    over many.
-    """
+    """The end is exclusive; a time has priority over an offset, and one time over many."""
     assert spans(broker_directory, **options) == expected
 
 

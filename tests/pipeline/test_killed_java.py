@@ -59,9 +59,7 @@ SCRIPT = """
 
 @pytest.mark.nightly
 def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
-    """In a process of its own, which has a Java to lose; no traceback, and the catalog is complete
-    in the end.
-    """
+    """In a process of its own; no traceback, and the catalog is complete in the end."""
     environment = os.environ | {
         "KAFKAVIZ_CACHE": str(tmp_path / "cache"),
         "KAFKAVIZ_MASTER": "local[2]",

@@ -158,9 +158,7 @@ def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
-    """Retention may delete it between the plan and the reading; in mode PERMISSIVE it is a row,
-    never nothing.
-    """
+    """Retention may delete it meanwhile; in mode PERMISSIVE it is a row."""
     for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
         options = {"mode": mode, "path": str(broker_directory)}
         reader = KafkaReader(name, options, source_schema(name, options))
@@ -188,9 +186,7 @@ def source_schema(name: str, options: dict[str, str]):
 
 @pytest.mark.parametrize("kind", ["log", "index"])
 def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monkeypatch):
-    """A .log, and an .index that a column needs; otherwise the .index is needed only to cut a
-    segment.
-    """
+    """A .log, and an .index that a column or a cut needs."""
     opened, hidden = open, f"{0:020d}.{kind}"
 
     def refusing(path, *arguments, **more):

@@ -1,6 +1,4 @@
-"""The oldest Spark that the data source claims to run on, fetched by pip, gives the rows of this
-one.
-"""
+"""The oldest Spark that the data source claims to run on gives the rows of this one."""
 
 import os
 import subprocess

@@ -60,9 +60,7 @@ def test_small_segments_share_a_task(tmp_path):
 
 
 def test_a_big_segment_is_cut_at_batches(tmp_path):
-    """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they
-    are the whole.
-    """
+    """Five tasks of 4000 bytes; each begins with an indexed batch, together they are the whole."""
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
     tasks = list(plan([segment_task], cores=1))
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
@@ -71,9 +69,7 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
 
 
 def test_what_is_read_again_costs_as_much_as_it_reads(tmp_path):
-    """A wrongly cut segment costs its .log, one decoded in splits its rows, so a large one is not
-    put with others.
-    """
+    """A wrongly cut segment costs its .log, one decoded in splits its rows."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 40, [100] * 30]})
     segment_tasks = segment_tasks_of(directory)
     decoded = {1: (DecodedSplit(1, 0, 3000, "decoded"),)}

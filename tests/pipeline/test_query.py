@@ -672,9 +672,7 @@ def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
 
 
 def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
-    """Its environment is not in the answering process; ${…} is text; the files of a catalog have no
-    path.
-    """
+    """Neither by the environment nor by ${…}; the files of a catalog have no path."""
     monkeypatch.setenv(SECRET, "s3cret")
     worker = worker_pool.Worker()
     request = {
@@ -736,9 +734,7 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
 
 
 def test_questions_of_every_shape_are_answered(catalog_folder):
-    """WITH, subqueries, windows, values, table functions, descriptions; a comment or a semicolon
-    may end them.
-    """
+    """WITH, subqueries, windows, values, table functions, descriptions, comments."""
     for text in (
         (
             "WITH a AS (SELECT topic FROM segments), b AS (SELECT * FROM a) SELECT count(*) AS n "
@@ -785,9 +781,7 @@ def test_questions_of_every_shape_are_answered(catalog_folder):
 
 
 def test_what_a_page_could_not_hold_is_text(catalog_folder):
-    """Maps, lists, intervals, bytes; a sum of whole numbers stays one; each column has its own
-    name.
-    """
+    """Maps, lists, intervals, bytes; a sum stays a number, and columns have unique names."""
     text = """SELECT map {'a': 1} AS m, [1, 2] AS a, INTERVAL 2 MONTH AS i, '\\x00\\xFF'::BLOB AS b, 1 AS n, 2 AS n, 3 AS N, NULL AS "o""o",
         sum(9) AS s, 1::UTINYINT AS u, {'a': 'b'} AS r"""
     cells = {

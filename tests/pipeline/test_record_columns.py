@@ -30,9 +30,7 @@ UTC = datetime.UTC
 
 
 def test_a_record_has_the_columns_of_its_batch(clean):
-    """A real broker's transactions, idempotent producers and plain ones: row by row as in
-    kafka_batches.
-    """
+    """Transactions, idempotent producers and plain ones: row by row as in kafka_batches."""
     keys = ("topic", "partition", "segment_base_offset")
     topics = {"topics": "payments,clicks-gzip,append-time,accounts"}
     batches = {

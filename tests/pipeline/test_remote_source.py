@@ -1,6 +1,4 @@
-"""An object store as a data source and in a catalog: its credentials reach the workers, and are not
-shown.
-"""
+"""An object store as a data source and in a catalog: its credentials are not shown."""
 
 from operator import itemgetter
 

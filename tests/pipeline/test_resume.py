@@ -109,9 +109,7 @@ def test_a_run_killed_twice_keeps_both_parts(broker, in_process, out, monkeypatc
 
 
 def leave_a_task(broker: Path, out: Path, monkeypatch, **options: object) -> Path:
-    """Starts a run that fails when its only task, of all segments, has ended; returns its staging
-    folder.
-    """
+    """Starts a run that fails after its only task; returns its staging folder."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1 << 28)
 
     class DyingRunner(InProcessRunner):

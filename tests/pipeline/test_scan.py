@@ -1,6 +1,4 @@
-"""The scan of a task: its rows in Parquet files, its summaries, and its behaviour on unreadable
-bytes.
-"""
+"""The scan of a task: its rows, its summaries, and its behaviour on unreadable bytes."""
 
 import os
 from contextlib import contextmanager
@@ -93,9 +91,7 @@ def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
 
 
 def test_magic_0_and_1_have_nulls(shared, staging):
-    """A 2.8.2 broker's directory: formats without epochs and producers; hidden values are read
-    inside wrappers.
-    """
+    """A 2.8.2 broker's directory: hidden values are read inside wrappers."""
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(segment_tasks_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
@@ -231,9 +227,7 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
 
 
 def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
-    """A bad length ends the walk; the split after it must not give rows that a walk from the start
-    would not.
-    """
+    """The split after a bad length must not give rows that a walk from the start would not."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     log = directory / "a-0" / "00000000000000000000.log"
     content = bytearray(log.read_bytes())

@@ -1,6 +1,4 @@
-"""Several scans of one frame or view, in one query and in a row: every row, on classic Spark and on
-Spark Connect.
-"""
+"""Several scans of one frame or view: every row, on classic Spark and Spark Connect."""
 
 import json
 import os
@@ -67,9 +65,7 @@ def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
 
 @pytest.mark.nightly
 def test_spark_connect_gives_the_same(clean, expected):
-    """A server and a session in a process of its own; all six formats are found before they are
-    registered.
-    """
+    """A server in a process of its own; all six formats are found without registering."""
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
     paths = os.pathsep.join([str(ROOT), str(ROOT / SOURCE_MODULES)])
     environ = {**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -102,9 +98,7 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
 
 @pytest.mark.slow
 def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
-    """Two scans of a source with pushed filters are right exactly if the probe says so; it runs
-    once.
-    """
+    """Two scans with pushed filters are right exactly if the probe says so."""
     queries = []
     keeps_apart = probes.isolates_filters
     monkeypatch.setattr(

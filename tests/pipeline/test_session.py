@@ -174,9 +174,7 @@ def collector_state() -> tuple[bool, bool, bool]:
 
 
 def test_who_has_no_secret_is_not_heard(spark):
-    """Spark's ports are open to every user of the machine, and one of them accepts a command to
-    stop the executor.
-    """
+    """Spark's ports are open to every user, and one of them can stop the executor."""
     conf, jvm = spark.sparkContext.getConf(), spark._jvm
     assert conf.get("spark.authenticate") == "true"
     stranger = jvm.org.apache.spark.SparkConf(False).set("spark.rpc.lookupTimeout", "20s")
@@ -234,9 +232,7 @@ def test_a_killed_jvm_is_replaced():
 
 @pytest.mark.nightly
 def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
-    """A venv with every package but kafkaviz, and a driver in another directory that has it only on
-    its sys.path.
-    """
+    """A venv with every package but kafkaviz, and a driver with it on its sys.path."""
     script = UNINSTALLED.format(
         root=str(ROOT), directory=str(damaged), catalog=str(tmp_path / "catalog")
     )

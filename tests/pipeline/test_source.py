@@ -1,6 +1,4 @@
-"""The data source: the rows of the plain reader however many tasks there are, and as few bytes as a
-query needs.
-"""
+"""The data source: the plain reader's rows for any number of tasks, and few bytes."""
 
 import os
 import sys
@@ -171,9 +169,7 @@ def test_records_are_those_of_the_plain_reader(sample, request):
 
 @pytest.mark.nightly
 def test_rows_of_every_recorded_broker(shared):
-    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged: batches and records, in one
-    task and in many.
-    """
+    """2.8.2 to 4.3.1, all three magics, killed and damaged, in one task and in many."""
     checked, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [archive for archive in archives if ".expected." not in archive.name]:
         directory = unpack_if_archive(packed)
@@ -227,9 +223,7 @@ def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "1000000"])
 def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """50 records of 38 400 inside a segment: less than 2 % of the bytes, for records and for
-    batches.
-    """
+    """50 records of 38 400: less than 2 % of the bytes, for records and for batches."""
     range_ = [GreaterThanOrEqual(("offset",), 20_000), LessThan(("offset",), 20_050)]
     with counted(monkeypatch) as reads:
         rows = read("kafka_records", big, range_, task_bytes=task_bytes)
@@ -244,9 +238,7 @@ def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
 def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """A minute of 400: the .timeindex skips what comes before; late_ms allows to skip what comes
-    after.
-    """
+    """A minute of 400: the .timeindex skips older batches, late_ms newer ones."""
     least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
     range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
     with counted(monkeypatch) as reads:
@@ -271,9 +263,7 @@ def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 
 def late(directory: Path) -> Path:
-    """Returns a log in which every tenth batch is an hour old, and record times within a batch vary
-    by seconds.
-    """
+    """Returns a log in which every tenth batch is an hour old, and record times vary."""
     random, batches = np.random.default_rng(3), []
     for number in range(600):
         at = START_MS + number * 1000 - (3_600_000 if number % 10 == 9 else 0)
@@ -533,9 +523,7 @@ def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
 
 
 def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
-    """A length of zero, a wrong length, and an unreadable .log: the other batches and segments are
-    returned.
-    """
+    """A zero length, a wrong one, an unreadable .log: the others are returned."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
     for partition in range(3):
@@ -775,9 +763,7 @@ def test_spark_gives_the_same_rows(spark, clean, big):
 )
 @pytest.mark.parametrize("position", [7, "a batch"])
 def test_a_log_that_is_cut_after_the_plan_is_lost_data(tmp_path, name, position):
-    """At a batch or within one, closed or active, like a deleted file; a configured end is
-    different.
-    """
+    """Cut at a batch or within one, like a deleted file; a configured end is different."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(offset, [whole_logs.START_MS]) for offset in range(40)]
     whole_logs.write(directory / "t-0", batches[:20])

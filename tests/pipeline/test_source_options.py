@@ -15,9 +15,7 @@ START_MS = whole_logs.START_MS
 
 @pytest.fixture(scope="module")
 def broker_directory(tmp_path_factory):
-    """Returns three partitions with three segments of 100 batches of ten records, one second per
-    batch.
-    """
+    """Returns three partitions with three segments of 100 batches, one second per batch."""
     directory = whole_logs.broker(tmp_path_factory.mktemp("options") / "made")
     for partition in range(3):
         for first in range(0, 300, 100):

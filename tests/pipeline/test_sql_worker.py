@@ -41,9 +41,7 @@ def catalogs(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[CatalogDatabase]:
-    """Opens a database as if this process were limited, because a real limit would last until its
-    end.
-    """
+    """Opens a database without a limit, which would last until this process ends."""
     database = CatalogDatabase(256, 1)
     database._is_limited = True
     with pytest.MonkeyPatch.context() as patched:

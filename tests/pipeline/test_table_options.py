@@ -1,6 +1,4 @@
-"""Tables that CREATE TABLE ... USING has put into Spark's catalog, and what Spark passes to their
-source.
-"""
+"""Tables of CREATE TABLE ... USING, and what Spark passes to their source."""
 
 import json
 
@@ -117,9 +115,7 @@ def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
 
 
 def assert_one_line(text: str, words: str) -> None:
-    """Asserts that the first line of Spark's text has the sentence, and that no Python traceback
-    follows.
-    """
+    """Asserts that Spark's first line has the sentence, and that no traceback follows."""
     first, *rest = text.splitlines()
     assert words in first, text
     assert not [line for line in rest if "Traceback" in line or line.startswith("  File ")], text

@@ -100,9 +100,7 @@ def test_the_folders_of_tables_are_ordinary_parquet(
 
 
 def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, in_process, out):
-    """Batches, records, offsets and ends of every log, entries of every index, by kafka-dump-log
-    4.3.1.
-    """
+    """Batches, records, offsets and entries of every log, by kafka-dump-log 4.3.1."""
     in_process(clean, damaged, catalog=out)
     expected = json.loads((data / "dump_counts.json").read_text())
     assert_counts(out, expected, {"kafka-4.3.1-clean", "kafka-4.3.1-damaged"})
@@ -178,9 +176,7 @@ def as_told(counts: dict) -> dict:
 
 
 def test_a_long_plan_reaches_the_workers(spark, tmp_path):
-    """Eight thousand segments without files, in eight tasks: a summary each, in the order of the
-    tasks.
-    """
+    """Eight thousand segments without files, in eight tasks, in order."""
     segment_tasks = [
         SegmentTask(
             number=number,

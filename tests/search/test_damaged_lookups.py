@@ -1,6 +1,4 @@
-"""Lookups in damaged logs, compared with the answers of Kafka's own classes: a record, nothing, or
-an exception.
-"""
+"""Lookups in damaged logs, compared with the answers of Kafka's own classes."""
 
 import gzip
 import json
@@ -30,9 +28,7 @@ def lines(first_seed: int, stop_seed: int) -> list[dict]:
 
 @all_cases("line", lines(0, QUICK_SEEDS))
 def test_each_answer_is_kafkas(line, tmp_path):
-    """4.3.1 and 4.4.0: bits flipped with and without a mended checksum, data cut, index entries
-    changed.
-    """
+    """4.3.1 and 4.4.0: bits flipped, checksums mended, data cut, entries changed."""
     hold_to_kafka(line, tmp_path)
 
 

@@ -97,9 +97,7 @@ def test_a_fault_names_the_file_of_its_segment(path, name):
 
 @pytest.fixture(scope="module")
 def emptied_log() -> LogView:
-    """Returns a log of offsets 0 to 2 and an active segment from 10 on without a batch, as
-    compaction leaves it.
-    """
+    """Returns offsets 0 to 2 and an active segment from 10 on without a batch."""
     return LogView(
         "t-0",
         (
@@ -148,9 +146,7 @@ def test_a_time_that_is_none_is_refused():
 
 
 def test_the_largest_time_was_once_what_the_segment_remembers():
-    """Older releases give the offset of the last record in the batch with that time, without
-    reading records.
-    """
+    """Older releases return the last record of the batch with that time."""
     log = practice.five().log
     old, new = (
         by_timestamp(log, by_time.MAX_TIMESTAMP, versions.search_profile(version))

@@ -1,6 +1,4 @@
-"""Searches over slots, compared with the slots that Kafka's own classes read and with a linear
-scan.
-"""
+"""Searches over slots, compared with Kafka's own classes and a linear scan."""
 
 import gzip
 import json
@@ -78,9 +76,7 @@ def left_after(slot_search: slots.SlotSearch, column: np.ndarray) -> int:
 
 @pytest.mark.slow
 def test_every_probe_is_the_one_kafkas_classes_made(shared):
-    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds and truncations on both indexes, with and
-    without unwritten slots.
-    """
+    """3.9.0, 4.3.1 and 2.0.1: lookups, upper bounds and truncations on both indexes."""
     compared = 0
     for line in lines(shared / "vectors" / "index-search.jsonl.gz"):
         compared += assert_as_recorded(line)
@@ -138,9 +134,7 @@ def test_the_path_of_a_search():
 
 
 def test_a_cold_search_begins_at_the_warm_section():
-    """With a tail of 1310720 entries, a new offset takes 12 probes on 3 pages, an old one 22 probes
-    on 13.
-    """
+    """A tail of 1310720 entries: a new offset takes 12 probes, an old one 22."""
     keys = np.arange(1, 1_310_721)
     tail, old = slots.floor(keys, 1_310_720, 8), slots.floor(keys, 1, 8)
     assert (len(tail.probes), len(tail.pages), tail.section) == (12, 3, "warm")
@@ -209,9 +203,7 @@ def test_a_million_searches_against_a_linear_scan():
 
 
 def scanned(keys: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how many keys are at or below each target, and how many are below it, by looking at
-    each key.
-    """
+    """Returns how many keys are at or below each target, and how many below it."""
     up_to, below = np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
     for key in keys:
         up_to += key <= targets

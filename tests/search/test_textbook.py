@@ -17,9 +17,7 @@ BEHAVIOUR = versions.search_profile()
 @given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))
 @settings(max_examples=300, deadline=None)
 def test_slots_are_those_of_a_linear_scan(keys, target):
-    """The floor is Kafka's. Its upper bound is the ceiling, or the slot after a match that it does
-    not probe.
-    """
+    """Kafka's upper bound is the ceiling, or the slot after an unprobed match."""
     keys = np.array(keys, np.int64)
     below, above = (
         [at for at, key in enumerate(keys) if key <= target],

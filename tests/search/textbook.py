@@ -11,17 +11,13 @@ from kafkaviz.search.slots import NONE
 
 
 def floor_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the last slot whose key is not above the target, or -1. Checks every key, so keys may
-    decrease.
-    """
+    """Returns the last slot whose key is not above the target, or -1."""
     slots_below = np.flatnonzero(np.asarray(keys) <= target)
     return int(slots_below[-1]) if len(slots_below) else NONE
 
 
 def ceiling_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the first slot whose key is not below the target, or -1. Kafka's upper bound may be
-    one further.
-    """
+    """Returns the first slot whose key is not below the target, or -1."""
     reaches = np.asarray(keys) >= target
     return int(np.argmax(reaches)) if reaches.any() else NONE
 

@@ -43,9 +43,7 @@ def test_batches_of_1000_bytes():
 
 
 def test_a_restart_forgets_the_counter():
-    """The stop adds a time entry without an offset entry and cuts both files; the start
-    preallocates them again.
-    """
+    """The stop adds a time entry and cuts both files; the start preallocates them again."""
     log_growth = growth.first_segments()
     (stop,), (start,) = of_kind(log_growth, StepKind.STOP), of_kind(log_growth, StepKind.RESTART)
     assert stop.has_time_entry and not stop.has_offset_entry
@@ -72,9 +70,7 @@ def test_a_truncation_takes_entries_with_it():
 
 
 def test_a_roll_by_size_cuts_both_files():
-    """10485760 to 32, 10485756 to 48: four entries each, the last of the time index written by the
-    roll.
-    """
+    """Four entries each, the last of the time index written by the roll."""
     log_growth = growth.first_segments()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (

@@ -57,9 +57,7 @@ def test_the_article_has_its_five_entries():
 
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
-    """simulate.writer.writer writes entries of the same batches, keys and times, and so does a
-    practice log.
-    """
+    """A practice log has the same entries too."""
     batches = np.zeros(2000, practice.ROW)
     random = np.random.default_rng(5)
     batches["size_bytes"], batches["record_count"] = (

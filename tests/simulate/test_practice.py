@@ -34,9 +34,7 @@ def test_the_index_of_the_article():
 
 @pytest.mark.parametrize("build_log", SMALL)
 def test_the_bytes_are_whole_batches(build_log):
-    """A header walk gives the rows, the checksums are right, and the last record has the newest
-    time.
-    """
+    """The checksums are right, and the last record has the newest time."""
     log, rows = build_log().log.segments[0].log, build_log().batches
     data = log.content()
     batches, end = walk(data)

@@ -1,6 +1,4 @@
-"""Producer snapshots made from batches, compared with the files that Kafka made from the same
-batches.
-"""
+"""Producer snapshots made from batches, compared with Kafka's own files."""
 
 import base64
 import gzip

@@ -29,9 +29,7 @@ def test_every_recorded_recovery(shared):
 
 
 def test_some_recoveries_of_4_4(data):
-    """A recovery that raises leaves the files preallocated: a close of 4.4.0 trims nothing, one of
-    4.3.1 did.
-    """
+    """A recovery that raises leaves files preallocated: a close of 4.4.0 trims nothing."""
     vectors = lines(data / "recoveries-4.4.0.jsonl.gz")
     differ = {line["id"] for line in vectors if line["differs_from_4.3.1"] == ["closed"]}
     assert (
@@ -55,9 +53,7 @@ def test_every_recovery_of_4_4(shared):
 
 
 def test_every_recovery_of_an_old_segment(shared):
-    """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments byte
-    for byte.
-    """
+    """1.1.1, whose entries hold first offsets, and 2.0.1: undamaged indexes are equal."""
     vectors = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {line["version"] for line in vectors} == {"1.1.1", "2.0.1"} and len(vectors) == 50
     for line in vectors:
@@ -82,9 +78,7 @@ def test_some_recorded_recoveries(data):
 def v2_batch(
     base_offset: int, last_offset_delta: int, size_bytes: int, timestamp_ms: int = 1_700_000_000_000
 ) -> bytes:
-    """Returns a batch of that size with a right checksum; its records are noise, which recovery
-    never reads.
-    """
+    """Returns a batch of that size with a right checksum and noise as records."""
     body = struct.pack(">hiqqqhii", 0, last_offset_delta, timestamp_ms, timestamp_ms, -1, -1, -1, 1)
     body += bytes(at * 7 % 251 for at in range(size_bytes - 61))
     return struct.pack(">qiibI", base_offset, size_bytes - 12, 0, 2, crc32c(body)) + body
@@ -132,9 +126,7 @@ def test_a_file_that_became_shorter_ends_where_it_ends():
 
 
 def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
-    """1.1 and older looked inside a compressed message for the key; 2.0 uses the wrapper's own
-    offset, its last.
-    """
+    """1.1 and older looked inside a compressed message; 2.0 uses the wrapper's offset."""
     line = next(
         line for line in lines(DATA / "batches.jsonl.gz") if line["valid"] and is_wrapper(line)
     )
@@ -151,9 +143,7 @@ def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
 
 
 def is_wrapper(line: dict) -> bool:
-    """Returns whether it is a compressed batch of magic 0 or 1 with several messages, whose offsets
-    fit a segment of base offset 0.
-    """
+    """Returns whether it is a compressed old batch with several messages near offset 0."""
     header = line.get("header", {})
     return (
         header.get("magic", 2) < 2

@@ -103,9 +103,7 @@ def explained(differences: dict[str, list[str]], name: str) -> dict[str, list[st
 
 
 def test_the_partitions_of_the_sample_come_out(clean):
-    """4.3.1, one batch per append: every file of every partition, also internal ones, except
-    explained differences.
-    """
+    """4.3.1, one batch per append: every file of every partition, also internal ones."""
     settings = replace(
         open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES
     )

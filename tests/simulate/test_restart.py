@@ -1,6 +1,4 @@
-"""The load of one log, compared with Kafka 4.3.1's own loader on small changes of real partition
-directories.
-"""
+"""The load of one log, compared with Kafka 4.3.1's own loader on changed directories."""
 
 import gzip
 import hashlib
@@ -107,9 +105,7 @@ def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
 
 
 def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
-    """Empties the indexes of a segment: after their 0 entries a running broker still has the old
-    bytes until its stop.
-    """
+    """Empties the indexes of a segment, which a running broker preallocates."""
     return {
         Path(step.file).name
         for step in steps
@@ -118,9 +114,7 @@ def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
 
 
 def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
-    """Returns the files whose content is compared: all but the producer snapshots, which may hold a
-    time.
-    """
+    """Returns the files whose content is compared: not producer snapshots, which may hold a time."""
     return [(name, content) for name, content in files.items() if content]
 
 
@@ -130,9 +124,7 @@ def without_times(message: str) -> str:
 
 @all_cases("line", RECORDED, ids=lambda line: str(line["id"]))
 def test_a_load_does_what_kafkas_loader_did(line, request):
-    """The exception in its words, or every file that is left with its size and bytes, and the log's
-    end.
-    """
+    """The exception in its words, or every remaining file, and the log's end."""
     load = loading(line, request.getfixturevalue(line["source"][0]))
     steps = load.run()
     failures = [step for step in steps if step.action == "fail"]
@@ -240,9 +232,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
 
 @pytest.mark.parametrize("clean", [True, False])
 def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
-    """FileRecords.open of 3.9.0 and 4.3.1 threw this for a file of 2147483648 bytes; one byte less
-    was opened.
-    """
+    """FileRecords.open of 3.9.0 and 4.3.1 opened a file of one byte less."""
     name = "00000000000000000000.log"
     long = in_memory(name, b"").pad(2**31)
     (step,) = LogLoader(
@@ -315,9 +305,7 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     ],
 )
 def test_a_quorum_state_that_ends_the_start(data, error):
-    """FileQuorumStateStore of 4.3.1 threw this for these bytes; a node without a metadata log reads
-    none.
-    """
+    """FileQuorumStateStore of 4.3.1 threw this; a node without a metadata log reads none."""
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
     files = OwnFiles(meta_properties=properties, has_metadata_log=True, quorum_state=data)
     (step,) = own_steps(files, KAFKA_4_3_1)

@@ -60,9 +60,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
-    """It opens, checks without an error, is read as its release, and its first and last offset are
-    found.
-    """
+    """It checks without an error, and its first and last offset are found."""
     simulated = kv.simulate(name, clean=clean)
     broker = kv.open_broker(simulated.write(tmp_path / "kafka"))
     [partition] = broker.partitions
@@ -131,9 +129,7 @@ def test_the_same_seed_gives_the_same_directory(short, tmp_path):
 
 
 def test_files_have_the_times_of_their_last_write(short, tmp_path):
-    """Retention by modification time needs them: an append's for the .log, the roll's for the
-    indexes.
-    """
+    """Retention needs them: an append's for the .log, the roll's for the indexes."""
     folder = short.write(tmp_path / "kafka") / "short-0"
     for before, after in zip(short.segments, short.segments[1:], strict=False):
         roll = next(event for event in short.events if event.segment == before.base_offset)
@@ -197,9 +193,7 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
 
 
 def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
-    """The high watermark every 5 seconds, the recovery point every minute, for half a minute at ten
-    appends a second.
-    """
+    """The high watermark every 5 seconds, the recovery point every minute."""
     files = {
         file.name: file.content().decode("latin-1")
         for file in kv.simulate(load(SHORT), clean=False).files

@@ -1,6 +1,4 @@
-"""Streams: batches as Kafka's readers read them, the same in any pieces, with and without their
-bytes.
-"""
+"""Streams: batches as Kafka's readers read them, the same in any pieces."""
 
 import hashlib
 from dataclasses import replace
@@ -85,9 +83,7 @@ def built(row: np.void, body: bytes) -> bytes:
 
 
 def check_twin(rows: np.ndarray, data: bytes) -> None:
-    """Asserts that every batch is what format/ builds of its own records, and that row and header
-    agree.
-    """
+    """Asserts that every batch is what format/ builds of its own records."""
     for row, piece in zip(rows, pieces(rows, data), strict=True):
         body, name = piece[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
         plain = codec.decompress(name, body)
@@ -133,9 +129,7 @@ EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a
 
 
 def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.ndarray, bytes]:
-    """Asserts what holds for every stream: offsets, times, appends, checksums, and the rows of its
-    records.
-    """
+    """Asserts what holds for every stream: offsets, times, appends, checksums, records."""
     rows, data = generate(workload, config, behaviour)
     check_twin(rows, data)
     ends = np.concatenate([[workload.start_offset], rows["last_offset"] + 1])
@@ -350,9 +344,7 @@ def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
 
 
 def test_log_append_time_is_the_brokers_clock():
-    """In the attributes and as largest timestamp, also for a marker; the producer's times stay in
-    base and deltas.
-    """
+    """Also as largest timestamp and for a marker; base and deltas keep the producer's times."""
     phase = replace(EVERYTHING, clock_ahead_ms=-777_000, delay_ms=5, late=None)
     rows, data = generate(phase, APPEND_TIME)
     assert batch.is_log_append_time(rows).all()
@@ -458,9 +450,7 @@ def test_a_sequence_goes_on_at_0():
 
 @pytest.mark.parametrize(("behaviour", "epoch_each"), [(OLD, 0), (NEW, 1)])
 def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
-    """By the same producer; since 4.0 with the next epoch, with which the next transaction starts
-    at sequence 0.
-    """
+    """Since 4.0 with the next epoch, with which the next transaction starts at sequence 0."""
     rows, data = generate(replace(EVERYTHING, batches=200), behaviour=behaviour)
     check_twin(rows, data)
     all_pieces = pieces(rows, data)
@@ -606,9 +596,7 @@ def test_no_segment_rolls_by_time_behind_a_bad_clock():
 
 
 def test_strimzis_example_comes_out():
-    """Batches of 119 bytes; the first segment ends with offset 48, its time index full at 24 of 25
-    slots.
-    """
+    """Batches of 119 bytes; the first segment ends at offset 48 with 24 of 25 time slots."""
     log, rows = written(preset("strimzi"))
     assert set(rows["size_bytes"].tolist()) == {119}
     assert log.events[0].offset == 49

@@ -44,9 +44,7 @@ def test_every_recorded_history(shared):
 
 
 def test_some_histories_of_4_4(data):
-    """A clean stop of 4.4.0 trims the active segment before it closes anything, and creates the
-    unused .timeindex.
-    """
+    """A clean stop of 4.4.0 trims first, and creates the unused .timeindex."""
     recorded_histories = histories(data / "replays-4.4.0.jsonl.gz")
     assert len(recorded_histories) == 11 and [
         line["id"] for line in recorded_histories if line["differs_from_4.3.1"]
@@ -69,9 +67,7 @@ def test_a_changed_byte_of_a_recording_is_noticed(data):
 
 
 def test_some_segments_of_an_old_release(data):
-    """Every interval, appends of one batch and of several: the files before and after the segment
-    is closed.
-    """
+    """Every interval, appends of one batch and of several, before and after closing."""
     recorded_histories = histories(data / "old_segments.jsonl.gz")
     assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
         recorded_histories
@@ -82,9 +78,7 @@ def test_some_segments_of_an_old_release(data):
 
 
 def test_every_segment_of_an_old_release(shared):
-    """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's
-    appends.
-    """
+    """1.1.1 with first-offset keys and 2.0.1, filled by a follower's appends."""
     recorded_histories = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
         recorded_histories
@@ -131,9 +125,7 @@ def old_segment(recorded: dict) -> list[str]:
 def batches(
     sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None
 ) -> np.ndarray:
-    """Returns uncompressed batches of magic 2 of these sizes, their times a step apart, by default
-    one per append.
-    """
+    """Returns uncompressed batches of magic 2 of these sizes, by default one per append."""
     rows = np.zeros(len(sizes), INCOMING)
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, records, 2, -1
     rows["base_offset"] = np.arange(len(sizes)) * records
@@ -212,9 +204,7 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
 
 
 def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:
-    """Returns the entries of one segment without a limit, batch by batch, by §4 of the storage
-    description.
-    """
+    """Returns the entries of one segment by §4 of the storage description."""
     offsets, times, counter, position, best = [], [], 0, 0, (-1, 0)
     groups = {}
     for row in rows:

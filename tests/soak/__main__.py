@@ -1,6 +1,4 @@
-"""python -m tests.soak: DIRECTORIES=200 opened in one server, and its memory and files, one line
-per 10.
-"""
+"""python -m tests.soak: DIRECTORIES=200 opened in one server, and its memory and files."""
 
 import os
 import sys

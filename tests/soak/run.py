@@ -1,6 +1,4 @@
-"""Many directories opened in turn in one server, by one visitor after the other, and the server's
-resources after each.
-"""
+"""Many directories opened in turn in one server, and the server's resources after each."""
 
 import shutil
 import time
@@ -25,9 +23,7 @@ SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 
 
 @dataclass(frozen=True)
 class ResourceUsage:
-    """The server's resources after this many directories: memory of its process and of its Java,
-    threads, open files.
-    """
+    """The server's resources: memory of its process and of its Java, threads, open files."""
 
     directories: int
     own_bytes: int
@@ -89,9 +85,7 @@ def _directory(folder: Path, count: int) -> Path:
 
 
 def _wait_for(catalogs: Path, name: str) -> None:
-    """Waits until the ingest of a directory has ended, because its resources count and the next one
-    must not wait.
-    """
+    """Waits until the ingest of a directory has ended, because its resources count."""
     deadline = time.monotonic() + CATALOG_S
     while not any(catalogs.glob(f"{name}-*/_catalog.json")):
         if time.monotonic() > deadline:
@@ -128,9 +122,7 @@ def _resident_bytes(number: int) -> int:
 
 
 def grown(usages: list[ResourceUsage]) -> list[str]:
-    """Describes the values that grew by more than SLACK from a quarter of the run to its end; until
-    then caches fill.
-    """
+    """Describes the values that grew by more than SLACK in the last three quarters."""
     early, late = usages[len(usages) // 4 - 1], usages[-1]
     growth = {name: (getattr(early, name), getattr(late, name)) for name in SLACK}
     return [

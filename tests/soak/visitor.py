@@ -1,6 +1,4 @@
-"""A visitor without a browser: requests pages from a running app over its websocket, and reads the
-replies.
-"""
+"""A visitor without a browser: requests pages from a running app over its websocket."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode

@@ -74,9 +74,7 @@ def damaged(data: bytes, *, step: int = 1, seed: int = 3) -> Iterator[bytes]:
 
 
 def read_compiled(name: str, data: bytes, room: int = ROOM, before: bytes = b"") -> bytes | int:
-    """Returns the compiled decompressor's result for data between other bytes: the bytes, REFUSED
-    or FULL.
-    """
+    """Returns the bytes, REFUSED or FULL, for data between other bytes."""
     noise = random.Random(len(data)).randbytes(SLACK_BYTES)
     source = np.frombuffer(noise + data + noise, np.uint8)
     out = np.full(len(before) + room + 3 * SLACK_BYTES, 0xA5, np.uint8)
@@ -99,9 +97,7 @@ def read_library(name: str, data: bytes, limit_bytes: int = 64 * ROOM) -> bytes 
 
 
 def check(name: str, data: bytes) -> bool:
-    """Returns whether the compiled decompressor accepts the data, and asserts that the library then
-    gives the same.
-    """
+    """Returns whether the data is accepted, and asserts that the library then agrees."""
     answer = read_compiled(name, data)
     if answer in (REFUSED, FULL):
         return False

@@ -1,6 +1,4 @@
-"""A page without a browser: opened at an address, its controls moved, its words read; every run
-without an error.
-"""
+"""A page without a browser: opened at an address, its controls moved, its words read."""
 
 from functools import cache
 from pathlib import Path

@@ -27,9 +27,7 @@ def plain_batches(partition: Partition) -> list[tuple[int, int, bytes]]:
 
 @all_cases("offset", [0, 1, 61, 119, 120, 179, 180, 186, 205, 219, 249])
 def test_the_window_is_that_of_a_plain_walk(offset, brokers):
-    """The window has the batches before and after the offset on each side, as far as both sides
-    reach.
-    """
+    """The window has the batches around the offset on each side, as far as both sides reach."""
     sides = [broker.partition("bids-0") for broker in brokers]
     pairs = find_batches(*sides, offset)
     first, last = pairs[0].base_offset, pairs[-1].base_offset

@@ -1,6 +1,4 @@
-"""Copies with each damage of the corruption lab, compared with the undamaged log: the relation, and
-the first bytes that differ.
-"""
+"""Copies with each damage of the corruption lab, compared with the undamaged log."""
 
 import shutil
 from pathlib import Path
@@ -107,9 +105,7 @@ def test_a_damaged_index_is_no_damaged_log(fault, compare_damaged):
 
 @all_cases("fault", ["epochs", "limit"])
 def test_what_is_in_no_log_and_index_is_identical(fault, compare_damaged):
-    """The leader-epoch-checkpoint repeats the epochs of the batches, and the other damage is a
-    setting.
-    """
+    """The checkpoint repeats the epochs of the batches, and the other damage is a setting."""
     partition, _ = compare_damaged(fault)
     assert partition.relation is Relation.IDENTICAL and not partition.differences
 
@@ -128,9 +124,7 @@ def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
 
 @all_cases("byte", [0, 8, 12, 16, 17, 60, 62, 300, 3000])
 def test_a_flipped_bit_of_a_killed_broker(byte, compare_damaged):
-    """A kill does not explain a flipped bit inside a segment, so the relation is the same as
-    without one.
-    """
+    """A kill does not explain a flipped bit inside a segment, so the relation is the same."""
     killed, damage = compare_damaged("bit-killed", byte)
     clean, _ = compare_damaged("bit", byte)
     assert killed.relation is clean.relation and killed.relation is not Relation.IDENTICAL

@@ -26,9 +26,7 @@ def broker(folder, **topic_ids):
 
 
 def test_another_generation_is_not_compared(tmp_path):
-    """The topic was deleted and created again: each generation is on one side only, and names the
-    other's id.
-    """
+    """The topic was created again: each generation is on one side, and names the other's id."""
     a, b = broker(tmp_path / "a", t_0=X), broker(tmp_path / "b", t_0=Y)
     left, right = compare(a, b).partitions
     assert {left.relation, right.relation} == {Relation.ONLY_IN_A, Relation.ONLY_IN_B}

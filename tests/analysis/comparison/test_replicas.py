@@ -131,9 +131,7 @@ def test_what_was_changed_by_hand_is_found_to_the_byte(change, partitions):
 
 
 def test_which_checksum_is_right(partitions):
-    """Broker 1 has the right checksum of the flipped bit. The changed value has a right one on both
-    sides.
-    """
+    """Broker 1's checksum of the flipped bit is right. The changed value has right ones."""
     assert partitions["manifests-0"].differences[0].valid_crcs == (True, False)
     value = next(item for item in partitions["invoices-0"].differences if item.what == "value")
     assert value.valid_crcs == (True, True)

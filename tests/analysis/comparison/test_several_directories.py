@@ -41,9 +41,7 @@ def copy_file(source: str, target: str) -> None:
 
 
 def copied(disks: Path, target: Path, *partitions: str) -> Path:
-    """Returns the three log directories with the metadata log and these partitions, such as
-    disk-a/orders-2.
-    """
+    """Returns the three log directories with the metadata log and these partitions."""
     for name in NAMES:
         (target / name).mkdir(parents=True)
         for path in (disks / name).iterdir():

@@ -1,6 +1,4 @@
-"""A sweep of one interval, replayed as Kafka's counter goes append by append, then lookup by
-lookup.
-"""
+"""A sweep of one interval, replayed append by append, then lookup by lookup."""
 
 from collections import Counter
 
@@ -90,9 +88,7 @@ def row(
     by_base_offset: bool = False,
     append_bytes: int | None = None,
 ) -> tuple[int, int, Counter, int]:
-    """Returns (offset entries, time entries, targets by number of headers, bytes skipped by all of
-    them).
-    """
+    """Returns (offset entries, time entries, targets by number of headers, bytes skipped)."""
     offsets, times = indexes(batches, interval_bytes, append_bytes)
     table = [
         (int(batch["position"]), int(batch["base_offset"]), int(batch["last_offset"]))

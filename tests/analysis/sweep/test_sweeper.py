@@ -1,6 +1,4 @@
-"""A sweep of the index interval, compared with Kafka's own counter, real indexes, the writer and
-golden numbers.
-"""
+"""A sweep of the interval, compared with Kafka's counter, real indexes and golden numbers."""
 
 import itertools
 import pickle
@@ -71,9 +69,7 @@ def test_equals_kafkas_counter_on_random_traces():
     [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, range(1, 20))],
 )
 def test_twenty_batches_of_1000_bytes(interval, entries):
-    """An entry needs strictly more than the interval, and never points to the first batch of a
-    segment.
-    """
+    """An entry needs strictly more than the interval, and never points to the first batch."""
     batches = arrays.batches([1000] * 20, [4] * 20)
     assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
         entries
@@ -82,9 +78,7 @@ def test_twenty_batches_of_1000_bytes(interval, entries):
 
 
 def test_headers_of_single_lookups():
-    """At an interval of 4096, the first record of batch 7 takes 3 headers, the last of batch 5
-    takes 1, its first takes 6.
-    """
+    """At 4096, the first record of batch 7 takes 3 headers, that of batch 5 takes 6, its last 1."""
     batches = arrays.batches([1000] * 20, [4] * 20)
     entries = plain_sweep.indexes(batches, 4096)[0]
     table = [
@@ -139,9 +133,7 @@ def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
 
 
 def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
-    """What a follower appended in one fetch has one entry, so a lookup inside it starts at the
-    append before.
-    """
+    """A fetch has one entry, so a lookup inside it starts at the append before."""
     batches = arrays.batches([1000] * 20_000, [5] * 20_000)
     row = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
     assert row["entries"] == 20_000 // 64
@@ -185,9 +177,7 @@ def test_golden_rows_of_a_real_partition(clean, directory, row):
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0"])
 def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
-    """At the topic's own interval, analysis.cost counts the same headers when it searches the
-    existing index.
-    """
+    """At the topic's own interval, analysis.cost counts the same headers in the real index."""
     partition = open_broker(clean).partition("orders-0")
     segment, search_profile = (
         view_partition(partition).segments[0],

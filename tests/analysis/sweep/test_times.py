@@ -56,9 +56,7 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
 
 
 def test_old_records_are_a_long_way():
-    """A backfill below the newest timestamp adds no time entries, so a lookup just above that reads
-    all of it.
-    """
+    """A backfill adds no time entries, so a lookup just above the newest time reads all of it."""
     batches = arrays.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
     batches["base_timestamp_ms"][-1] = 9001
     assert int(np.flatnonzero(sweep_times(batches, [4096]).headers_at(0))[-1]) == 500

@@ -87,9 +87,7 @@ def as_tuples(segments: np.ndarray | None) -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def tiny(clean):
-    """Returns batches of 119 B that Kafka 4.3.1 wrote with an interval of 150 and an index of 300
-    B.
-    """
+    """Returns batches of 119 B by Kafka 4.3.1 with an interval of 150 and an index of 300 B."""
     return open_source(clean / "tiny-index-0")
 
 
@@ -107,9 +105,7 @@ def tiny(clean):
     ],
 )
 def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
-    """Kafka 4.3.1 rolled by a full time index of 300 B, by time and by size; the bytes and entries
-    are the same.
-    """
+    """Kafka 4.3.1 rolled by a full time index of 300 B, by time and by size."""
     case = open_source(clean / directory).total
     (log,) = index_size.log_rounds(case.logs)
     files = sorted((clean / directory).glob("*.log"))[:-1]
@@ -237,9 +233,7 @@ def test_what_kafka_cannot_write_is_no_outcome():
 
 
 def test_a_follower_whose_append_fills_an_index_is_no_outcome():
-    """From 4.0.1 on each batch of an append gets its entry, and the fifth finds the time index
-    full.
-    """
+    """From 4.0.1 on each batch gets its entry, and the fifth finds the time index full."""
     rows = incoming([5000] * 60, list(range(1000, 1060)), [number // 30 for number in range(60)])
     log = log_round([AppendChunk(rows)])
     assert log

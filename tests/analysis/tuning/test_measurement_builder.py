@@ -45,9 +45,7 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
 @pytest.mark.parametrize("length", [1, 7, 250])
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_are_one_segment(seed, length):
-    """With the index of another interval, which gaps show; also on releases that index an append
-    once.
-    """
+    """With the index of another interval; also on releases that index an append once."""
     batches = messy(seed, 300 if length == 1 else 900)
     indexes = arrays.indexed(batches, (4096, 9000, 500)[seed])
     cuts = [*range(0, len(batches), length), len(batches)]
@@ -79,9 +77,7 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
 
 
 def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
-    """The first segment's sizes are always kept, then as many as fit, and none after one that did
-    not fit.
-    """
+    """The first segment's sizes are kept, then as many as fit."""
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):

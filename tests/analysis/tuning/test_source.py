@@ -19,9 +19,7 @@ def broker(clean):
 
 
 def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
-    """14 topics fill segments of 1 GiB, others of 1 MiB. The largest counts, because an index must
-    be safe for all.
-    """
+    """14 topics fill segments of 1 GiB, others of 1 MiB: an index must be safe for all."""
     config = broker.total.today.config
     assert {case.today.config.segment_bytes for case in broker.cases} >= {1 << 20, 1 << 30}
     assert (config.segment_bytes, config.segment_index_bytes, config.segment_ms) == (
@@ -66,9 +64,7 @@ def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
 
 @pytest.mark.parametrize("name", ["clean", "heartbeat", "sensors-seconds-0"])
 def test_an_index_that_is_safe_is_one_number(name, clean, broker):
-    """On the command line, in the report and on the page; timestamps of 1970 and slow logs do not
-    make it smaller.
-    """
+    """On the command line, in the report and on the page, also with timestamps of 1970."""
     source = (
         broker if name == "clean" else open_source(name if name == "heartbeat" else clean / name)
     )

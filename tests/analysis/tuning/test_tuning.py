@@ -115,9 +115,7 @@ def test_who_asks_for_less_gets_a_change(costs, budget_us, value):
     ],
 )
 def test_the_largest_interval_within_a_budget(mean, budget, interval):
-    """The table of p99 budgets at 1.8 µs per header and 2.2 before the first: the next lower round
-    value.
-    """
+    """The table of p99 budgets at 1.8 µs per header: the next lower round value."""
     random = np.random.default_rng(6)
     spread2 = {200: 0.3, 1000: 0.5, 16_384: 0.1}[mean]
     sigma = np.log(1 + spread2) ** 0.5
@@ -134,9 +132,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
 
 
 def test_a_gain_within_its_error_is_none():
-    """Just over a budget: the next lower interval would gain less than a fifth of it at the low
-    end.
-    """
+    """The next lower interval would gain less than a fifth of the budget at the low end."""
     measurement = measured(1000)
     over = tuning.compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
     recommendation = tuning.recommend(measurement, today(), Budgets(p99_us=over), OLD)
@@ -274,9 +270,7 @@ def test_an_empty_log_has_no_answer():
 
 
 def test_remote_storage_bounds_what_a_read_carries():
-    """Five per cent of a fetch of 1 MiB; with an index of half the bytes the cache holds twice the
-    segments.
-    """
+    """Five per cent of a fetch of 1 MiB; half the index bytes cache twice the segments."""
     measurement = measured(1000, 20_000)
     recommendation = tuning.recommend(measurement, today(is_tiered=True), Budgets(p99_us=None), OLD)
     assert (recommendation.verdict, recommendation.value) == (TuningVerdict.CHANGE, 32_768)
@@ -358,9 +352,7 @@ def test_the_processors_share_can_decide():
     ("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")]
 )
 def test_which_limit_binds(index_bytes, binding):
-    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size is above
-    it.
-    """
+    """At 10 MiB the segment is full first, at 100 KiB the time index."""
     measurement = measured(1000)
     config = LogConfig(segment_index_bytes=index_bytes)
     limits = tuning.limits_at(measurement, config, 4096)
@@ -381,9 +373,7 @@ def test_which_limit_binds(index_bytes, binding):
 
 
 def test_a_safe_index_is_one_for_full_segments():
-    """A gigabyte with an entry per 5268 bytes, each with a time entry: 3.06 MB with a quarter more,
-    at any speed.
-    """
+    """A gigabyte with an entry per 5268 bytes, each with a time entry: 3.06 MB at any speed."""
     measurement = replace(measured(5268), bytes_per_s=20.0)
     limits = tuning.limits_at(measurement, LogConfig(), 4096)
     assert limits.binding == "time"
@@ -398,9 +388,7 @@ def test_a_safe_index_is_one_for_full_segments():
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
-    """Tiny batches on 4.1 and later: with the low end of a header's cost the budget is met
-    unchanged.
-    """
+    """On 4.1 and later the low end of a header's cost meets the budget unchanged."""
     assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
     assert assumptions[0].name.key in ("curves.assumed_header", "curves.assumed_reads")
     header = next(
@@ -460,9 +448,7 @@ def test_an_empty_log_beside_others_changes_nothing():
 
 
 def test_measuring_tells_how_far_it_is():
-    """Also within a .log, which may hold millions of batches; it is complete only when the next one
-    begins.
-    """
+    """Also within a .log of millions of batches."""
     latencies: list[float] = []
     batches = arrays.batches([1000] * 100, [5] * 100)
     MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).add(
@@ -536,9 +522,7 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
 
 
 def test_an_old_follower_is_reported():
-    """A release that indexes an append once costs 1.5 times the batches of a fetch, whatever the
-    interval.
-    """
+    """A release that indexes an append once costs 1.5 times the batches of a fetch."""
     recommendation = tuning.recommend(
         measured(1000, 20_000, per_append=True), today(), Budgets(), OLD
     )

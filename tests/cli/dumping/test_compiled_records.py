@@ -35,9 +35,7 @@ BATCHES = st.lists(
 
 
 def encode_log(batches: list[tuple]) -> bytes:
-    """Returns a log of (records, codec, other attributes, base sequence), with base offsets a
-    hundred apart.
-    """
+    """Returns a log of (records, codec, attributes, base sequence) rows, 100 offsets apart."""
     log = b""
     for number, (records, codec_id, attributes, base_sequence) in enumerate(batches):
         body = build(records)
@@ -64,9 +62,7 @@ def encode_log(batches: list[tuple]) -> bytes:
 @settings(max_examples=60, deadline=None)
 @given(batches=BATCHES)
 def test_both_ways_print_the_same(options, batches, tmp_path_factory):
-    """Any keys, values and headers, text or not, in any codec; sequences that restart from 0; gaps
-    in the offsets.
-    """
+    """Any keys, values, headers and codecs; sequences restart from 0, offsets have gaps."""
     folder = tmp_path_factory.mktemp("log")
     (folder / LOG).write_bytes(encode_log(batches))
     with pytest.MonkeyPatch.context() as patch:

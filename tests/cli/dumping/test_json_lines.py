@@ -114,9 +114,7 @@ def test_a_marker_says_what_it_ends(damaged):
 
 @pytest.mark.parametrize("name", ["damaged", "clean"])
 def test_batches_and_records_are_those_of_the_text(name, request):
-    """Positions, offsets, counts and checksums of a whole directory's logs, compared with the text
-    output.
-    """
+    """Positions, offsets, counts and checksums of a whole directory's logs."""
     directory = request.getfixturevalue(name)
     for path in sorted(directory.glob("__*/*.log")):
         text = dumped(directory, ["--deep-iteration", str(path.relative_to(directory))]).out.decode(
@@ -139,9 +137,7 @@ def test_batches_and_records_are_those_of_the_text(name, request):
 
 
 def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
-    """Fields that magic 0 and 1 lack are null; a wrapper's base offset is that of its first
-    message.
-    """
+    """Fields that they lack are null; a wrapper's base offset is its first message's."""
     with gzip.open(data / "legacy_logs.jsonl.gz", "rt") as lines:
         stretches = {
             line["file"].partition("/")[0]: bytes.fromhex(line["hex"])
@@ -292,9 +288,7 @@ def test_entries_and_slots_never_written(damaged):
 
 
 def test_time_entries_that_do_not_fit(damaged):
-    """A timestamp was changed and differs from that of its batch; the next one, though below it, is
-    right.
-    """
+    """A timestamp was changed; the next one, though below it, is right."""
     lines = json_dumped(damaged, f"bookings-0/{BASE[:-4]}1721.timeindex")
     assert kinds(lines, "time_entry")[2] == {
         "slot": 2,
@@ -390,9 +384,7 @@ def test_a_small_file_has_the_findings_of_a_check(damaged, name):
 
 
 def test_a_torn_and_refused_txnindex(damaged, tmp_path):
-    """Each entry of another version, and the bytes after the last whole one; the entries are still
-    printed.
-    """
+    """Each entry of another version, and trailing bytes; the entries are still printed."""
     path = tmp_path / f"{BASE}.txnindex"
     path.write_bytes(b"\1" + (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").read_bytes()[1:50])
     lines = json_dumped(tmp_path, path.name)
@@ -538,25 +530,19 @@ def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     ],
 )
 def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
-    """Entries for appends of several batches, first-offset keys and deep offsets are no errors in
-    either.
-    """
+    """Entries for whole appends, first-offset keys and deep offsets are right."""
     assert findings_of_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
 
 
 def test_an_index_beside_damage_is_not_called_wrong(damaged):
-    """The .timeindex of a segment whose .index leads astray, and that of one without an .index, are
-    right.
-    """
+    """The .timeindex next to a wrong .index, or to none, is right."""
     for name in (f"bookings-0/{BASE[:-3]}858.timeindex", f"rides-0/{BASE[:-4]}1811.timeindex"):
         assert kinds(json_dumped(damaged, name), "problem") == []
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_dump_and_check_agree_on_damage(segment, seed):
-    """A byte changed anywhere or in a header, bytes lost or added: dump reports nothing that check
-    does not.
-    """
+    """Bytes changed, lost or added: dump reports nothing that check does not."""
     chance = random.Random(seed)
     path = segment / f"{BASE}.{chance.choice(('log', 'log', 'index', 'timeindex'))}"
     data = bytearray(path.read_bytes())

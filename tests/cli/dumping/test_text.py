@@ -1,6 +1,4 @@
-"""The text of a dump equals that of DumpLogSegments 4.3.1, for real directories and for files
-damaged on purpose.
-"""
+"""The text of a dump equals that of DumpLogSegments 4.3.1, also for damaged files."""
 
 import base64
 import gzip
@@ -76,9 +74,7 @@ def test_a_sample_prints_what_kafka_printed(name):
 
 
 def test_damaged_files_print_what_kafka_printed(tmp_path):
-    """600 files with a byte or a length changed, cut, or with other options: the same lines, ending
-    at the same place.
-    """
+    """600 damaged files, or with other options: the same lines, ending at the same place."""
     cases, different = damaged_dumps(), []
     assert len(cases) > 600
     for number, case in enumerate(cases):
@@ -96,9 +92,7 @@ def test_damaged_files_print_what_kafka_printed(tmp_path):
 
 
 def _inexact(actual: DumpOutput, expected: DumpOutput) -> bool:
-    """Returns whether only the exception text for unreadable records differs, which depends on the
-    library below.
-    """
+    """Returns whether only the exception text of a lower library differs."""
     first, other = actual.err.partition("\n")[0], expected.err.partition("\n")[0]
     unreadable = "RecordException" in other or INEXACT in other or "IndexOutOfBounds" in other
     return actual[::2] == expected[::2] and (

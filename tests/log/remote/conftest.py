@@ -18,17 +18,13 @@ DIRECTORIES = (
 
 @pytest.fixture(scope="session")
 def twin(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns some topic-partitions of the sample broker on disk; listing all of them would take
-    most of the time.
-    """
+    """Returns some topic-partitions of the sample broker on disk."""
     return copy_partitions(clean, tmp_path_factory.mktemp("brokers") / "17", DIRECTORIES)
 
 
 @pytest.fixture(scope="session")
 def stored_broker(object_store_server: ObjectStore, twin: Path) -> str:
-    """Returns the address of the same broker in the store, with equal file times. No test changes
-    either.
-    """
+    """Returns the address of the same broker in the store, with equal file times."""
     object_store_server.put_directory(twin, "brokers/17")
     store = S3FileSystem(
         access_key=KEYS["AWS_ACCESS_KEY_ID"],

@@ -1,6 +1,4 @@
-"""Connections to each kind of store, from the parts of its address; a library's error becomes one
-line.
-"""
+"""Connections to each kind of store; a library's error becomes one line."""
 
 import pyarrow.fs
 import pytest

@@ -53,9 +53,7 @@ def answer(capsys):
 def test_a_command_answers_as_of_the_twin_on_disk(
     arguments, answer, object_store, stored_broker, twin
 ):
-    """Byte for byte, except for the address, the progress of a slow read, and a lookup's remote
-    reads.
-    """
+    """Byte for byte, except for the address, the progress, and remote reads."""
     status, text, errors = answer(*arguments, directory=stored_broker)
     errors = re.sub("(?m)^reading .*\n", "", errors)
     if arguments[0] == "lookup" and "--json" in arguments:
@@ -250,9 +248,7 @@ def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, monkeypatch,
 
 
 def test_no_api_of_pyarrow_takes_a_size_from_a_listing(object_store):
-    """Once one does, the size request can go, and docs/how-to/object-stores.md and the counts above
-    change.
-    """
+    """Once one does, docs/how-to/object-stores.md and the counts above change."""
     object_store.put("sized/file", b"x")
     store = file_system._file_system(address.parse("s3://kafka/sized/file"))
     info = store.get_file_info("kafka/sized/file")
