@@ -90,7 +90,6 @@ def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) ->
 
 @njit(cache=True)
 def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """Returns the sum after data[start:end]: long blocks, short blocks, words, then bytes."""
     crc, start = _sum_blocks(crc, data, start, end, LONG_BYTES, _LONG_SHIFT)
     crc, start = _sum_blocks(crc, data, start, end, SHORT_BYTES, _SHORT_SHIFT)
     while end - start >= 8:

@@ -60,7 +60,6 @@ def unfold32(number: np.uint64) -> int:
 
 @njit(cache=True)
 def unfold64(number: np.uint64) -> int:
-    """Decodes a zigzag number of 64 bits to the signed number."""
     # numba returns this to Python as an int
     return np.int64(number >> np.uint64(1)) ^ -np.int64(  # ty: ignore[invalid-explicit-return]
         number & np.uint64(1)

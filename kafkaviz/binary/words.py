@@ -66,7 +66,6 @@ load_8, load_16, load_32, load_64 = (_loader(bits) for bits in (8, 16, 32, 64))
 
 @intrinsic
 def store_64(typing_context, data, position, word):
-    """Writes a uint64, lowest byte first."""
     from numba import types
 
     def code(context, builder, signature, arguments):

@@ -238,7 +238,6 @@ def ensure_valid(data: bytes | memoryview) -> None:
 
 
 def _checksums(batch: memoryview) -> tuple[int, int, int]:
-    """Returns the stored checksum, the computed one, and the position of the stored one."""
     header, start, position = (
         (HEADER, CRC_START, _CRC_AT)
         if _is_magic_2(batch)

@@ -474,7 +474,6 @@ def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
 
 
 def _replace_embedded(structure: Structure) -> Structure:
-    """Returns the structure with decoded printing for the fields that EMBEDDED names."""
     fields = []
     for field in structure.fields:
         type_ = field.type

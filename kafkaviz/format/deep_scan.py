@@ -372,10 +372,6 @@ def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
 def _allocate_records(
     record_counts: np.ndarray, records_bytes: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """Allocates a table for as many records as the bytes can hold, whatever the headers claim.
-
-    It is empty if records are not included.
-    """
     counts = np.clip(np.minimum(record_counts, records_bytes // record.MIN_BYTES + 1), 0, None)
     return np.empty(int(counts.sum()) if include_records else 0, RECORD)
 

@@ -185,7 +185,6 @@ def _unwrap(
 def _decompress(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> bytes:
-    """Decompresses a wrapper's value after the checks of DeepRecordsIterator, in their order."""
     magic = int(wrapper["magic"])
     name = _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT)
     if magic not in (0, 1):

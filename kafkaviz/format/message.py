@@ -193,7 +193,6 @@ class Scalar:
         return number != 0 if self.kind == "bool" else number
 
     def text(self, value: Any, version: int) -> str:
-        """Returns the value as Jackson prints it."""
         if self.kind == "f64":
             digits = java.format_double(value)
             return digits if digits[-1].isdigit() else f'"{digits}"'
@@ -296,7 +295,6 @@ class Structure:
 
     @cached_property
     def default(self) -> Values:
-        """The structure with each field at its default."""
         return {
             child.name: child.default if child.tag is not None else child.type.default
             for child in self.fields

@@ -69,7 +69,6 @@ class OpenTransactions:
 
     @property
     def begins(self) -> Mapping[int, TransactionBegin]:
-        """The first batch of each open transaction, by producer id."""
         return MappingProxyType(self._begins)
 
     def open(self) -> MappingProxyType[int, int]:

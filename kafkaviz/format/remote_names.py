@@ -75,7 +75,6 @@ def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartitio
 
 
 def parse_partition_folder(name: str) -> TopicIdPartition | None:
-    """Parses a folder name of LocalTieredStorage; None for any other name."""
     match = _TOPIC_PARTITION_ID.fullmatch(name)
     if not match or len(match[2]) > len(str(MAX_PARTITION)) or int(match[2]) > MAX_PARTITION:
         return None

@@ -341,7 +341,6 @@ FIELDS = {
 
 
 def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
-    """Returns the spans of a message: header, key and value; a wrapper's value is one span."""
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
     result = spans.field_spans(layout, LEGACY_FIELDS, data, position)
     if (

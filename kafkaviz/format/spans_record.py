@@ -99,7 +99,6 @@ class _RecordReader:
     control_key: bytes | None = None
 
     def record(self, body: int) -> list[Span]:
-        """Returns the spans of the record; they always reach its end."""
         size_bytes = self.end - body
         note = message("span.record_length", record=self.number, n=size_bytes)
         self._append_span(

@@ -57,7 +57,6 @@ class Problem:
 
     @property
     def is_unread(self) -> bool:
-        """Whether the content is unknown."""
         return bool(self.kind)
 
     @classmethod
@@ -92,7 +91,6 @@ class LogDirectory:
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster.id in meta.properties, or None."""
         return self.properties.get("cluster.id")
 
     @property
@@ -133,7 +131,6 @@ class Broker:
     is_copy: bool = False
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per topic-partition, for notebooks."""
         rows = (
             (
                 partition.directory,
@@ -181,7 +178,6 @@ class Broker:
 
     @property
     def path(self) -> Path:
-        """The path of the main directory."""
         return self.main_directory.path
 
     @property
@@ -196,7 +192,6 @@ class Broker:
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """The meta.properties of the main directory."""
         return self.main_directory.properties
 
     @property
@@ -211,7 +206,6 @@ class Broker:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """The files and directories that could not be read, in all log directories."""
         return tuple(
             problem for directory in self.log_directories for problem in directory.problems
         )
@@ -251,7 +245,6 @@ class Broker:
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster.id of the main directory, or None."""
         return self.main_directory.cluster_id
 
     @property
@@ -554,7 +547,6 @@ def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[
 
 
 def is_empty(path: Path) -> bool:
-    """Returns whether a directory is empty, except for lost+found."""
     with file.scan(path) as entries:
         return all(entry.name == LOST_AND_FOUND for entry in entries)
 
@@ -675,7 +667,6 @@ def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, P
 
 
 def own_files(root: Path) -> list[FileInfo]:
-    """Returns the files that Kafka keeps in a broker directory outside of its partitions."""
     files = []
     for name in OWN_FILES:
         with suppress(CannotOpen):
@@ -834,7 +825,6 @@ def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict 
 
 
 def _is_simulated(root: Path) -> bool:
-    """Returns whether a comment in server.properties says that the directory is simulated."""
     path = root / names.SERVER_PROPERTIES
     prefix = f"#{names.SIMULATED_COMMENT}".encode()
     try:

@@ -109,7 +109,6 @@ class LogFile:
 
 
 def _batch_regions(batches: np.ndarray, start: int) -> Iterator[LogRegion]:
-    """Yields the batches that end after `start`."""
     first = int(np.searchsorted(batches["position"] + batches["size_bytes"], start, "right"))
     columns = batches[["position", "size_bytes", "last_offset"]][first:]
     for position, size_bytes, last_offset in columns.tolist():

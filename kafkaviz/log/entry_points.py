@@ -225,7 +225,6 @@ class EntryPoints:
             self.read(start, np.empty(stop - start, np.uint8))
 
     def find_first(self, start: int, stop: int) -> int | None:
-        """Returns the first verified position in [start, stop), or None."""
         slot = bisect_left(self._offsets, start, key=_position)
         for entry in self._offsets[slot : slot + MAX_TRIES]:
             if start <= _position(entry) < stop and self.is_intact(int(entry["position"])):

@@ -147,7 +147,6 @@ def list_files(directory: Path) -> list[FileInfo]:
 
 
 def list_folders(directory: Path) -> list[str]:
-    """Returns the names of the folders in a directory; empty if it cannot be listed."""
     try:
         with scan(directory) as entries:
             return sorted(entry.name for entry in entries if is_directory(entry))

@@ -118,7 +118,6 @@ class MetadataImage:
         return self.configs.get((TOPIC_RESOURCE, topic), {})
 
     def assigned_directory(self, topic_id: str, partition: int, node_id: int) -> str | None:
-        """Returns the id of the log directory that holds a broker's replica, or None if unknown."""
         replicas = self.replicas.get(topic_id, {}).get(partition, ())
         directories = self.directories.get(topic_id, {}).get(partition, ())
         if node_id not in replicas or len(directories) != len(replicas):

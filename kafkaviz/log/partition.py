@@ -77,7 +77,6 @@ class Partition:
     remote_gaps: tuple[RemoteGap, ...] = ()
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per segment, for notebooks."""
         files = ("log", "index", "timeindex")
         rows = (
             (segment.name, segment.state, *(_size_bytes(segment, kind) for kind in files))
@@ -95,7 +94,6 @@ class Partition:
 
     @property
     def directory(self) -> str:
-        """The name of the directory, such as orders-0."""
         return self.path.name
 
     @property
@@ -137,7 +135,6 @@ class Partition:
 
     @cached_property
     def log_bytes(self) -> int:
-        """The total size of its .log files, including deleted ones."""
         return sum(segment.log.size_bytes for segment in self._with_log)
 
     @cached_property

@@ -79,11 +79,9 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """The stem of its file names: the base offset in 20 digits."""
         return file_stem(self.base_offset)
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per file, for notebooks."""
         indexes = {"index": self.offset_slots, "timeindex": self.time_slots}
         rows = []
         for kind in ("log", "index", "timeindex", "txnindex"):

@@ -40,7 +40,6 @@ class IndexConfig:
 
     @property
     def offset_slots(self) -> int:
-        """The number of complete slots in an offset index."""
         return self.segment_index_bytes // offset_index.ENTRY.itemsize
 
     @property

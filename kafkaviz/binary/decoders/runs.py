@@ -101,7 +101,6 @@ def compile_decompressors() -> None:
 def _library_runs(
     codec_name: str, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, limit_bytes: int
 ) -> Iterator[DecompressedRun]:
-    """Yields the runs, with one library call per range."""
     places = []
     bodies = []
     size_bytes = 0

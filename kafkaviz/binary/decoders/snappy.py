@@ -111,7 +111,6 @@ def read_run(
     limit_bytes: int,
     out_ends: np.ndarray,
 ) -> int:
-    """See output.py."""
     place = to_int(0)  # numba would compile everything again for the type of a literal 0
     for index in range(len(starts)):
         room = min(len(out) - SLACK_BYTES, place + limit_bytes)

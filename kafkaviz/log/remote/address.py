@@ -119,7 +119,6 @@ def parse(text: str) -> RemotePath | None:
 
 
 def is_name(part: str) -> bool:
-    """Returns whether a part of a key can be the name of a local file."""
     return (
         part not in ("", ".", "..")
         and "\0" not in part
@@ -219,7 +218,6 @@ def display(path: PurePath | str) -> str:
 
 
 def files_root() -> str:
-    """Returns the folder of all mirrors, with a trailing separator."""
     return _roots()[0]
 
 

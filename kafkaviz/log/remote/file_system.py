@@ -313,7 +313,6 @@ def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _H
 
 
 def _open(remote: RemotePath) -> _Handle:
-    """Opens an object; one that was opened recently is reused."""
     file_system = _file_system(remote)
     now_s = time.monotonic()
     with _LOCK:
@@ -333,13 +332,11 @@ def _open(remote: RemotePath) -> _Handle:
 
 
 def object_time(remote: RemotePath) -> RequestTime | None:
-    """Returns the requests so far for an object, or None."""
     with _LOCK:
         return _OBJECT_TIMES.get(remote)
 
 
 def store_time(store: Store) -> RequestTime | None:
-    """Returns the requests so far for all objects of a store, or None."""
     with _LOCK:
         return _STORE_TIMES.get(store)
 

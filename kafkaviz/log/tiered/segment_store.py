@@ -89,7 +89,6 @@ class RemoteSegmentFiles:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether only its broker can read its bytes."""
         return self.manifest is not None and self.manifest.is_encrypted
 
     @property

@@ -612,7 +612,6 @@ def _identity(store: Path, local: Path | None) -> str:
 
 
 def _home_of(path: Path) -> Path | None:
-    """Returns the parent folder of the view that a path is or is in, or None."""
     views = address.views_root()
     name, _, _ = str(path).removeprefix(views).partition("/")
     if not name or not str(path).startswith(views):

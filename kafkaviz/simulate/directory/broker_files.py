@@ -67,7 +67,6 @@ class Ids:
 
 
 def own_files(state: BrokerState) -> Iterator[FileView]:
-    """Yields the files directly in the broker directory."""
     release = state.release
     ids = Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
@@ -94,7 +93,6 @@ def own_files(state: BrokerState) -> Iterator[FileView]:
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[FileView]:
-    """Yields partition.metadata if the release has it."""
     if versions.TOPIC_IDS.applies_to(release):
         yield in_memory(
             names.PARTITION_METADATA,

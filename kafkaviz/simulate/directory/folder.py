@@ -297,7 +297,6 @@ class DiskLogs:
         )
 
     def names(self) -> set[str]:
-        """Returns the names of the files written so far."""
         return {self._path(base_offset).name for base_offset in self._sizes}
 
     def close(self) -> None:
@@ -338,7 +337,6 @@ def write(files: Iterable[FileView], folder: Path, existing_names: Container[str
 
 
 def _copy(file: FileView, path: Path) -> None:
-    """Copies the bytes of a file, with holes instead of zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
     # open an existing file without truncating it, so that no reader finds it empty
     with file.open_reader() as read, open(path, "r+b" if path.exists() else "xb") as out:

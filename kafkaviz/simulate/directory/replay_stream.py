@@ -109,7 +109,6 @@ def count_valid(chunk: AppendChunk) -> int:
 
 
 def start_offset(log: StoredLog) -> int:
-    """Returns the base offset of the first segment, at which the replayed log begins."""
     return min((name.base_offset for name, _ in _named_logs(log)), default=0)
 
 
@@ -178,7 +177,6 @@ def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
-    """Fills in the kind of each marker, for readers without the bytes."""
     for row in np.flatnonzero(batch.is_control(rows) & (rows["record_count"] > 0)).tolist():
         try:
             rows["marker"][row] = min(marker(read, rows[row], row).kind, np.iinfo(np.int8).max)

@@ -126,7 +126,6 @@ class Simulated:
         return staging.out
 
     def archive(self) -> bytes:
-        """Returns the broker directory as the bytes of a .tar.gz."""
         return folder.archive(self.files, _partition(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
@@ -366,7 +365,6 @@ class Run:
         self.now_ms = max(self.now_ms, until_ms)
 
     def end(self, *, clean: bool = True) -> Simulated:
-        """Stops or crashes the broker and returns the result."""
         if clean:
             self.log.close(self.now_ms)
         return self.result(clean=clean)
@@ -490,7 +488,6 @@ def _partition(directory: str) -> names.PartitionName:
 
 
 def digest(file: FileView) -> str:
-    """Returns the SHA-256 of a file in hexadecimal."""
     sha256 = hashlib.sha256()
     buffer = np.empty(DIGEST_BYTES, np.uint8)
     position = 0

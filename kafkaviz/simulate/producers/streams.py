@@ -144,7 +144,6 @@ def chunks(
 
 
 def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
-    """Raises KafkavizError if the release does not know such batches."""
     what, feature = (
         (message("errors.zstd_batch"), versions.ZSTD)
         if phase.codec == "zstd"
@@ -178,7 +177,6 @@ def _ensure_time(end_ns: int, where: Message) -> None:
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the state before the first phase: STATE, and one row of PRODUCER per producer."""
     state = np.zeros(1, STATE)
     state["seed"] = seed_stream(workload.seed if seed is None else seed)
     state["next_offset"] = workload.start_offset
@@ -203,7 +201,6 @@ def _phase_chunks(
     payload: bool,
     batches_per_chunk: int,
 ) -> Iterator[AppendChunk]:
-    """Yields the chunks of one phase, then moves the clock to its end."""
     write = payload or phase.codec != "none"
     is_over = False
     row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
@@ -223,7 +220,6 @@ def _phase_chunks(
 
 
 def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
-    """Moves the clock to the end of a phase if its duration ended it."""
     is_time_up = (
         state["phase_records"][0] < plan["most_records"][0]
         and state["phase_bytes"][0] < plan["most_bytes"][0]
@@ -273,7 +269,6 @@ def _arrive_together(rows: np.ndarray) -> None:
 
 
 def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool) -> AppendChunk:
-    """Returns a chunk of generated rows, and adds the headers to their bytes."""
     if codec_name != "none":
         data = _compress(rows, data.data, codec_name)
     if not payload:
@@ -384,7 +379,6 @@ def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> 
 
 
 def _tables(phase: Phase) -> np.ndarray:
-    """Returns one table per random number, in the order of the generator's constants."""
     nothing = Spread(mean=0)
     keys = phase.keys
     return np.stack(
@@ -441,7 +435,6 @@ def _text() -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _random() -> np.ndarray:
-    """Returns a pool of bytes that no codec can compress."""
     return _freeze(
         np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(
             np.uint8

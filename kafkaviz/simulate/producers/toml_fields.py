@@ -237,7 +237,6 @@ def duration(least_ms: int = 0) -> ValueCodec:
 
 
 def duration_text(ms: int) -> str:
-    """Returns a duration in the largest unit that gives an integer: 90min, 7d."""
     unit = next(
         unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
     )
@@ -260,7 +259,6 @@ def moment() -> ValueCodec:
 
 
 def moment_text(ms: int) -> str:
-    """Returns milliseconds since 1970 as a TOML time."""
     return (
         (EPOCH + timedelta(milliseconds=ms))
         .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")

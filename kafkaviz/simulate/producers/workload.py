@@ -317,7 +317,6 @@ def preset(name: str, version: str | None = None, overrides: Iterable[str] = ())
 
 
 def preset_text(name: str) -> str:
-    """Returns the file of a preset, with its comments."""
     if name not in PRESETS:
         raise KafkavizError(
             message("errors.no_such_preset", name=value_text(name), names=tuple(PRESETS))
@@ -343,7 +342,6 @@ def toml_parser_problem(fault: Exception) -> Message:
 
 
 def _parser_sentence(text: str) -> Message:
-    """Returns the message for a fault of tomllib, which is identified by its English text."""
     return find_message("toml_parser", text) or verbatim(text)
 
 

@@ -48,7 +48,6 @@ class BatchCheck:
         return valid_count, ""
 
     def _find_invalid(self, batches: np.ndarray) -> np.ndarray:
-        """Returns which batches are invalid, of neighbouring batches or one large batch."""
         start = int(batches["position"][0])
         size_bytes = int(batches["size_bytes"].sum())
         is_small = _too_small(batches)

@@ -305,7 +305,6 @@ class _Run:
         return indexed_count, offset_entries, time_entries, fault
 
     def _finish(self) -> None:
-        """Adds the last entry of the time index, which may use the reserved slot."""
         state = self._state[0]
         if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
             self._broker_exception = self._exception(TIME_BACKWARDS, None)
@@ -319,7 +318,6 @@ class _Run:
             )
 
     def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
-        """Returns Kafka's exception for a fault of the indexes."""
         state = self._state[0]
         if fault == OFFSET_FULL:
             return BrokerException(

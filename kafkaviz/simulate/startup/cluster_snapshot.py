@@ -55,7 +55,6 @@ class SnapshotFault(NamedTuple):
 
 
 def newest(file_names: Iterator[str]) -> str | None:
-    """Returns the name of the newest finished snapshot, or None."""
     parsed_names = ((names.parse_file(name), name) for name in file_names)
     snapshots = [
         ((parsed_name.base_offset, parsed_name.epoch), name)
@@ -124,7 +123,6 @@ def _is_in_log(
 
 
 def find_fault(file: FileView) -> SnapshotFault | None:
-    """Returns the fault at which the start ends in a snapshot, or None."""
     with file.open_reader() as read:
         walk = Walk(read, 0, file.size_bytes)
         for batches in walk:

@@ -116,7 +116,6 @@ def rebuild(
 
 
 def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
-    """Returns the transactions that are open at a base offset: first offset by producer id."""
     named_files = directory.named_files()
     state = ProducerState(
         SnapshotFiles(

@@ -20,7 +20,6 @@ SNAPSHOT_DELETED = ".checkpoint.deleted"  # KRaft deletes these files itself
 
 
 def delete_unfinished(directory: LoadedDirectory) -> None:
-    """Deletes unfinished files, and files marked as deleted."""
     cleaned = dict(directory.files_with_suffix("cleaned"))
     least = min(cleaned.values(), default=None)
     for name in list(directory.files):

@@ -43,7 +43,6 @@ class StartDirectory:
 def directory_steps(
     directories: Sequence[StartDirectory], behaviour: ReleaseBehaviour
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps at which the directories' own files end a start or take one offline."""
     own_steps = {
         directory.path: tuple(
             replace(step, log_directory=directory.path)
@@ -78,7 +77,6 @@ def _is_read(step: StartupStep, directory: StartDirectory) -> bool:
 
 
 def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
-    """Yields the steps that follow from the meta.properties of all directories together."""
     properties, faults, empty = _read_properties(directories)
     if not properties:
         yield _fail(

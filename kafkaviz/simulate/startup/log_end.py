@@ -123,7 +123,6 @@ def _found_position(index: FileView, relative_offset: int) -> int:
 
 
 def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:
-    """Ends the load if the headers ended at an impossible batch length."""
     if end.reason != "bad-length":
         return
     length = np.empty(LENGTH_BYTES, np.uint8)

@@ -140,15 +140,12 @@ class LogLoader:
         }
 
     def snapshots(self) -> list[int]:
-        """Returns the offsets of the producer snapshots that `run` would leave."""
         return sorted(self._snapshots.contents)
 
     def written_snapshots(self) -> set[int]:
-        """Returns the offsets of the producer snapshots that `run` would write."""
         return set(self._snapshots.written_offsets)
 
     def leader_epochs(self) -> list[Epoch]:
-        """Returns the content of leader-epoch-checkpoint after `run`."""
         return list(self._epochs.entries)
 
     def log_start_offset(self) -> int | None:
@@ -287,7 +284,6 @@ class LogLoader:
             )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
-        """Runs a phase of the load, and repeats it after each split of a segment."""
         for _ in range(ROUNDS):
             try:
                 phase()
@@ -450,7 +446,6 @@ class LogLoader:
     def _fail_full_index(
         self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
     ) -> NoReturn:
-        """Ends the load at the first entry that does not fit into its index."""
         is_time = "time index" in exception.message
         entries, kind = (
             (recovered_segment.time_entries, "timeindex")

@@ -31,7 +31,6 @@ _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 
 
 def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
-    """Returns Kafka's exception for reading leader-epoch-checkpoint, or None."""
     try:
         checkpoint.parse_leader_epochs(data)
     except checkpoint.UncaughtRefusal as refusal:

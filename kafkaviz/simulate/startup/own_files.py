@@ -60,7 +60,6 @@ class OwnFiles:
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
-    """Returns the steps at which these files end a start, or take the directory offline."""
     is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or files.has_metadata_log
     steps = list(_properties(files.meta_properties, is_kraft=is_kraft))
     if (
@@ -90,7 +89,6 @@ def _marker() -> StartupStep:
 
 
 def properties_fault(data: bytes) -> Message | None:
-    """Returns why MetaProperties refuses a meta.properties, or None."""
     try:
         return _fault_in(checkpoint.parse_properties(data))
     except CorruptBytes as fault:

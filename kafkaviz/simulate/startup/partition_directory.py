@@ -39,11 +39,9 @@ class LoadedDirectory:
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
-        """Returns a segment's file in use, or None."""
         return self.files.get(f"{file_stem(base)}.{kind}")
 
     def require_file(self, base: int, kind: str) -> FileView:
-        """Returns a segment's file in use, which must exist."""
         return self.files[f"{file_stem(base)}.{kind}"]
 
     def path(self, base: int) -> str:
@@ -72,7 +70,6 @@ class LoadedDirectory:
         ]
 
     def snapshot_files(self) -> dict[int, FileView]:
-        """Returns the producer snapshots by the offset that Kafka reads from their names."""
         snapshots: dict[int, FileView] = {}
         for name, file in sorted(self.files.items()):
             offset = leading_number(name)
@@ -143,13 +140,11 @@ class LoadedDirectory:
         )
 
     def delete_segment(self, base: int, cause: str, why: Message) -> None:
-        """Deletes the existing files of a segment."""
         for kind in KINDS:
             if self.get(base, kind):
                 self.delete(f"{file_stem(base)}.{kind}", cause, why)
 
     def cut(self, base: int, valid_bytes: int, why: Message, cause: str = "tail") -> None:
-        """Cuts a .log to its valid bytes, if it is longer."""
         log = self.require_file(base, "log")
         if valid_bytes < log.size_bytes:
             self.files[log.name] = log.part(log.name, 0, valid_bytes)
@@ -227,7 +222,6 @@ class LoadedDirectory:
 
 
 def leading_number(name: str) -> int | None:
-    """Returns the offset that Kafka reads from a file's name, or None."""
     try:
         return names.parse_offset(name)
     except ValueError:

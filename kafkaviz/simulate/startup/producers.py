@@ -39,7 +39,6 @@ class SnapshotFiles:
     folders: frozenset[int] = frozenset()  # offsets of folders that are named like a snapshot
 
     def delete(self, offset: int, why: Message) -> None:
-        """Deletes a file if it exists."""
         if self.contents.pop(offset, None) is not None:
             self.deletion_reasons[offset] = why
             self.written_offsets.discard(offset)

@@ -23,7 +23,6 @@ Cut = tuple[int, int]  # base offset and position of a part
 def split(
     directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> list[int]:
-    """Replaces a segment by several, and returns their base offsets."""
     log = directory.require_file(base, "log")
     if (
         find_end_offset(directory, log, directory.get(base, "index"), base, behaviour) - 1 - base

@@ -289,7 +289,6 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
 def find_roll_cause(
     state: np.record, limit: np.record, size_bytes: int, max_ms: int, now_ms: int, relative: int
 ) -> int:
-    """Returns the cause for which an append starts a new segment, or 0."""
     wait_ms = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
     return should_roll(
         state.log_bytes,
@@ -309,7 +308,6 @@ def find_roll_cause(
 def find_refusal(
     rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
 ) -> int:
-    """Returns why Kafka refuses an append, or 0."""
     last_offset = -1
     is_ordered = True
     for row_number in range(start, end):

@@ -58,7 +58,6 @@ class IndexFile:
 
     @property
     def slots(self) -> int:
-        """The number of entries that fit into the file."""
         return self.file_bytes // self.dtype.itemsize
 
     def open(self, most_bytes: int) -> None:
@@ -82,7 +81,6 @@ class IndexFile:
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
-        """Cuts the file, or extends it with zeros."""
         self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
         self._used_slots = min(self._used_slots, self.slots)
         self._slots = self._slots[: max(self._used_slots, self.count)]
@@ -370,7 +368,6 @@ class OpenSegment:
 
 
 def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
-    """Returns the rows of the append that starts at this row."""
     number = rows["append"][start]
     end = start + 1
     while end < len(rows) and rows["append"][end] == number:

@@ -63,7 +63,6 @@ class RefusedAppend:
 
     @property
     def counters(self) -> np.void:
-        """The state of the segment, a row of append_loop.STATE."""
         return self.segment.counters[0]
 
 

@@ -548,7 +548,6 @@ class UnifiedLog:
             self.logs.cut(base_offset, file.size_bytes)
 
     def stored_log(self, recovery_point: int = 0) -> StoredLog:
-        """Returns the partition directory in its current state on disk."""
         files = []
         for segment in self.segments:
             stem = file_stem(segment.base_offset)
