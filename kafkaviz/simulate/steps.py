@@ -75,8 +75,8 @@ class StartupStep:
             directory is left. Any other exception ends the broker. False for other actions.
     """
 
-    partition: str | None
-    segment: int | None
+    partition: str | None = None
+    segment: int | None = None
     action: str
     cause: str
     why: Message

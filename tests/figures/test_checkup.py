@@ -5,7 +5,8 @@ import pytest
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.figures.health import checkup
 from kafkaviz.messages import message
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
 TORN = StartupStep(

@@ -3,7 +3,8 @@
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.figures.health import checkup_tables as tables
 from kafkaviz.messages import message, verbatim
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 
 DAY_MS = 86_400_000
 SO = verbatim("so")

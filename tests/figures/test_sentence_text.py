@@ -12,8 +12,8 @@ from kafkaviz.analysis.findings.finding import CODES, Evidence, finding
 from kafkaviz.figures.health import checkup
 from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
-from kafkaviz.simulate.steps import CAUSES
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 OTHERS = [code for code in messages.LANGUAGES if code != messages.ENGLISH]
 ENGLISH = re.compile(r"[A-Za-z]{3,} [a-z]{2,} [a-z]{2,}")  # a sentence, or part of one

@@ -43,7 +43,7 @@ from kafkaviz.format.deep_scan import DeepScan, ScanChunk
 from kafkaviz.format.walk import Walk, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
-from kafkaviz.simulate.startup.restart import restart
+from kafkaviz.simulate.startup.restart import join_steps, steps_of
 from kafkaviz.simulate.steps import StoredLog
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
@@ -337,8 +337,10 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         )
         for directory, files in grouped.items()
     ]
-    forecast = restart(
-        logs, clean=draw.random() < 0.3, behaviour=release_behaviour(draw.choice(RELEASES))
+    clean, behaviour = draw.random() < 0.3, release_behaviour(draw.choice(RELEASES))
+    forecast = join_steps(
+        [(log.directory, steps_of(log, clean=clean, behaviour=behaviour)) for log in logs],
+        clean=clean,
     )
     for step in forecast.steps:
         f"{step.why}{step.error}{step.way_out}".encode()

@@ -15,7 +15,8 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import read_image
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 
 Action = Callable[[Path, StartupStep], None]
 

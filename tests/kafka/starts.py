@@ -25,8 +25,8 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import names
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
-from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
 from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA

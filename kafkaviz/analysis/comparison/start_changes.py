@@ -26,7 +26,8 @@ from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import file_stem
 
 INDEX_KINDS = ("index", "timeindex", "txnindex")

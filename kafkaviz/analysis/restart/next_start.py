@@ -22,14 +22,8 @@ from kafkaviz.simulate.startup import offset_checkpoints
 from kafkaviz.simulate.startup.log_directories import StartDirectory, directory_steps
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles
-from kafkaviz.simulate.startup.restart import (
-    Restart,
-    StartupStep,
-    is_metadata,
-    join_steps,
-    steps_of,
-)
-from kafkaviz.simulate.steps import StoredLog
+from kafkaviz.simulate.startup.restart import Restart, is_metadata, join_steps, steps_of
+from kafkaviz.simulate.steps import StartupStep, StoredLog
 from kafkaviz.versions import Release
 
 __all__ = [
@@ -207,8 +201,6 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
     if not settings.misses_metadata_log or has_voters or not is_alone:
         return
     yield StartupStep(
-        partition=None,
-        segment=None,
         action="fail",
         cause="metadata-log-missing",
         why=message("start.no_controller", name=DIRECTORY),
@@ -421,7 +413,6 @@ def _refuse_level(
     newer = versions.text(first_release) if first_release else str(level)
     return StartupStep(
         partition=DIRECTORY,
-        segment=None,
         action="fail",
         cause="metadata-version",
         why=message("start.metadata_version", level=level, release=versions.text(release)),
@@ -473,7 +464,6 @@ def _promotion_steps(
     why = message("start.becomes_current", name=successor.label)
     becomes_current = StartupStep(
         partition=successor.directory,
-        segment=None,
         action="keep",
         cause="becomes-current",
         why=why,
@@ -486,7 +476,6 @@ def _promotion_steps(
     why = message("start.replaced_by_future", name=successor.directory)
     replaced = StartupStep(
         partition=replica.directory,
-        segment=None,
         action="delete",
         cause="replaced-by-future",
         why=why,
@@ -498,7 +487,6 @@ def _promotion_steps(
 def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
     step = StartupStep(
         partition=name,
-        segment=None,
         action="create",
         cause="replica-created",
         why=message("start.replica_created"),

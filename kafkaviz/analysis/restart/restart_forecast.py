@@ -7,8 +7,8 @@ cut_bytes=1021, rebuilt_segments=24, ...)`.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafkaviz.simulate.startup.restart import Restart, StartupStep, is_stray_for_sure
-from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
+from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 
 @dataclass(frozen=True, kw_only=True)

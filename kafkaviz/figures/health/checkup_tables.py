@@ -18,8 +18,8 @@ from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
-from kafkaviz.simulate.steps import CAUSES
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
 MAX_ROWS = 300  # rows of a table that are sent to the browser

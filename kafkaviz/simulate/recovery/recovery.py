@@ -158,58 +158,48 @@ def recover(
         open_transactions: the first offset of each transaction that is open at the base offset, by
             producer id.
     """
-    epochs = LeaderEpochs(leader_epochs)
-    transactions = OpenTransactions(open_transactions)
     run = _Run(
-        read,
-        size_bytes,
-        base_offset,
+        read=read,
+        size_bytes=size_bytes,
+        base_offset=base_offset,
         config=config,
         behaviour=behaviour,
         stem=stem,
         modified_ms=modified_ms,
-        leader_epochs=epochs,
-        transactions=transactions,
+        epochs=LeaderEpochs(leader_epochs),
+        transactions=OpenTransactions(open_transactions),
     )
     return run.result()
 
 
+@dataclass(kw_only=True)
 class _Run:
-    def __init__(
-        self,
-        read: ReadInto,
-        size_bytes: int,
-        base_offset: int,
-        *,
-        config: IndexConfig,
-        behaviour: ReleaseBehaviour,
-        stem: str,
-        modified_ms: int,
-        leader_epochs: LeaderEpochs,
-        transactions: OpenTransactions,
-    ) -> None:
-        self._read = read
-        self._size_bytes = size_bytes
-        self._base_offset = base_offset
-        self._config = config
-        self._behaviour = behaviour
-        self._stem = stem
-        self._modified_ms = modified_ms
-        self._epochs = leader_epochs
-        self._transactions = transactions
+    """One recovery, with the same fields as the arguments of `recover`."""
+
+    read: ReadInto
+    size_bytes: int
+    base_offset: int
+    config: IndexConfig
+    behaviour: ReleaseBehaviour
+    stem: str
+    modified_ms: int
+    epochs: LeaderEpochs
+    transactions: OpenTransactions
+
+    def __post_init__(self) -> None:
         self._state = np.zeros(1, STATE)
         self._state["max_timestamp_ms"] = self._state["max_timestamp_offset"] = UNKNOWN
         self._offset_parts = [np.empty(0, offset_index.ENTRY)]
         self._time_parts = [np.empty(0, time_index.ENTRY)]
         self._valid_bytes = 0
-        self._next_offset = base_offset
+        self._next_offset = self.base_offset
         self._producers_end: int | None = None
         self._broker_exception: BrokerException | None = None
         self._stop_reason = ""
 
     def result(self) -> RecoveredSegment:
-        batch_check = BatchCheck(self._read)
-        walk = Walk(self._read, 0, self._size_bytes)
+        batch_check = BatchCheck(self.read)
+        walk = Walk(self.read, 0, self.size_bytes)
         for batches in walk:
             valid_count, fault = batch_check.count_valid(batches)
             self._take(batches[:valid_count])
@@ -221,29 +211,29 @@ class _Run:
             self._finish()
         state = self._state[0]
         return RecoveredSegment(
-            base_offset=self._base_offset,
-            config=self._config,
-            size_bytes=self._size_bytes,
+            base_offset=self.base_offset,
+            config=self.config,
+            size_bytes=self.size_bytes,
             valid_bytes=self._valid_bytes,
             stop_reason=self._stop_reason,
             offset_entries=np.concatenate(self._offset_parts),
             time_entries=np.concatenate(self._time_parts),
-            aborted=self._transactions.aborted(),
+            aborted=self.transactions.aborted(),
             max_timestamp_ms=int(state["max_timestamp_ms"]),
             max_timestamp_offset=int(state["max_timestamp_offset"]),
             next_offset=self._next_offset,
             producers_end_offset=self._producers_end,
-            leader_epochs=tuple(self._epochs.entries),
-            open_transactions=self._transactions.open(),
+            leader_epochs=tuple(self.epochs.entries),
+            open_transactions=self.transactions.open(),
             exception=self._broker_exception,
-            close_trims=self._behaviour.close_trims,
+            close_trims=self.behaviour.close_trims,
         )
 
     def _take(self, batches: np.ndarray) -> None:
         state_before = self._state.copy()
         indexed_count, offset_entries, time_entries, fault = self._index_batches(batches)
         try:
-            self._transactions.take(self._read, batches[:indexed_count], self._stem)
+            self.transactions.take(self.read, batches[:indexed_count], self.stem)
         # Kafka reaches this batch before any fault of the indexes: index only the batches up to it
         except TransactionFault as transaction_fault:
             self._state = state_before
@@ -268,7 +258,7 @@ class _Run:
                 batches["magic"][:indexed_count] >= batch.MAGIC_2
             ]
             self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
-            self._epochs.take(batches[:indexed_count])
+            self.epochs.take(batches[:indexed_count])
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """Takes batches into the indexes.
@@ -276,9 +266,9 @@ class _Run:
         Returns:
             The number of batches taken, the new entries of both indexes, and the fault or 0.
         """
-        has_first_offset_keys = self._behaviour.first_offset_keys
+        has_first_offset_keys = self.behaviour.first_offset_keys
         key = (
-            resolve_first_offsets(self._read, batches)["base_offset"]
+            resolve_first_offsets(self.read, batches)["base_offset"]
             if has_first_offset_keys
             else batches["last_offset"]
         )
@@ -287,12 +277,12 @@ class _Run:
             np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))
         ]
         limits = (
-            self._base_offset,
-            self._config.index_interval_bytes,
-            self._config.offset_slots,
-            self._config.usable_time_slots,
+            self.base_offset,
+            self.config.index_interval_bytes,
+            self.config.offset_slots,
+            self.config.usable_time_slots,
         )
-        checks_range = versions.OFFSET_RANGE_CHECKED.applies_to(self._behaviour.release)
+        checks_range = versions.OFFSET_RANGE_CHECKED.applies_to(self.behaviour.release)
         indexed_count, new_offsets, new_times, fault = _index(
             *columns, *limits, checks_range, self._state, keys, positions, times, offsets
         )
@@ -313,7 +303,7 @@ class _Run:
         ):
             self._time_parts.append(
                 _time_entry(
-                    state["max_timestamp_ms"], state["max_timestamp_offset"] - self._base_offset
+                    state["max_timestamp_ms"], state["max_timestamp_offset"] - self.base_offset
                 )
             )
 
@@ -331,8 +321,8 @@ class _Run:
             )
         if fault == OVERFLOW:
             segment = (
-                f"LogSegment(baseOffset={self._base_offset}, size={self._size_bytes}, "
-                f"lastModifiedTime={self._modified_ms}, "
+                f"LogSegment(baseOffset={self.base_offset}, size={self.size_bytes}, "
+                f"lastModifiedTime={self.modified_ms}, "
             )
             segment += f"largestRecordTimestamp={state['max_timestamp_ms']})"
             return BrokerException(
@@ -345,14 +335,14 @@ class _Run:
         )
         if fault == OFFSET_BACKWARDS:
             last = state["last_key"]
-            file = f"{self._stem}.index"
+            file = f"{self.stem}.index"
             return BrokerException(
                 INVALID_OFFSET,
                 words.format(last_offset, "position", state["offset_entries"], last, file),
             )
         offset = f"({state['max_timestamp_offset']})"
         last = state["last_time_offset"]
-        file = f"{self._stem}.timeindex"
+        file = f"{self.stem}.timeindex"
         return BrokerException(
             INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file)
         )

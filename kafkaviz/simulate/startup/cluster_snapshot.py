@@ -258,7 +258,6 @@ def _fail(
 ) -> StartupStep:
     return StartupStep(
         partition=log.directory,
-        segment=None,
         action="fail",
         cause="snapshot-corrupt",
         why=why,

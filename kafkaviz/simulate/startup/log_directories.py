@@ -232,7 +232,6 @@ def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[
         )
         yield StartupStep(
             partition=names.METADATA_DIRECTORY,
-            segment=None,
             action="fail",
             cause="metadata-log-elsewhere",
             why=message("start.metadata_log_elsewhere", path=directory.path, main=main.path),
@@ -244,8 +243,6 @@ def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[
 
 def _fail(path: str, why: Message, error: BrokerException, way_out: Message) -> StartupStep:
     return StartupStep(
-        partition=None,
-        segment=None,
         action="fail",
         cause="meta-properties",
         why=why,

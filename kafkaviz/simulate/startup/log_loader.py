@@ -601,7 +601,6 @@ class LogLoader:
             )
             step = StartupStep(
                 partition=self._log.directory,
-                segment=None,
                 action="rebuild",
                 cause="producer-state",
                 why=message(written_key, offset=offset),

@@ -91,8 +91,6 @@ def steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[Star
             exception = BrokerException(*refusal.exception)
             key = "start.cannot_be_read"
         yield StartupStep(
-            partition=None,
-            segment=None,
             action="fail",
             cause="checkpoint-bad",
             why=message(key, file=name, problem=refusal.what),

@@ -338,8 +338,6 @@ def _fail(
 ) -> StartupStep:
     error = str(exception) if exception else None
     return StartupStep(
-        partition=None,
-        segment=None,
         action="fail",
         cause=cause,
         why=why,

@@ -10,6 +10,7 @@ partition orders-0 has recovery point 200 and segments 0, 150 and 300, and 150 e
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
@@ -21,9 +22,7 @@ from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot, metadata_files, offset_checkpoints
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.startup.metadata_files import STORAGE
-from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep, StoredLog
-
-__all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart", "steps_of"]
+from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog
 
 INCONSISTENT_TOPIC_ID = "org.apache.kafka.common.errors.InconsistentTopicIdException"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
@@ -70,43 +69,6 @@ class Restart:
         return tuple(step for step in self.steps if step.partition == partition)
 
 
-def restart(
-    logs: Iterable[StoredLog],
-    *,
-    clean: bool,
-    behaviour: ReleaseBehaviour = NEWEST,
-    strange_names: Iterable[str] = (),
-    on_recovered: RecoveryCallback | None = None,
-    own_steps: Iterable[StartupStep] = (),
-) -> Restart:
-    """Returns the steps of a start on these partition directories, the metadata log first.
-
-    One log is in memory at a time, within the bounds of recovery.recover.
-
-    Args:
-        clean: whether the marker of a clean stop exists.
-        strange_names: directories whose names are not a topic-partition's.
-        on_recovered: called with directory, base offset and RecoveredSegment of each recovered
-            segment.
-        own_steps: the result of own_files.own_steps.
-    """
-    logs = sorted(logs, key=lambda log: not is_metadata(log.directory))
-    refused_names = list(strange_names)
-    loaded_logs = [log for log in logs if is_metadata(log.directory) or not refused_names]
-    return join_steps(
-        [
-            (
-                log.directory,
-                steps_of(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered),
-            )
-            for log in loaded_logs
-        ],
-        clean=clean,
-        strange_names=refused_names,
-        own_steps=own_steps,
-    )
-
-
 def steps_of(
     log: StoredLog,
     *,
@@ -119,7 +81,7 @@ def steps_of(
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
     if log.config.is_known:
-        return tuple(steps)
+        return steps
     return tuple(
         replace(step, size_bytes=None) if step.action == "rebuild" else step for step in steps
     )
@@ -156,39 +118,23 @@ def join_steps(
         for step in own_steps
         if step.cause == "meta-properties" and step.takes_directory_offline
     }
-    ordered_steps = sorted(
-        (
-            (path, log_steps)
-            for path, log_steps in steps
-            if len(log_directories) < 2 or log_directory_of(path) not in unopened
-        ),
-        key=lambda item: not is_metadata(item[0]),
-    )
-    refusals = [_refuse_name(name) for name in strange_names]
-    all_steps = [
-        *own_steps,
-        *(
-            step
-            for directory, log_steps in ordered_steps
-            if is_metadata(directory)
-            for step in log_steps
-        ),
-        *refusals,
+    loaded_logs = [
+        (path, log_steps)
+        for path, log_steps in steps
+        if len(log_directories) < 2 or log_directory_of(path) not in unopened
     ]
+    metadata_logs = [log for log in loaded_logs if is_metadata(log[0])]
+    other_logs = [log for log in loaded_logs if not is_metadata(log[0])]
+    refusals = [_refuse_name(name) for name in strange_names]
+    all_steps = [*own_steps, *(step for _, log_steps in metadata_logs for step in log_steps)]
+    all_steps += refusals
     if not refusals:
-        other_logs = [
-            (directory, log_steps)
-            for directory, log_steps in ordered_steps
-            if not is_metadata(directory)
-        ]
         all_steps += [step for _, log_steps in other_logs for step in log_steps]
         all_steps += _find_duplicates(
-            directory
-            for directory, log_steps in other_logs
-            if not any(map(is_stray_for_sure, log_steps))
+            path for path, log_steps in other_logs if not any(map(is_stray_for_sure, log_steps))
         )
     if _starts(all_steps, log_directories, metadata_directory):
-        all_steps += _end_in_offline(all_steps, ordered_steps)
+        all_steps += _end_in_offline(all_steps, [*metadata_logs, *other_logs])
     shown_steps = tuple(step for step in all_steps if step.cause != "unstable-offset")
     starts = _starts(shown_steps, log_directories, metadata_directory)
     return Restart(clean, starts, shown_steps)
@@ -263,7 +209,6 @@ def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> Startup
         why = message("start.ends_if_loaded_later", why=why, name=name, other=failure.partition)
     return StartupStep(
         partition=name,
-        segment=None,
         action="fail",
         cause="directory-offline",
         why=why,
@@ -324,7 +269,6 @@ def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
     )
     yield StartupStep(
         partition=log.directory,
-        segment=None,
         action="fail",
         cause="partition-metadata-bad",
         why=message("start.metadata_log_of_other_topic", id=topic_id),
@@ -340,58 +284,30 @@ def _log_steps(
     clean: bool,
     behaviour: ReleaseBehaviour,
     on_recovered: RecoveryCallback | None,
-) -> list[StartupStep]:
+) -> tuple[StartupStep, ...]:
     name = names.parse_directory(log.directory)
-    loader = LogLoader(log, clean=clean, behaviour=behaviour, why=None, on_recovered=on_recovered)
+    keep = partial(StartupStep, partition=log.directory, action="keep")
+    loader = LogLoader(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
     steps = loader.run()
-    if loader.has_unstable_offset:
-        steps = (*steps, _unstable_offset(log.directory))
+    failures = tuple(step for step in steps if step.action == "fail")
+    if loader.has_unstable_offset:  # join_steps needs to know it
+        steps = (*steps, keep(cause="unstable-offset", why=CAUSES["unstable-offset"]))
     if name and name.state == "delete":
-        size_bytes = sum(file.size_bytes for file in log.files)
-        why = message("start.topic_deleted")
         deletion = StartupStep(
             partition=log.directory,
-            segment=None,
             action="delete",
             cause="directory-deleted",
-            why=why,
-            size_bytes=size_bytes,
+            why=message("start.topic_deleted"),
+            size_bytes=sum(file.size_bytes for file in log.files),
         )
-        return [*(step for step in steps if step.action == "fail"), deletion]
+        return (*failures, deletion)
     if name and name.state == "stray":
-        why = message("start.foreign_replica")
-        return [
-            *steps,
-            StartupStep(
-                partition=log.directory,
-                segment=None,
-                action="keep",
-                cause="directory-stray",
-                why=why,
-            ),
-        ]
-    if log.stray_reason and not any(step.action == "fail" for step in steps):
+        return (*steps, keep(cause="directory-stray", why=message("start.foreign_replica")))
+    if log.stray_reason and not failures:
         is_sure = log.stray_reason.key != "stray.no_cluster_metadata"
         key = "start.becomes_stray" if is_sure else "start.may_become_stray"
-        why = message(key, because=log.stray_reason)
-        return [
-            *steps,
-            StartupStep(
-                partition=log.directory, segment=None, action="keep", cause="becomes-stray", why=why
-            ),
-        ]
-    return list(steps)
-
-
-def _unstable_offset(directory: str) -> StartupStep:
-    """Returns a step that tells join_steps that the load reads a first unstable offset."""
-    return StartupStep(
-        partition=directory,
-        segment=None,
-        action="keep",
-        cause="unstable-offset",
-        why=CAUSES["unstable-offset"],
-    )
+        return (*steps, keep(cause="becomes-stray", why=message(key, because=log.stray_reason)))
+    return steps
 
 
 def _refuse_name(path: str) -> StartupStep:
@@ -409,7 +325,6 @@ def _refuse_name(path: str) -> StartupStep:
     way_out = message("way_out.move_directory_away", name=name)
     return StartupStep(
         partition=name,
-        segment=None,
         action="fail",
         cause="directory-name",
         why=why,
@@ -468,7 +383,6 @@ def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> S
         way_out = message("way_out.move_one_replica_away")
     return StartupStep(
         partition=name,
-        segment=None,
         action="fail",
         cause="directory-twice",
         why=why,

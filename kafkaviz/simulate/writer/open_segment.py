@@ -9,7 +9,6 @@ As LogSegment of Kafka 2.4 to 4.4.0.
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 
@@ -21,12 +20,12 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.roll_reason import (
-    CAUSES,
     OFFSET_FULL,
     SIZE,
     TIME,
-    RollCause,
     RollReason,
+    roll_reason,
+    waited_ms,
 )
 
 
@@ -343,28 +342,20 @@ class OpenSegment:
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
         state = self.counters[0]
-        limit = limits[0]
-        cause = cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
-        match cause:
-            case RollCause.SIZE:
-                value = state["log_bytes"]
-                most = limit["segment_bytes"]
-            case RollCause.TIME:
-                value = append["max_timestamp_ms"].max() - state["reference_ms"]
-                if state["reference_ms"] < 0:
-                    value = append["now_ms"][0] - state["created_ms"]
-                most = limit["most_segment_ms"] - state["jitter_ms"]
-            case RollCause.OFFSET_INDEX_FULL:
-                value = state["offset_entries"]
-                most = state["offset_slots"]
-            case RollCause.TIME_INDEX_FULL:
-                value = state["time_entries"]
-                most = state["time_slots"]
-            case RollCause.OFFSET_OVERFLOW:
-                value = append["last_offset"][-1] - self.base_offset
-                most = offset_index.MAX_RELATIVE_OFFSET
-        return RollReason(cause, int(value), int(most), int(append["size_bytes"].sum()))
+        return roll_reason(
+            number,
+            state,
+            limits[0],
+            waited_ms=waited_ms(
+                int(state["reference_ms"]),
+                int(append["max_timestamp_ms"].max()),
+                int(append["now_ms"][0]),
+                int(state["created_ms"]),
+            ),
+            relative_offset=int(append["last_offset"][-1]) - self.base_offset,
+            incoming_bytes=int(append["size_bytes"].sum()),
+        )
 
 
 def append_rows(rows: np.ndarray, start: int) -> np.ndarray:

@@ -7,6 +7,9 @@ example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
+
+import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
@@ -58,6 +61,33 @@ class RollReason:
         return message(
             f"rolls.found_{self.cause}", actual=self.actual, incoming=self.incoming_bytes
         )
+
+
+def roll_reason(
+    number: int,
+    state: np.void,
+    limit: np.void,
+    *,
+    waited_ms: int,
+    relative_offset: int,
+    incoming_bytes: int,
+) -> RollReason:
+    """Returns the reason of a roll.
+
+    Args:
+        number: the result of should_roll, not 0.
+        state, limit: rows of append_loop.STATE and append_loop.LIMITS.
+        waited_ms: the result of waited_ms() for the append.
+        relative_offset: of the append's last offset.
+    """
+    actual, most = {
+        SIZE: (state["log_bytes"], limit["segment_bytes"]),
+        TIME: (waited_ms, limit["most_segment_ms"] - state["jitter_ms"]),
+        OFFSET_FULL: (state["offset_entries"], state["offset_slots"]),
+        TIME_FULL: (state["time_entries"], state["time_slots"]),
+        OVERFLOW: (relative_offset, MAX_RELATIVE_OFFSET),
+    }[number]
+    return RollReason(cast(RollCause, CAUSES[number]), int(actual), int(most), incoming_bytes)
 
 
 @njit(cache=True)

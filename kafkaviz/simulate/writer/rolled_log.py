@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.writer import append_loop
-from kafkaviz.simulate.writer.roll_reason import CAUSES, MAX_RELATIVE_OFFSET, RollCause, RollReason
+from kafkaviz.simulate.writer.roll_reason import RollReason, roll_reason
 from kafkaviz.simulate.writer.writer import JAVA_INT, UnifiedLog
 
 
@@ -148,24 +148,12 @@ class RolledLog:
         return segments
 
     def _reason(self, number: int) -> RollReason:
-        state = self._states[number]
         roll = self._rolls[number]
-        limit = self._limits[0]
-        cause = CAUSES[roll["cause"]]
-        match cause:
-            case RollCause.SIZE:
-                value = state["log_bytes"]
-                most = limit["segment_bytes"]
-            case RollCause.TIME:
-                value = roll["waited_ms"]
-                most = limit["most_segment_ms"] - state["jitter_ms"]
-            case RollCause.OFFSET_INDEX_FULL:
-                value = state["offset_entries"]
-                most = state["offset_slots"]
-            case RollCause.TIME_INDEX_FULL:
-                value = state["time_entries"]
-                most = state["time_slots"]
-            case _:
-                value = roll["relative_offset"]
-                most = MAX_RELATIVE_OFFSET
-        return RollReason(cause, int(value), int(most), int(roll["incoming_bytes"]))
+        return roll_reason(
+            int(roll["cause"]),
+            self._states[number],
+            self._limits[0],
+            waited_ms=int(roll["waited_ms"]),
+            relative_offset=int(roll["relative_offset"]),
+            incoming_bytes=int(roll["incoming_bytes"]),
+        )

@@ -15,7 +15,7 @@ from kafkaviz import units
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.simulate.startup.restart import StartupStep
+from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.workshop.lab.faults import Client
 from kafkaviz.workshop.lab.start_trial import DeliveredRange, ReadOutcome, StartTrial
 
