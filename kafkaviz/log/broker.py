@@ -775,7 +775,7 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """Reads the three offset checkpoints.
 
     A missing or unreadable checkpoint counts as empty, as in LogManager. Whether a start succeeds
-    without it is decided in simulate.startup.offset_checkpoints.
+    without it is decided in simulate.startup.small_files.
     """
     return {
         checkpoint_name: _read_offsets(root / name, problems)

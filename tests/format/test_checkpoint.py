@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.format.checkpoint import PartitionMetadata, QuorumState
-from kafkaviz.simulate.startup import metadata_files
+from kafkaviz.simulate.startup import small_files
 
 PARSERS = [
     checkpoint.parse_offsets,
@@ -162,7 +162,7 @@ def test_what_kafka_takes_for_partition_metadata(text, version):
     """PartitionMetadataReadBuffer of 4.3.1 and 4.4.0 looks at the values alone."""
     metadata = PartitionMetadata(version, "dYjW7OUjT1-elXPFf2b2_g")
     assert checkpoint.parse_partition_metadata(text) == metadata
-    assert metadata_files.partition_metadata_fault(text.encode(), "") is None
+    assert small_files.partition_metadata_fault(text.encode(), "") is None
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.record import Record
 from kafkaviz.log.tiered.remote_log_metadata import RemoteLogMetadataCache, RemoteLogSegment
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.simulate.startup import metadata_files
+from kafkaviz.simulate.startup import small_files
 from tests.cli.hostile_files import batch, tiny_batch, wrapper
 from tests.format.manifests import FIXED, ID
 from tests.support.bytes_reader import reader
@@ -179,7 +179,7 @@ CASES: dict[str, tuple[Callable[[int], bytes], Callable[[bytes], object]]] = {
     ),
     "small-files": (
         lambda count: b"a: " + b" " * count + b"\n" * count,
-        lambda data: metadata_files.partition_metadata_fault(data, ""),
+        lambda data: small_files.partition_metadata_fault(data, ""),
     ),
     "quorum-state": (
         lambda count: json.dumps({"data_version": 0, "currentVoters": [{}] * count}).encode(),

@@ -18,7 +18,7 @@ from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.startup import offset_checkpoints
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_directories import StartDirectory, directory_steps
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles
@@ -262,7 +262,7 @@ def own_files(broker: Broker) -> OwnFiles:
         names.BOOTSTRAP: BOOTSTRAP_BYTES,
         QUORUM_FILE: file.TEXT_BYTES,
     }
-    limits |= dict.fromkeys(offset_checkpoints.WAY_OUTS, file.TEXT_BYTES)
+    limits |= dict.fromkeys(small_files.CHECKPOINT_WAY_OUTS, file.TEXT_BYTES)
     contents = {
         name: file.read(broker.path / name, limit_bytes=most_bytes)
         for name, most_bytes in limits.items()
@@ -274,7 +274,7 @@ def own_files(broker: Broker) -> OwnFiles:
         has_metadata_log=any(partition.directory == DIRECTORY for partition in broker.partitions),
         quorum_state=contents.get(QUORUM_FILE),
         checkpoints={
-            name: contents[name] for name in offset_checkpoints.WAY_OUTS if name in contents
+            name: contents[name] for name in small_files.CHECKPOINT_WAY_OUTS if name in contents
         },
         has_replicas=has_replicas(broker),
         is_marker_full=_is_full_folder(broker.path / names.CLEAN_SHUTDOWN),
@@ -294,7 +294,7 @@ def is_file(path: Path) -> bool:
     A folder with the name of a checkpoint does not count; it ends the start whatever it contains.
     """
     return os.path.lexists(path) and not (
-        path.name in offset_checkpoints.WAY_OUTS and path.is_dir()
+        path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
     )
 
 

@@ -26,7 +26,7 @@ from kafkaviz.simulate.startup.partition_directory import (
     find_size_exception,
 )
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, refusal
-from kafkaviz.simulate.startup.segment_split import split
+from kafkaviz.simulate.startup.replaced_segments import split
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import file_stem
 

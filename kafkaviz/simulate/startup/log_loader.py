@@ -23,15 +23,13 @@ from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
-from kafkaviz.simulate.startup import metadata_files
-from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_end import (
     find_end_offset,
     refuse_corrupt,
     refuse_unreadable,
     refuse_unreadable_head,
 )
-from kafkaviz.simulate.startup.metadata_files import STORAGE, UNREADABLE
 from kafkaviz.simulate.startup.partition_directory import (
     INDEXES,
     KINDS,
@@ -46,7 +44,8 @@ from kafkaviz.simulate.startup.producers import (
     refusal,
     remove_strays,
 )
-from kafkaviz.simulate.startup.segment_split import split
+from kafkaviz.simulate.startup.replaced_segments import delete_unfinished, split, swap_in_segments
+from kafkaviz.simulate.startup.small_files import STORAGE, UNREADABLE
 from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog
 from kafkaviz.units import file_stem
 
@@ -183,7 +182,7 @@ class LogLoader:
         name = names.LEADER_EPOCHS
         data = self._read_small(
             name,
-            metadata_files.leader_epochs_fault,
+            small_files.leader_epochs_fault,
             "leader-epochs-bad",
             message("way_out.restore_leader_epochs"),
         )
@@ -194,7 +193,7 @@ class LogLoader:
         name = names.PARTITION_METADATA
         way_out = message("way_out.write_partition_metadata")
         self._read_small(
-            name, metadata_files.partition_metadata_fault, "partition-metadata-bad", way_out
+            name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
         )
 
     def _read_small(

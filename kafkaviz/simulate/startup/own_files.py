@@ -26,7 +26,7 @@ from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import metadata_files, offset_checkpoints
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
@@ -72,7 +72,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
         steps += _quorum(files.quorum_state)
     if files.is_marker_full:
         steps.append(_marker())
-    steps += offset_checkpoints.steps(files.checkpoints, has_replicas=files.has_replicas)
+    steps += small_files.checkpoint_steps(files.checkpoints, has_replicas=files.has_replicas)
     return tuple(steps)
 
 
@@ -109,9 +109,9 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
             "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
         )
     if "directory.id" in properties:
-        exception = metadata_files.id_fault(properties["directory.id"], META_PROPERTIES)
+        exception = small_files.id_fault(properties["directory.id"], META_PROPERTIES)
         # an id of zeros is readable, but refused later as a reserved one
-        if exception and exception.class_name != metadata_files.STORAGE:
+        if exception and exception.class_name != small_files.STORAGE:
             return message(
                 "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
             )
@@ -120,7 +120,7 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
 
 def is_reserved(directory_id: str) -> bool:
     """Returns whether Kafka reserves a directory.id for itself (DirectoryId.reserved)."""
-    id_bytes = metadata_files.decode_id(directory_id)
+    id_bytes = small_files.decode_id(directory_id)
     most = id_bytes[:8]
     least = int.from_bytes(id_bytes[8:], "big", signed=True)
     return not any(most) and least < RESERVED_IDS

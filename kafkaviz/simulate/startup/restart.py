@@ -19,9 +19,9 @@ from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import cluster_snapshot, metadata_files, offset_checkpoints
+from kafkaviz.simulate.startup import cluster_snapshot, small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
-from kafkaviz.simulate.startup.metadata_files import STORAGE
+from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog
 
 INCONSISTENT_TOPIC_ID = "org.apache.kafka.common.errors.InconsistentTopicIdException"
@@ -193,7 +193,7 @@ def _is_known_at_once(step: StartupStep) -> bool:
     collects any other IOException until all logs are loaded.
     """
     is_read_by_log_manager = (
-        step.partition is not None or step.file in offset_checkpoints.READ_BY_LOG_MANAGER
+        step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
     )
     is_storage_error = (step.error or "").startswith(STORAGE)
     return step.takes_directory_offline and is_storage_error and is_read_by_log_manager
@@ -261,7 +261,7 @@ def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
         topic_id = checkpoint.parse_partition_metadata(file.content()).topic_id
     except CorruptBytes:
         return
-    if metadata_files.decode_id(topic_id) == metadata_files.decode_id(METADATA_TOPIC_ID):
+    if small_files.decode_id(topic_id) == small_files.decode_id(METADATA_TOPIC_ID):
         return
     words = (
         f"Tried to assign topic ID Optional[{METADATA_TOPIC_ID}] to log for topic partition "

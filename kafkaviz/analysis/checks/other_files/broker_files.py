@@ -22,7 +22,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.messages import message
-from kafkaviz.simulate.startup import offset_checkpoints, own_files
+from kafkaviz.simulate.startup import own_files, small_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
@@ -48,7 +48,7 @@ def check_broker(
             cause.
         strange_names: directories that no start accepts.
     """
-    for name in offset_checkpoints.WAY_OUTS:
+    for name in small_files.CHECKPOINT_WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)
     yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, release=release)
     yield from kraft_files.check_bootstrap(
@@ -84,7 +84,7 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         return
     try:
         data = file.read(path, limit_bytes=file.TEXT_BYTES)
-        fault = offset_checkpoints.fault(data)
+        fault = small_files.checkpoint_fault(data)
     except CannotOpen as refusal:
         yield unreadable_files.path_finding(
             name, None, Problem.from_fault(path, refusal), release, unreadable_files.OFFLINE
@@ -94,7 +94,7 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         if name in EMPTY_CONSEQUENCES and not checkpoint.parse_offsets(data):
             yield from _check_empty(broker, name, release)
         return
-    consequence = offset_checkpoints.consequence(name, fault, has_replicas=has_replicas(broker))
+    consequence = small_files.checkpoint_consequence(name, fault, has_replicas=has_replicas(broker))
     checkpoint_finding = finding(
         "checkpoint-unreadable",
         message("finding.in_file", file=name, problem=fault.what),
@@ -103,9 +103,9 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         position=fault.position,
         release=release,
         consequence=consequence,
-        next_step=offset_checkpoints.WAY_OUTS[name],
+        next_step=small_files.CHECKPOINT_WAY_OUTS[name],
     )
-    if consequence == offset_checkpoints.NO_REPLICAS:
+    if consequence == small_files.NO_REPLICAS:
         yield replace(checkpoint_finding, severity=ERROR)
     else:
         yield checkpoint_finding

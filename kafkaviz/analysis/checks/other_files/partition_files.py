@@ -23,7 +23,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.startup import metadata_files
+from kafkaviz.simulate.startup import small_files
 
 CRC_AT = field_start(producer_snapshot.HEADER, "crc")
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
@@ -70,8 +70,8 @@ def _check_metadata(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _consequence(data: bytes) -> Message | None:
-    start_fault = metadata_files.partition_metadata_fault(data, PARTITION_METADATA)
-    if start_fault is None or start_fault.class_name == metadata_files.STORAGE:
+    start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
+    if start_fault is None or start_fault.class_name == small_files.STORAGE:
         return None
     return message("consequence.ends_start")
 

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.format import checkpoint, names
 from kafkaviz.simulate.config import release_behaviour
-from kafkaviz.simulate.startup import offset_checkpoints
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
 from tests.support.cases import all_cases
 
@@ -22,7 +22,7 @@ NOT_A_LINE, NOT_A_NUMBER, NO_LIST = b"0\n3\nt 0 5\n", b"0\n1\nt x 5\n", b"0\n214
 def test_a_checkpoint_is_read_or_refused_as_in_kafka(line):
     """By the offsets or the exception of OffsetCheckpointFile, the same in 4.3.1 and 4.4.0."""
     data = bytes.fromhex(line["hex"])
-    fault = offset_checkpoints.fault(data)
+    fault = small_files.checkpoint_fault(data)
     if "offsets" in line:
         offsets = {
             f"{topic} {partition}": offset
@@ -36,7 +36,7 @@ def test_a_checkpoint_is_read_or_refused_as_in_kafka(line):
     if is_uncaught:
         assert fault.exception == (error["class"], error["message"])
     steps = list(
-        offset_checkpoints.steps({names.RECOVERY_POINT_CHECKPOINT: data}, has_replicas=True)
+        small_files.checkpoint_steps({names.RECOVERY_POINT_CHECKPOINT: data}, has_replicas=True)
     )
     assert [step.takes_directory_offline for step in steps] == (
         [] if error["class"].endswith("Exception") and is_uncaught else [not is_uncaught]
@@ -57,18 +57,18 @@ def test_what_a_damaged_checkpoint_does_to_a_start(name, ends_with_any):
 
     A wrong count ended the process. A field that is not a number did not, whichever the file.
     """
-    (offline,) = offset_checkpoints.steps({name: NOT_A_LINE}, has_replicas=True)
+    (offline,) = small_files.checkpoint_steps({name: NOT_A_LINE}, has_replicas=True)
     assert (offline.cause, offline.file) == ("checkpoint-bad", name)
     assert offline.takes_directory_offline and offline.way_out
     assert offline.error == (
         "org.apache.kafka.common.errors.KafkaStorageException: "
         f"Error while reading checkpoint file {name}"
     )
-    assert not list(offset_checkpoints.steps({name: NOT_A_NUMBER}, has_replicas=True))
-    errors = list(offset_checkpoints.steps({name: NO_LIST}, has_replicas=True))
+    assert not list(small_files.checkpoint_steps({name: NOT_A_NUMBER}, has_replicas=True))
+    errors = list(small_files.checkpoint_steps({name: NO_LIST}, has_replicas=True))
     assert [step.takes_directory_offline for step in errors] == [False] * ends_with_any
     for harmless in (b"", b"0\r\n0\r\n", b"0" * 60):
-        assert not list(offset_checkpoints.steps({name: harmless}, has_replicas=True))
+        assert not list(small_files.checkpoint_steps({name: harmless}, has_replicas=True))
 
 
 def test_a_marker_that_is_a_folder_is_a_clean_stop_unless_it_is_full():
@@ -84,4 +84,4 @@ def test_a_marker_that_is_a_folder_is_a_clean_stop_unless_it_is_full():
 def test_nothing_reads_the_high_watermarks_of_a_directory_without_replicas():
     """ReplicaManager reads them for the first replica that it makes a leader or a follower."""
     contents = {names.HIGH_WATERMARK_CHECKPOINT: NOT_A_LINE}
-    assert not list(offset_checkpoints.steps(contents, has_replicas=False))
+    assert not list(small_files.checkpoint_steps(contents, has_replicas=False))

@@ -1,11 +1,21 @@
-"""Splits a segment with offsets too far from its base offset (KAFKA-6264), or ends the load.
+"""The segments that a load replaces by others.
 
-As LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
+The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compactions and splits:
+
+- .deleted: the file is deleted.
+- .cleaned: the file is deleted; its sources still exist.
+- .swap: the file is complete. The segments that it replaces are deleted, and its suffix is
+  removed.
+- A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
+
+`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), or ends the load,
+as LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
 whose offsets may exceed the 31 bits of an index entry from some batch on. A single such offset in
 the middle, from a damaged byte, is refused, because only the last batch is checked.
 """
 
-from kafkaviz.binary.file_view import FileView
+from kafkaviz.binary.file_view import FileView, in_memory
+from kafkaviz.format import offset_index
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
@@ -14,10 +24,100 @@ from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.batch_check import resolve_first_offsets
 from kafkaviz.simulate.recovery.recovery import BrokerException, recover
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, leading_number
 from kafkaviz.units import file_stem
 
+SNAPSHOT_DELETED = ".checkpoint.deleted"  # KRaft deletes these files itself
 Cut = tuple[int, int]  # base offset and position of a part
+
+
+def delete_unfinished(directory: LoadedDirectory) -> None:
+    cleaned = dict(directory.files_with_suffix("cleaned"))
+    least = min(cleaned.values(), default=None)
+    for name in list(directory.files):
+        if name.endswith(".deleted") and not name.endswith(SNAPSHOT_DELETED):
+            directory.delete(
+                name,
+                "leftover-deleted",
+                message("start.leftover_deleted"),
+            )
+    for name, base in directory.files_with_suffix("swap"):
+        if least is not None and base >= least:
+            directory.delete(
+                name,
+                "leftover-swap",
+                message("start.unfinished_split", offset=least),
+            )
+    for name in cleaned:
+        directory.delete(
+            name,
+            "leftover-cleaned",
+            message("start.leftover_cleaned"),
+        )
+
+
+def swap_in_segments(
+    directory: LoadedDirectory, config: IndexConfig, behaviour: ReleaseBehaviour
+) -> None:
+    """Deletes the segments that finished .swap files replace, and renames the .swap files."""
+    logs = [
+        base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
+    ]
+    for base in logs:
+        directory.open_files(base, "log.swap", "txnindex.swap", "index.swap")
+        name = f"{file_stem(base)}.log.swap"
+        directory.files.setdefault(name, in_memory(name, b""))
+    if logs:
+        _delete_replaced(
+            directory, min(logs), max(_swap_end(directory, base, behaviour) for base in logs)
+        )
+    for base in logs:
+        _blank_index(directory, base, config, behaviour)
+    for name, base in directory.files_with_suffix("swap"):
+        if behaviour.swaps_indexes or name.endswith(".log.swap"):
+            file = directory.files.pop(name)
+            plain = name.removesuffix(".swap")
+            directory.write_file(
+                file.part(plain, 0, file.size_bytes),
+                "leftover-swap",
+                message("start.takes_its_name", name=name),
+                base,
+            )
+        else:
+            directory.delete(name, "leftover-swap", message("start.swapped_index_rebuilt"))
+
+
+def _delete_replaced(directory: LoadedDirectory, low: int, high: int) -> None:
+    for name in list(directory.files):
+        offset = leading_number(name)
+        if not name.endswith(".swap") and offset is not None and low <= offset < high:
+            directory.delete(
+                name,
+                "leftover-swap",
+                message("start.swap_finished", first=low, last=high - 1),
+            )
+
+
+def _swap_end(directory: LoadedDirectory, base: int, behaviour: ReleaseBehaviour) -> int:
+    stem = file_stem(base)
+    return find_end_offset(
+        directory,
+        directory.files[f"{stem}.log.swap"],
+        directory.files.get(f"{stem}.index.swap"),
+        base,
+        behaviour,
+    )
+
+
+def _blank_index(
+    directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
+) -> None:
+    """Adds an index of zeros to a segment without one, as Kafka does when it looks for the end."""
+    name = f"{file_stem(base)}.index.swap"
+    if behaviour.swaps_indexes and name not in directory.files:
+        directory.files[name] = in_memory(
+            name, bytes(config.offset_slots * offset_index.ENTRY.itemsize)
+        )
 
 
 def split(
