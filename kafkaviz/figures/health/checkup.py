@@ -33,8 +33,8 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.messages import render, say, say_count, table
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
-from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 from kafkaviz.versions import Release
 
 if TYPE_CHECKING:
