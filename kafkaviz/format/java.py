@@ -1,4 +1,4 @@
-r"""What Java does differently from Python: exception names, numbers and text.
+r"""Differences between Java and Python: exception names, numbers and text.
 
 Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
 

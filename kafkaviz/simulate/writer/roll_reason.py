@@ -78,7 +78,7 @@ def roll_reason(
         number: the result of should_roll, not 0.
         state, limit: rows of append_loop.STATE and append_loop.LIMITS.
         waited_ms: the result of waited_ms() for the append.
-        relative_offset: of the append's last offset.
+        relative_offset: the append's last offset minus the base offset.
     """
     actual, most = {
         SIZE: (state["log_bytes"], limit["segment_bytes"]),
