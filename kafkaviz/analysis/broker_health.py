@@ -49,8 +49,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
-from kafkaviz.simulate.startup.restart import Restart, StartupStep, log_directory_of
-from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.simulate.startup.restart import Restart, log_directory_of
+from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 REWRITTEN = message("consequence.start_rewrites")
 LET_START_REBUILD = message("next_step.let_start_rebuild")
