@@ -579,7 +579,7 @@ def _read_records(
 def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
-    """Reads the records of a batch a second time and returns the `_oddities` of their deltas."""
+    """Reads the records of a batch again and returns the `_oddities` of their deltas."""
     position = start
     newest_ms = np.int64(-(2**63))
     last_delta = np.int64(-1)

@@ -204,7 +204,7 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator gives, up to RUN_ROWS at a time.
 
-    If a record of a compressed batch is wrong, there are no rows. If bytes follow the last record,
+    If a record of a compressed batch is wrong, nothing is yielded. If bytes follow the last record,
     that record has no row.
 
     Raises:

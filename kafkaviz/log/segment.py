@@ -230,7 +230,7 @@ class Segment:
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
         """Returns the end and the last offset of the last complete batch in the .log as listed.
 
-        Of a .log that was cut since, they are those of what is left.
+        If the .log was cut since it was listed, only the remaining bytes count.
 
         Args:
             entries: an array of OFFSET_ENTRY; with it the scan starts near the end.

@@ -98,8 +98,8 @@ class TieredPartition:
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
         """Returns the offsets before the local log that no remote segment can serve, in order.
 
-        No gap is below the first known remote segment, because retention may have deleted what was
-        there.
+        No gap is below the first known remote segment, because retention may have deleted those
+        offsets.
 
         Args:
             folder: the partition directory, in which the missing segment would be.
