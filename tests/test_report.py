@@ -25,8 +25,8 @@ from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
-from kafkaviz.report import closing, inputs, records, subject
 from kafkaviz.report import health as health_part
+from kafkaviz.report import subject
 from kafkaviz.report.subject import gather
 
 MADE_MS = 1_790_000_000_000
@@ -242,13 +242,13 @@ def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
     """From an index entry near it on, because a full segment has millions of batches."""
     read, scan, partition = [], Segment.scan, open_broker(clean).partition("orders-0")
     last = partition.live[-1]
-    monkeypatch.setattr(records, "STRETCH_BYTES", 16_384)
+    monkeypatch.setattr(subject, "STRETCH_BYTES", 16_384)
     monkeypatch.setattr(
         Segment,
         "scan",
         lambda self, start, stop: read.append((start, stop)) or scan(self, start, stop),
     )
-    sample = records._sample(partition)
+    sample = subject._read_sample(partition)
     assert (
         sample.rows
         and read == [(read[0][0], last.log.size_bytes)]
@@ -275,9 +275,9 @@ def test_which_files_can_hold_a_records_content(name, is_shown):
 def test_checksums_as_sha256sum_takes_them(trapped):
     """Every file, checked by sha256sum; also a name with a line break."""
     (trapped / "odd\nname").write_text("x")
-    inputs_read = list(inputs.digests(open_broker(trapped)))
+    inputs_read = list(subject.read_digests(open_broker(trapped)))
     sums = (
-        "\n".join(closing._line(digest.sha256, digest.name) for digest in inputs_read)
+        "\n".join(report._line(digest.sha256, digest.name) for digest in inputs_read)
         .replace("&lt;", "<")
         .replace("&gt;", ">")
     )

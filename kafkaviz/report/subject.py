@@ -3,13 +3,21 @@
 This is the inventory, the checkup, the tuning and, if requested, records and checksums.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 
+from kafkaviz import units
 from kafkaviz.analysis import broker_health, overview, tuning
 from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
@@ -19,18 +27,57 @@ from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import is_control
+from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import observe_scan
+from kafkaviz.log import byte_ranges, file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.settings import open_settings
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import Message, message, say
 from kafkaviz.pipeline.read.rows import codec_names
 from kafkaviz.pipeline.read.summary import BatchStatistics, BatchStatisticsBuilder
-from kafkaviz.report import inputs, records
-from kafkaviz.report.inputs import Digest
-from kafkaviz.report.records import Sample
 
 ProgressListener = Callable[[Message], None]  # called with progress messages
+PIECE_BYTES = 4 << 20  # bytes of a file that are read at once
+TOPICS = 200
+RECORDS = 3
+STRETCH_BYTES = 1 << 20  # bytes of a .log whose headers are read at once
+# at most: characters per key, value or header; bytes in hexadecimal digits; headers per record
+CHARACTERS = 160
+HEX_BYTES = 32
+HEADERS = 6
+
+
+@dataclass(frozen=True)
+class Digest:
+    """The checksum of a file or of the archive that was opened.
+
+    Attributes:
+        name: the path below the directory, or the archive's name.
+        sha256: None if the file could not be read; then `fault` says why.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str | None
+    fault: str | Message = ""
+    is_archive: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The last records of one topic-partition, as text.
+
+    Attributes:
+        fault: why they could not be read, or "".
+    """
+
+    partition: str
+    rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers
+    fault: str | Message = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +166,8 @@ def gather(
     report_tuning, why = _tune(
         broker, checkup.assumed_release.version, overrides or {}, on_progress
     )
-    samples = tuple(records.samples(broker, on_progress)) if with_payload else None
-    digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
+    samples = tuple(read_samples(broker, on_progress)) if with_payload else None
+    digests = tuple(read_digests(broker, on_progress)) if with_sha256 else None
     return Subject(
         overview=inventory,
         looks=infer_release(broker),
@@ -256,3 +303,135 @@ def _tune(
         budgets=budgets,
         costs=costs,
     ), ""
+
+
+# ---- the checksums, with which a reader can check whether a directory is still the same
+
+
+def read_digests(
+    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
+) -> Iterator[Digest]:
+    """Yields the archives first, then the files of the directory, sorted by name.
+
+    If one partition was opened, only its files are read.
+    """
+    for source in filter(archive.is_archive, broker.sources):
+        on_progress(message("report_progress.sha256", name=source.name))
+        yield replace(_digest(source, source.name), is_archive=True)
+    if is_lone(broker):
+        yield from _file_digests(broker.partitions[0].path, broker.path, on_progress)
+        return
+    for directory in broker.log_directories:
+        has_others = len(broker.log_directories) > 1
+        base = directory.path.parent if has_others else directory.path
+        yield from _file_digests(directory.path, base, on_progress)
+
+
+def _file_digests(
+    root: Path, base: Path, on_progress: Callable[[Message], None]
+) -> Iterator[Digest]:
+    """Yields each file below `root`, named by its path relative to `base`."""
+    for folder, subfolders, names in os.walk(root):
+        subfolders.sort()
+        on_progress(message("report_progress.sha256", name=Path(folder).name))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink():
+                yield _digest(path, str(path.relative_to(base)))
+
+
+def _digest(path: Path, name: str) -> Digest:
+    digest = hashlib.sha256()
+    buffer = np.empty(PIECE_BYTES, np.uint8)
+    done_bytes = 0
+    try:
+        with file.reader(path) as read:
+            while length := read(done_bytes, buffer):
+                digest.update(buffer[:length].data)
+                done_bytes += length
+    except KafkavizError as fault:
+        return Digest(name, done_bytes, None, getattr(fault, "what", fault.message))
+    return Digest(name, done_bytes, digest.hexdigest())
+
+
+# ---- the records
+
+
+def read_samples(
+    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
+) -> Iterator[Sample]:
+    """Yields the last records of the largest partition of each topic, sorted by topic.
+
+    Internal topics (`__` prefix), topics without a record, and topics beyond the first TOPICS are
+    left out.
+    """
+    largest: dict[str, Partition] = {}
+    for partition in broker.partitions:
+        if partition.state == "current" and not partition.topic.startswith("__"):
+            largest[partition.topic] = max(
+                partition, largest.get(partition.topic, partition), key=attrgetter("live_log_bytes")
+            )
+    for topic in sorted(largest)[:TOPICS]:
+        on_progress(message("report_progress.records", name=largest[topic].directory))
+        sample = _read_sample(largest[topic])
+        if sample.rows or sample.fault:
+            yield sample
+
+
+def _read_sample(partition: Partition) -> Sample:
+    try:
+        for segment in reversed(partition.live):
+            for position in _from_the_end(segment):
+                if last_records := deque(segment.iterate(position), RECORDS):
+                    return Sample(partition.directory, tuple(map(_sample_row, last_records)))
+    except KafkavizError as fault:
+        return Sample(partition.directory, fault=getattr(fault, "what", fault.message))
+    return Sample(partition.directory)
+
+
+def _from_the_end(segment: LogSegment) -> Iterator[int]:
+    """Yields the position of each batch that is not a control batch, the last batch first.
+
+    Headers are read in chunks of about STRETCH_BYTES that start at a batch.
+    """
+    log = byte_ranges.LogFile(segment.log)
+    stop = segment.log.size_bytes
+    while stop:
+        start = log.batch_start_before(max(0, stop - STRETCH_BYTES))
+        positions_by_chunk = [
+            batches["position"][~is_control(batches)] for batches in segment.scan(start, stop)
+        ]
+        for positions in reversed(positions_by_chunk):
+            yield from positions[::-1].tolist()
+        stop = start
+
+
+def _sample_row(record: BatchRecord) -> tuple[str, str, str, str, str]:
+    headers = [f"{_text(name)}: {_text(value)}" for name, value in record.headers[:HEADERS]]
+    more = (
+        [say("common.n_more", n=len(record.headers) - HEADERS)]
+        if len(record.headers) > HEADERS
+        else []
+    )
+    return (
+        units.format_count(record.offset),
+        units.moment(record.timestamp_ms),
+        _text(record.key),
+        _text(record.value),
+        ", ".join(headers + more),
+    )
+
+
+def _text(data: bytes | str | None) -> str:
+    """Returns the text, cut off after CHARACTERS.
+
+    Bytes that are not UTF-8 are shown in hexadecimal digits.
+    """
+    if data is None:
+        return "null"
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+    except UnicodeDecodeError:
+        more = "…" if len(data) > HEX_BYTES else ""
+        return f"{cast(bytes, data)[:HEX_BYTES].hex(' ')}{more} ({units.format_bytes(len(data))})"
+    return text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"
