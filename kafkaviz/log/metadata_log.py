@@ -446,7 +446,6 @@ class _Replay:
             self._state.refusal = f"java.lang.IllegalStateException: {words}"
 
     def _apply_or_defer(self, change: Callable[[], None]) -> None:
-        """Makes a change now, or at the end of the open transaction."""
         change() if self._pending is None else self._pending.append(change)
 
     def _assign(self, assignment: ReplicaAssignment) -> None:

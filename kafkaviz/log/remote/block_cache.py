@@ -565,7 +565,6 @@ def _evict_file(path: Path) -> None:
 
 
 def _files_with_blocks() -> Iterator[tuple[int, Path, int]]:
-    """Yields when each block file was last used, its path, and its size on disk."""
     for folder, _, names in os.walk(blocks_root()):
         for name in names:
             path = Path(folder, name)

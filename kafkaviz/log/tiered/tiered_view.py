@@ -493,7 +493,6 @@ def _fetched_file(target: Path, part: FilePart) -> Path:
 
 
 def _extents(part: FilePart) -> list[Extent]:
-    """Returns where the bytes of a part are in its object, without gaps."""
     source = address.display(part.info.path)
     object_bytes = part.info.size_bytes
     if part.chunks is None:
