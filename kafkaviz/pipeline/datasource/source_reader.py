@@ -404,7 +404,6 @@ class SourceReader:
     def _narrow(
         self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
-        """Returns the split without the parts before and after the requested offsets and times."""
         times_ms = self._bounds.times_ms
         late_ms = self._options.late_ms
         if offsets.least > -inf:
@@ -429,7 +428,6 @@ class SourceReader:
         return CHUNK_BYTES if everything else chunk_bytes(points, start)
 
     def _may_hold(self, batches: np.ndarray, offsets: NumberRange) -> np.ndarray:
-        """Returns which batches may hold a requested record, by their headers."""
         times_ms = self._bounds.times_ms
         mask = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
         if not times_ms.is_limited:
@@ -511,7 +509,6 @@ class SourceReader:
         *,
         is_unread: bool = False,
     ) -> Rows:
-        """Handles something that cannot be read, according to the mode."""
         if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
             return
         row: dict[str, Any] = {**_partition_columns(segment_task), "problem": what}

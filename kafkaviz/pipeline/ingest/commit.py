@@ -375,7 +375,6 @@ def _sweep(path: Path) -> None:
 
 
 def _current(path: Path) -> Path | None:
-    """Returns the folder of the run whose catalog is current, or None."""
     try:
         return path / os.readlink(path / CURRENT)
     except OSError:

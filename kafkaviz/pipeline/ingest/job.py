@@ -337,7 +337,6 @@ def _find_changes(
     stored: StoredRows | None,
     keep: Callable[[Spans], None] | None,
 ) -> None:
-    """Finds what must be read in a directory that may have changed."""
     owner = (entries.broker, entries.stored.directory)
     checks = work.checks
     old = stored.partition(*owner) if stored else NOTHING

@@ -144,7 +144,6 @@ def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
 
 
 def _write_file(rows: pa.Table, folder: Path) -> str:
-    """Writes a file that gets its final name when it is complete."""
     folder.mkdir(exist_ok=True)
     name = f"{uuid.uuid4().hex}.parquet"
     part = folder / f"{name}.part"
@@ -300,7 +299,6 @@ class _Known:
 
 
 def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> list[_Known]:
-    """Returns the valid summaries in a file, for segments that are not known yet."""
     summaries: dict[tuple[int, int], _Known] = {}
     try:
         for text, summary in _read(path):

@@ -103,7 +103,6 @@ class UnchangedDirectories:
     def _segment_spans(
         self, entries: PartitionEntries, tables: DirectoryTables
     ) -> list[Spans] | None:
-        """Returns where each segment's rows are in the old catalog; None if a file changed."""
         texts = tables.stamps["json"].to_pylist()
         if len(texts) != len(entries.segments) + 1 or texts[0] != directory_text(entries.stored):
             return None

@@ -261,7 +261,6 @@ def _check(
     observer: BatchObserver[Any] | None = None,
     first_walk: BatchWalk | None = None,
 ) -> str | None:
-    """Returns the findings about the entire segment as text, or None without checks."""
     facts = segment_task.facts
     if facts is None:
         return None

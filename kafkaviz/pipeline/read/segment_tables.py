@@ -216,7 +216,6 @@ def log_directory_text(path: Path) -> str:
 
 
 def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:
-    """Returns the segments that a broker serves, in order."""
     return [
         (entry, values)
         for entry, values in zip(entries.segments, statistics, strict=True)

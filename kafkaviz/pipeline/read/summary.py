@@ -105,7 +105,6 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
 
 
 def _earliest_ms(batches: np.ndarray) -> np.ndarray:
-    """Returns the smallest timestamp in the header of each batch that has timestamps."""
     hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
     by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
     return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[
