@@ -389,7 +389,6 @@ def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> B
 
 
 def _count(segment: Segment, name: str, value: int | None) -> int:
-    """Returns the number from the catalog, 0 if its file is missing, or UNKNOWN."""
     if value is not None:
         return value
     return 0 if name in COUNT_FILES and getattr(segment, COUNT_FILES[name]) is None else UNKNOWN

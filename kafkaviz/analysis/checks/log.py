@@ -338,7 +338,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _message_finding(self, row: np.void, more: int) -> Finding:
-        """Returns a finding about a wrong checksum inside a wrapper of magic 0 or 1."""
         messages = legacy_messages.read(self._segment.batch_bytes(int(row["position"])))
         wrong_rows = messages.rows[~legacy_messages.are_crcs_valid(messages)]
         offset = int(wrong_rows["offset"][0])

@@ -107,7 +107,6 @@ def _compaction_findings(
 
 
 def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about offsets of markers, which a consumer never sees."""
     markers = sum(summary.control_batches for summary in summaries)
     if markers and not facts.metadata_log:
         text = message("finding.marker_offsets", n=markers)
@@ -122,7 +121,6 @@ def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _deletion_findings(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding about offsets below the log start, whose records are deleted."""
     start = partition.checkpoints.log_start
     first = summaries[0].segment.base_offset if summaries else None
     if start is not None and first is not None and start > first:

@@ -40,7 +40,6 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Finding:
-    """Returns a finding about a remote segment that is unreadable, or missing between others."""
     key = "remote_gap" if gap.last_offset is not None else "remote_gap_from"
     return finding(
         "remote-segment-missing" if gap.kind == "missing" else "remote-segment-unreadable",

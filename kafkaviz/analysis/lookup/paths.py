@@ -221,7 +221,6 @@ def _list_directory(directory: Path) -> list[Path]:
 
 
 def _partition_around(path: Path) -> Partition:
-    """Returns the partition whose directory contains a file, whatever the directory's name."""
     directory = path.parent
     if names.parse_directory(directory.name) and any(
         file_path.suffix == ".log" for file_path in _list_directory(directory)

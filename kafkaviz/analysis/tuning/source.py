@@ -119,7 +119,6 @@ def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields the batches of a plan in pieces, each with the number of its segment."""
     try:
         log = UnifiedLog(
             plan.config,
