@@ -158,7 +158,6 @@ def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
 
 
 def _broker_name(topic_name: str) -> str | None:
-    """Returns the broker's name with the highest priority for a topic setting, or None."""
     broker_names = config_def.TOPIC_SETTINGS[topic_name].broker_names
     return broker_names[0][0] if broker_names else None
 

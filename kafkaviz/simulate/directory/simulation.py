@@ -400,7 +400,6 @@ class Run:
         )
 
     def _note_times(self, rows: np.ndarray, first: int) -> None:
-        """Stores the time of each segment's last append, and the checkpointed high watermark."""
         bases = [
             segment.base_offset for segment in self.log.segments if segment.base_offset >= first
         ]

@@ -312,7 +312,6 @@ class _GrowthRecorder:
         self._note_entries(active)
 
     def _note_entries(self, segment: OpenSegment) -> None:
-        """Adds the entries that are new since the last call to the segment's contents."""
         contents = self._contents[-1]
         base = segment.base_offset
         for key, position in segment.index.entries[len(contents.offsets) :].tolist():

@@ -219,7 +219,6 @@ def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: in
 
 
 def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the entries that Kafka writes for batches with ascending timestamps."""
     entry_batches = entry_rows(np.ascontiguousarray(batches["size_bytes"]), interval_bytes)
     entries = np.empty(len(entry_batches), offset_index.ENTRY)
     entries["relative_offset"] = batches["last_offset"][entry_batches]

@@ -388,7 +388,6 @@ def _fill_row(
 def _fill_position(
     plan: np.record, state: np.record, row: np.record, size_bytes: int, count: int
 ) -> None:
-    """Fills offsets, sizes, append number and time in the row of a data batch or marker."""
     row.position = 0
     row.crc = 0
     row.magic = MAGIC_2
@@ -465,7 +464,6 @@ def _generate_marker(
     used_bytes: int,
     write: bool,
 ) -> None:
-    """Generates the marker that ends a producer's transaction, at the time of the last batch."""
     aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
     _fill_position(plan, state, row, MARKER_BYTES, 1)
     row.attributes = plan.marker_attributes
@@ -503,7 +501,6 @@ def _put_record(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a record whose body has `body` bytes."""
     tables, prefix, headers, spans, pool = parts
     position = put_varint(data, position, body)
     data[position] = 0  # attributes

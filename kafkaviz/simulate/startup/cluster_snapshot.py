@@ -181,7 +181,6 @@ def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
 
 
 def _parse(name: str) -> SnapshotName | BrokerException:
-    """Parses the name of a snapshot as Snapshots.parse does, or returns its exception."""
     end = OFFSET_DIGITS + 1 + EPOCH_DIGITS
     for begin, stop, limit in ((0, OFFSET_DIGITS, _LONG), (OFFSET_DIGITS + 1, end, _INT)):
         if len(name) < stop:

@@ -135,7 +135,6 @@ def _read_properties(
 
 
 def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[StartupStep]:
-    """Yields the failures of MetaPropertiesEnsemble.verify."""
     first_cluster: tuple[str, str] | None = None
     first_node: tuple[str, int] | None = None
     directory_by_id: dict[str, str] = {}
@@ -218,7 +217,6 @@ def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep
 
 
 def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
-    """Yields the failures at metadata logs outside the metadata log directory (KafkaRaftServer)."""
     main = next((directory for directory in directories if directory.is_metadata_directory), None)
     if main is None:
         return

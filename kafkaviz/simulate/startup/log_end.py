@@ -143,7 +143,6 @@ def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: Wa
 
 
 def _last_slot(index: FileView | None) -> tuple[int, int]:
-    """Returns the relative offset and position in the last slot of an offset index, or zeros."""
     entry_bytes = offset_index.ENTRY.itemsize
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
     last = (
