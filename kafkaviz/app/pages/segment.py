@@ -110,7 +110,6 @@ def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: Fact
 
 
 def _render_missing_segment(location: PartitionLocation, partition: Partition) -> None:
-    """Draws a notice that the segment is missing, with buttons to the nearest ones."""
     if not partition.segments:
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
@@ -150,7 +149,6 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
 
 
 def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
-    """Returns up to MAX_SEGMENTS segments with the nearest base offsets, in order."""
     nearest = sorted(candidates, key=lambda candidate: abs(candidate.base_offset - (offset or 0)))[
         :MAX_SEGMENTS
     ]
@@ -517,7 +515,6 @@ def _forget_byte() -> None:
 def _render_file(
     name: str, file_info: FileInfo, legend: "st.delta_generator.DeltaGenerator"
 ) -> None:
-    """Draws a file from its first byte on, or why there is nothing to draw."""
     try:
         file_info = file.info(access.require_allowed(file_info.path))
         if not file_info.size_bytes:

@@ -191,7 +191,6 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
 
 
 def _choose_page(foot: DeltaGenerator, count: int) -> int:
-    """Draws the page control, if there are several pages, and returns the page, from 0."""
     if map_rows.page_count(count) == 1:
         return 0
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1
@@ -364,7 +363,6 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
 
 
 def _render_segment_link(name: str, location: Location, target: tuple[str, int] | None) -> None:
-    """Draws a link to a segment, or to the Broker page if `target` is None."""
     script = pages()["Segment"].script if target else "app.py"
     st.page_link(
         script,

@@ -215,7 +215,6 @@ def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
 
 
 def _values(row: PartitionRow) -> dict[str, Any]:
-    """Returns the value of each column in FORMATTERS, None if unknown."""
     sums = row.sums
     return {
         "name": _name(row),

@@ -375,7 +375,6 @@ def render_distribution(
 def _costs(
     source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
 ) -> LookupCounts | None:
-    """Returns the counts of all targets in the searched segment, None if none was searched."""
     segment = context.searched_segment
     if segment:
         return _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
@@ -407,7 +406,6 @@ def _entry_rows(source: LookupSource, base_offset: int, _context: LookupContext)
 
 
 def _count(context: LookupContext, quantity: str) -> int:
-    """Returns the probes, pages or headers of this lookup, counted in the same way as `_costs`."""
     if quantity == HEADERS:
         return len({header.position for scan in context.result.scans[:1] for header in scan.reads})
     first = context.result.searches[0]

@@ -123,7 +123,6 @@ def render_turnovers(settings: ReplaySettings) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _turnover_bars(settings: ReplaySettings) -> tuple[TurnoverFaults, ...]:
-    """Returns the faults per new page in a long growth, for each of TURNOVERS_MB."""
     growth = _lengthen(settings.growth)
     return tuple(
         _turnover_faults(growth, replace(settings.memory, cold_after_bytes=size * MB), settings)
@@ -132,7 +131,6 @@ def _turnover_bars(settings: ReplaySettings) -> tuple[TurnoverFaults, ...]:
 
 
 def _lengthen(growth: IndexGrowth) -> IndexGrowth:
-    """Returns the same growth up to the size of LONG_GROWTH."""
     return replace(growth, entries=LONG_GROWTH[1], counted_from=LONG_GROWTH[0])
 
 

@@ -254,7 +254,6 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
 
 
 def _pages(count: int) -> dict[str, int]:
-    """Returns the first row of each page of the timeline, by the name of the page."""
     return {f"{low + 1}–{high + 1}": low for low, high in roll_timeline.page_slices(count)}
 
 
@@ -341,7 +340,6 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
 
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
-    """Returns how large segment.index.bytes must be so that no index fills first."""
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
     share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)

@@ -149,7 +149,6 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
 
 
 def _render_before_after(heads: Sequence[str], rows: Iterable[before_after.ComparisonRow]) -> None:
-    """Draws a table of changes with their signs: green for the better, ochre for the worse."""
     head = "".join(
         f"<th{' class=r' if 0 < place < 4 else ''}>{elements.escape(label)}</th>"
         for place, label in enumerate(heads)
@@ -269,7 +268,6 @@ def _replay(
 
 
 def _is_replay_requested(context: TuningContext) -> bool:
-    """Draws the button for a large log, and returns whether it was pressed."""
     text = say(
         "tuning.write_once_more", size=units.format_bytes(context.case.measurement.log_bytes)
     )
@@ -277,7 +275,6 @@ def _is_replay_requested(context: TuningContext) -> bool:
 
 
 def _render_footprint(context: TuningContext) -> None:
-    """Draws the files, maps and memory of the segments, with indexes of the considered interval."""
     today = replace(context.case.today, config=considered_config(context))
     footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
     texts = {name: units.format_count(footprint[name]) for name in ("files", "maps", "maps_left")}

@@ -211,7 +211,6 @@ def _render_selectable(figure, key: str, alt: str) -> None:
 
 
 def _consider_clicked(key: str) -> None:
-    """Makes the interval of the clicked point the considered one."""
     event = st.session_state.get(key)
     points = [
         point for point in (event.selection.points if event else []) if point.get("customdata")

@@ -156,7 +156,6 @@ def _lead(context: TuningContext) -> str:
 
 
 def _render_report_button(snapshot: BrokerSnapshot) -> None:
-    """Draws the button for the report. It is disabled if the directory is too large."""
     widget_options: dict[str, Any] = {
         "on_click": "ignore",
         "icon": ":material/download:",
@@ -364,7 +363,6 @@ def _topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tup
 
 
 def _first_partition(broker: Broker, topic: str) -> str:
-    """Returns the topic's partition with the longest log, "" if it has none."""
     partitions = [
         partition
         for partition in broker.partitions

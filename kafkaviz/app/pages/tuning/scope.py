@@ -213,7 +213,6 @@ def choose_workload() -> str:
 
 
 def _render_own_text() -> None:
-    """Draws the field for the reader's own workload. It starts with a valid example."""
     if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
     st.text_area(

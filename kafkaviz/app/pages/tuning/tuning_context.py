@@ -230,7 +230,6 @@ class BudgetControl:
 
 
 def _controls(source: TuningSource) -> dict[str, BudgetControl]:
-    """Returns the controls by their parameters in the address."""
     fetches = BudgetControl("tuning.fetches", page_state.FETCHES, FETCHES)
     storages, releases = ({name: name for name in names} for names in (_storages(), RELEASES))
     help_text = say(
