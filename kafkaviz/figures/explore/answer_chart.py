@@ -267,7 +267,6 @@ def _rising_column(rows: pa.Table) -> str | None:
 
 
 def _is_log(xs: Sequence[float]) -> bool:
-    """Returns whether x spans enough magnitudes for a logarithmic axis, as intervals do."""
     positive = [x for x in xs if x > 0]
     return (
         len(positive) > 4

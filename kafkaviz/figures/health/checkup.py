@@ -628,7 +628,6 @@ def _location_text(finding: Finding, *, is_short: bool = False) -> str:
 
 
 def _short_directory(directory: str) -> str:
-    """Returns a directory's name, without the random part if it was renamed."""
     parsed = names.parse_directory(directory)
     if parsed and parsed.state != "current":
         return f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
@@ -646,7 +645,6 @@ def _bytes_text(finding: Finding) -> str:
 
 
 def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
-    """Returns some lines around the start of the finding, or None if they cannot be shown."""
     file, position, length = cast(
         tuple[str, int, int], (finding.file, finding.position, finding.length)
     )

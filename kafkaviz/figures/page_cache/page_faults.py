@@ -158,7 +158,6 @@ def _title(replay: Replay) -> str:
 
 
 def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
-    """Returns explanations for an image that has tail readers only."""
     if replay.pages < MIN_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:

@@ -332,7 +332,6 @@ def _is_alike(first: float, second: float) -> bool:
 def _write_span(
     edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first_bin: int, last_bin: int
 ) -> WriteSpan:
-    """Returns the means of a period, without the bins at its seams."""
     inner_bins = (
         slice(first_bin + 1, last_bin)
         if last_bin - first_bin > 3
@@ -615,7 +614,6 @@ def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -
 
 
 def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
-    """Draws invisible bars that show the hover text of a row."""
     widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
     return [
         {

@@ -217,7 +217,6 @@ def _field_columns(table: np.ndarray, **names: str) -> Columns:
 
 
 def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
-    """Returns positions of batches, with the end of the last batch in place of NONE."""
     return np.where(positions == NONE, anatomy.end.position, positions)
 
 

@@ -139,7 +139,6 @@ def _codec_name(codec_id: int) -> str:
 
 
 def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> str:
-    """Names the wrong entries that point at this batch, or should do so."""
     links = anatomy.links
     rows_by_key = (
         (links.entry_batch[wrong_slots], "segment.leads_here"),

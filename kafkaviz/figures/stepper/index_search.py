@@ -161,7 +161,6 @@ def _probe_key(search: IndexSearch, probe: Probe) -> str:
 def _result_step(
     search: IndexSearch, *, has_log: bool, lines: dict[Branch, int]
 ) -> tuple[str, int]:
-    """Returns the text of the result and its line of the pseudocode."""
     slot_search = search.slot_search
     base = format_count(search.segment)
     target = key_text(search.kind, slot_search.target)
