@@ -114,8 +114,6 @@ def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
 
 
 def _integer(name: str) -> Callable[[str], int]:
-    """Returns a parser for a number in Java's int range."""
-
     def parse(text: str) -> int:
         number = int(text) if re.fullmatch("[+-]?[0-9]{1,99}", text) else None
         if number is None or not -(2**31) <= number < 2**31:

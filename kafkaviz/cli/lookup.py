@@ -278,7 +278,6 @@ def _parse_long(text: str, what: str, refusal: str) -> int:
 
 
 def _parse_timestamp(text: str) -> int | str:
-    """Parses milliseconds, a time in the printed form, or a name."""
     from contextlib import suppress
 
     from kafkaviz import units

@@ -378,7 +378,6 @@ def _version(plan: "SimulationPlan") -> str:
 
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
-    """Returns the settings that differ from the release's defaults, with inferred ones marked."""
     inferred = source.inferred_settings if source else {}
     settings = tuple(
         message(

@@ -338,7 +338,6 @@ def _line(
     out: np.ndarray,
     out_position: int,
 ) -> int:
-    """Writes one line and returns its end."""
     out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
     if batch.attributes & LOG_APPEND_TIME:
         out_position = decimal(batch.max_timestamp_ms, out, _copy_words(_APPEND, out, out_position))

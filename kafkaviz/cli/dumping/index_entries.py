@@ -401,7 +401,6 @@ class Matches:
     def _take(
         self, chunk: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray
     ) -> np.ndarray:
-        """Stores the matching batches of an array and returns the slots without a match."""
         starts = np.ascontiguousarray(chunk["position"])
         last_offsets = np.ascontiguousarray(chunk["last_offset"])
         candidates = slots[

@@ -187,7 +187,6 @@ def _base_offset(name: str) -> int:
 
 
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
-    """Returns the partition directory, and the facts from its broker directory."""
     if is_partition(directory):
         broker = open_broker(directory)
         if broker.partitions:  # empty if the directory vanishes now

@@ -59,7 +59,6 @@ def _dump_file(path: str, options: DumpOptions, console: Console, report: Report
 
 
 def _dump_log(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; raises JavaException if Kafka's tool would die."""
     name = path.rpartition("/")[2]
     lines = _record_lines(path, options, report) if options.deep else None
     console.line(head_line(name))

@@ -125,7 +125,6 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
 
 
 def _render_retention(health: Health) -> Iterator[str]:
-    """Yields the number of segments that retention deletes, the settings, and the next segments."""
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
         unknown = next((log for log in logs if not log.limits.is_known), None)
@@ -320,7 +319,6 @@ def _render_finding(finding: Finding, location: str) -> Iterator[str]:
 
 
 def _render_note(finding: Finding) -> Iterator[str]:
-    """Yields a finding of severity info in short form, with its next step if there is one."""
     yield from _wrap(
         say("common.severity_info"),
         say(

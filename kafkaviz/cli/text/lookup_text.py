@@ -194,7 +194,6 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 def _render_remote_step(
     step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Yields the place and the cost of a step's remote reads."""
     file = step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.segment)}.log"
     reads = cost.reads_of(file)
     if step.segment in remote_bases:

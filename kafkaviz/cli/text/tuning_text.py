@@ -260,7 +260,6 @@ def _rows(
 
 
 def _render_targets(recommendation: Recommendation) -> Iterator[str]:
-    """Yields the headers that lookups read by kind of target, today and as considered."""
     intervals = [
         recommendation.current_cost,
         *(
@@ -324,7 +323,6 @@ def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[st
 def _render_topics(
     source: TuningSource, answers: Mapping[str, Recommendation | None]
 ) -> Iterator[str]:
-    """Yields a line per topic; topics to change come first."""
     yield from ("", say("cli_tune.topics"))
     cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
     for case in cases:
