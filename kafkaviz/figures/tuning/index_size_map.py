@@ -152,9 +152,9 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Returns the index sizes at which a segment rolls after each number of bytes in ROLLS_AT.
+    """Returns, for each .log size in ROLLS_AT, the index sizes with which a segment rolls there.
 
-    Between two sizes they are interpolated by their logarithms.
+    They are interpolated by logarithms between the two nearest index sizes.
     """
     lines = {}
     for target in ROLLS_AT:

@@ -357,7 +357,7 @@ def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) 
 
 @njit(cache=True)
 def _number_of(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
-    """Returns a number of a table, by one draw of a stream; a constant needs no draw."""
+    """Draws a number from a table with a random stream; a table of one number needs no draw."""
     if numbers[2] == numbers[len(numbers) - 1]:
         return draw_number(numbers, np.uint64(0))
     return draw_number(numbers, stream(random_stream, draw))

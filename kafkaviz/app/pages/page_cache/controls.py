@@ -281,7 +281,7 @@ def _open_index(
 
 
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
-    """Returns the largest segment of each topic-partition by name, if its index has two entries."""
+    """Returns the largest segment of each topic-partition with two index entries, by name."""
     segments_by_name = {}
     if broker is None:
         return segments_by_name
