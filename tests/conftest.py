@@ -173,7 +173,7 @@ def garbage() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def clean(cache: Path) -> Path:
     """Returns the directory of a 4.3.1 broker that was stopped cleanly."""
-    return _sample("kafka-4.3.1-clean")
+    return _unpack(SAMPLES / "kafka-4.3.1-clean.tar.gz")
 
 
 @pytest.fixture(scope="session")
@@ -186,21 +186,19 @@ def some_partitions(clean: Path, cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def killed(cache: Path) -> Path:
-    return _sample("kafka-4.3.1-killed-selection")
+    return _unpack(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz")
 
 
 @pytest.fixture(scope="session")
 def damaged(cache: Path) -> Path:
     """Returns a directory of a 4.3.1 broker whose index files were damaged by hand."""
-    return _sample("kafka-4.3.1-damaged")
+    return _unpack(SAMPLES / "kafka-4.3.1-damaged.tar.gz")
 
 
 @pytest.fixture(scope="session")
 def unstartable(cache: Path) -> Path:
     """Returns a 4.3.1 broker's partition that no start loads, with its metadata log."""
-    from kafkaviz.log.archives.archive import unpack_if_archive
-
-    return unpack_if_archive(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
+    return _unpack(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
 
 
 @pytest.fixture(scope="session")
@@ -208,9 +206,7 @@ def restarted_4_4(cache: Path) -> Path:
     """Returns the metadata log and one partition of a 4.4.0 broker that recovered them and was
     stopped cleanly; two closed segments lost a trim.
     """
-    from kafkaviz.log.archives.archive import unpack_if_archive
-
-    return unpack_if_archive(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
+    return _unpack(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
 
 
 @pytest.fixture(scope="session")
@@ -218,9 +214,7 @@ def disks(cache: Path) -> Path:
     """Returns the folder of the three log directories of a 4.4.0 broker that was killed while it
     wrote, with some of its partitions.
     """
-    from kafkaviz.log.archives.archive import unpack_if_archive
-
-    return unpack_if_archive(DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz")
+    return _unpack(DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz")
 
 
 @pytest.fixture(scope="session")
@@ -307,10 +301,10 @@ def _fingerprint(folder: Path) -> dict[str, tuple]:
     return files
 
 
-def _sample(name: str) -> Path:
+def _unpack(archive: Path) -> Path:
     from kafkaviz.log.archives.archive import unpack_if_archive
 
-    return unpack_if_archive(SAMPLES / f"{name}.tar.gz")
+    return unpack_if_archive(archive)
 
 
 @pytest.fixture(scope="session")

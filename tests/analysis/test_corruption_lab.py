@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -92,19 +93,27 @@ def length(lab: Lab, number: int, value: int | Callable[[np.ndarray], int]) -> N
     lab.batch(path, number, crc=False, batch_length_bytes=value)
 
 
+def change_summed(lab: Lab, path: Path, change: Callable[[bytearray], None]) -> None:
+    """Changes the sixth batch of a log, and gives it a right checksum."""
+    row = rows(path)[5]
+    batch = slice(int(row["position"]), int(row["position"] + row["size_bytes"]))
+
+    def change_log(data: bytearray) -> None:
+        changed = data[batch]
+        change(changed)
+        changed[CRC_AT:CRC_START] = crc32c(bytes(changed[CRC_START:])).to_bytes(4, "big")
+        data[batch] = changed
+
+    lab.change(path, change_log)
+
+
 def malformed(lab: Lab) -> None:
     """Makes the first record's length one too large."""
-    path = log(lab)
-    row = rows(path)[5]
-    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
 
     def change(data: bytearray) -> None:
-        data[start + HEADER_BYTES] += 2
-        data[start + CRC_AT : start + CRC_START] = crc32c(
-            bytes(data[start + CRC_START : end])
-        ).to_bytes(4, "big")
+        data[HEADER_BYTES] += 2
 
-    lab.change(path, change)
+    change_summed(lab, log(lab), change)
 
 
 def wrapped(lab: Lab) -> None:
@@ -130,21 +139,15 @@ def wrapped(lab: Lab) -> None:
 
 def repeated_offset(lab: Lab) -> None:
     """Gives the second record of a batch the offset of the first."""
-    path = log(lab)
-    row = rows(path)[5]
-    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
 
     def change(data: bytearray) -> None:
-        record_bytes, record_start = read_varint(data, start + HEADER_BYTES)
+        record_bytes, record_start = read_varint(data, HEADER_BYTES)
         _, second = read_varint(data, record_start + record_bytes)
         _, offset_at = read_varlong(data, second + 1)
         assert data[offset_at] == 2  # the varint of 1
         data[offset_at] = 0
-        data[start + CRC_AT : start + CRC_START] = crc32c(
-            bytes(data[start + CRC_START : end])
-        ).to_bytes(4, "big")
 
-    lab.change(path, change)
+    change_summed(lab, log(lab), change)
 
 
 def producer(lab: Lab, number: int, epoch: int, sequence: int) -> None:
@@ -153,17 +156,11 @@ def producer(lab: Lab, number: int, epoch: int, sequence: int) -> None:
 
 def garbled(lab: Lab) -> None:
     """Garbles the first bytes of an lz4 frame."""
-    path = log(lab, LZ4)
-    row = rows(path)[5]
-    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
 
     def change(data: bytearray) -> None:
-        data[start + HEADER_BYTES : start + HEADER_BYTES + 4] = b"none"
-        data[start + CRC_AT : start + CRC_START] = crc32c(
-            bytes(data[start + CRC_START : end])
-        ).to_bytes(4, "big")
+        data[HEADER_BYTES : HEADER_BYTES + 4] = b"none"
 
-    lab.change(path, change)
+    change_summed(lab, log(lab, LZ4), change)
 
 
 def rebased(lab: Lab, number: int, change: Callable[[np.ndarray], int], segment: int = 0) -> None:

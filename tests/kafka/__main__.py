@@ -41,8 +41,15 @@ def main() -> int:
             pool.submit(_histories, release, seed, many)
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
-        results = [future.result() for future in [*futures, pool.submit(_broker)]]
-    results += [_starts(count, seed), _damaged(count, seed), _loads(count, seed), _spark(count)]
+        results = [
+            future.result() for future in [*futures, pool.submit(_compare, broker.differences)]
+        ]
+    results += [
+        _compare(partial(starts.differences, count, seed)),
+        _damaged(count, seed),
+        _loads(count, seed),
+        _spark(count),
+    ]
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
@@ -110,31 +117,11 @@ def _count(line: dict, counted: Counter) -> None:
         counted["exceptions"] += "error" in step
 
 
-def _broker() -> tuple[int, int]:
-    started = time.monotonic()
-    differences, summary = broker.differences()
-    for text in differences[:SHOWN_DIFFERENCES]:
-        print(text, flush=True)
-    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
-    return int(not differences), int(bool(differences))
-
-
-def _starts(count: int, seed: int) -> tuple[int, int]:
-    started = time.monotonic()
-    differences, summary = starts.differences(count, seed)
-    for text in differences:
-        print(text[:1000], flush=True)
-    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
-    return int(not differences), int(bool(differences))
-
-
 def _spark(count: int) -> tuple[int, int]:
     """Returns (queries that Spark's own source answers alike, that it does not)."""
     started = time.monotonic()
     differences, asked, summary = spark_source.differences(is_quick=count < ALL_QUERIES_FROM)
-    for text in differences[:SHOWN_DIFFERENCES]:
-        print(text[:1000], flush=True)
-    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
+    _show(differences, summary, started)
     return asked - len(differences), len(differences)
 
 
@@ -142,18 +129,22 @@ def _loads(count: int, seed: int) -> tuple[int, int]:
     """With few configurations a part of the recorded loads, which the seed chooses."""
     if count < ALL_QUERIES_FROM:
         part = slice(seed % FEW_LOADS, None, FEW_LOADS)
-        return _compare_loads(partial(record_loads.differences, part))
-    results = [_compare_loads(each) for each in (record_loads.differences, old_loads.differences)]
+        return _compare(partial(record_loads.differences, part))
+    results = [_compare(each) for each in (record_loads.differences, old_loads.differences)]
     return sum(result[0] for result in results), sum(result[1] for result in results)
 
 
-def _compare_loads(compare: Callable[[], tuple[list[str], str]]) -> tuple[int, int]:
+def _compare(compare: Callable[[], tuple[list[str], str]]) -> tuple[int, int]:
     started = time.monotonic()
     differences, summary = compare()
+    _show(differences, summary, started)
+    return int(not differences), int(bool(differences))
+
+
+def _show(differences: list[str], summary: str, started: float) -> None:
     for text in differences[:SHOWN_DIFFERENCES]:
         print(text[:1000], flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
-    return int(not differences), int(bool(differences))
 
 
 if __name__ == "__main__":

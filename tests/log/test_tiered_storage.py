@@ -525,14 +525,22 @@ def test_histories_are_served_as_kafka_serves_them():
         assert served == history["answers"]
 
 
-def test_a_copy_that_was_not_finished_serves_nothing():
+@pytest.mark.parametrize(
+    ("segment_id", "states", "place"),
+    [
+        ("unknown", [COPY_FINISHED], SegmentPlace.UNFINISHED),
+        ("old", [COPY_FINISHED, DELETE_STARTED], SegmentPlace.DANGLING),
+    ],
+)
+def test_an_unfinished_or_deleted_copy_serves_nothing(segment_id, states, place):
     cache = RemoteLogMetadataCache()
-    cache.add(segment_of("begun", 0, 9, {0: 0}))
-    cache.update("unknown", COPY_FINISHED)
+    cache.add(segment_of("old", 0, 9, {0: 0}))
+    for state in states:
+        cache.update(segment_id, state)
     name = TopicIdPartition("t", 0, "B" * 22)
     partition = join_partition(name, (), RemoteLogMetadata({name: cache}), None)
-    assert cache.find(0, 5) is None
-    assert [segment.place for segment in partition.segments] == [SegmentPlace.UNFINISHED]
+    assert cache.find(0, 5) is None and partition.serving_segments == ()
+    assert [segment.place for segment in partition.segments] == [place]
 
 
 @pytest.fixture
@@ -637,18 +645,6 @@ def test_metadata_is_read_up_to_a_record_that_is_none(broken):
     state = read_tiered_state(store, logs)
     assert [problem.path for problem in state.problems] == [stem.with_suffix(".log")]
     assert partition_of(state, "orders-0").counts == before
-
-
-def test_a_segment_that_is_being_deleted_is_dangling():
-    """No reader uses it, wherever it is."""
-    cache = RemoteLogMetadataCache()
-    cache.add(segment_of("old", 0, 9, {0: 0}))
-    for state in (COPY_FINISHED, DELETE_STARTED):
-        cache.update("old", state)
-    name = TopicIdPartition("t", 0, "B" * 22)
-    partition = join_partition(name, (), RemoteLogMetadata({name: cache}), None)
-    assert [segment.place for segment in partition.segments] == [SegmentPlace.DANGLING]
-    assert partition.serving_segments == ()
 
 
 def test_a_view_that_was_changed_is_put_right(broken):

@@ -105,11 +105,20 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
     )
 
 
-def test_without_an_index_nothing_is_cut(tmp_path):
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    (directory / "big-0" / "00000000000000000000.index").unlink()
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 2000) == []
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Returns the partition directory of a log of a hundred batches of 100 bytes, all indexed."""
+    return write_broker(tmp_path / "made", {"big-0": [[100] * 100]}) / "big-0"
+
+
+def cuts_in(folder: Path, wanted_bytes: int) -> list[int]:
+    (segment_task,) = segment_tasks_of(folder.parent)
+    return cuts(segment_task.segment, wanted_bytes)
+
+
+def test_without_an_index_nothing_is_cut(folder):
+    (folder / "00000000000000000000.index").unlink()
+    assert cuts_in(folder, 2000) == []
 
 
 def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
@@ -119,69 +128,57 @@ def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
     assert splits_of(plan([segment_task], cores=1)) == [SegmentSplit(segment_task, 0, 0)]
 
 
+def other_key(entries):
+    entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
+
+
+def other_positions_around_the_cut(entries):
+    entries["position"][48:51] += 7  # those of positions 4900 to 5100
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    ("change", "wanted_bytes", "places"),
     [
-        pytest.param(lambda entries: entries["position"] + 1, id="beside a batch"),
-        pytest.param(lambda entries: entries["position"] * 0 + 99_999, id="behind the log"),
-        pytest.param(lambda entries: -entries["position"], id="negative"),
-        pytest.param(lambda entries: entries["position"] * 0, id="all zero"),
+        pytest.param(lambda entries: entries["position"] + 1, 2000, [], id="next to a batch"),
+        pytest.param(
+            lambda entries: entries["position"] * 0 + 99_999, 2000, [], id="after the log"
+        ),
+        pytest.param(lambda entries: -entries["position"], 2000, [], id="negative"),
+        pytest.param(lambda entries: entries["position"] * 0, 2000, [], id="all zero"),
+        pytest.param(other_key, 2000, [2000, 4000, 6000, 8000], id="the key of another batch"),
+        pytest.param(other_positions_around_the_cut, 5000, [5200], id="a right one follows"),
     ],
 )
-def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
-    """A look at the log refutes the entry."""
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    path = directory / "big-0" / "00000000000000000000.index"
+def test_a_cut_is_where_the_log_confirms_the_index(folder, change, wanted_bytes, places):
+    """A batch with a right checksum begins at an entry's position, whichever offset it names."""
+    path = folder / "00000000000000000000.index"
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
-    entries["position"] = wrong(entries)
+    positions = change(entries)
+    if positions is not None:
+        entries["position"] = positions
     path.write_bytes(offset_index.build(entries))
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 2000) == []
+    assert cuts_in(folder, wanted_bytes) == places
 
 
-def test_an_entry_with_the_key_of_another_batch_serves(tmp_path):
-    """A batch with a right checksum begins at its position, whichever offset it names."""
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    path = directory / "big-0" / "00000000000000000000.index"
-    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
-    entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
-    path.write_bytes(offset_index.build(entries))
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 2000) == [2000, 4000, 6000, 8000]
+@pytest.mark.parametrize(
+    ("position", "data"),
+    [
+        pytest.param(5090, b"y", id="checksum"),
+        *(
+            (5008, length.to_bytes(4, "big", signed=True))
+            for length in (-1, 13, 5001 - 12, 2**31 - 1)
+        ),
+    ],
+)
+def test_a_damaged_batch_is_refuted(folder, position, data):
+    with open(folder / "00000000000000000000.log", "r+b") as log:
+        log.seek(position)
+        log.write(data)
+    assert cuts_in(folder, 5000) == [5100]
 
 
-def test_a_batch_that_breaks_its_checksum_is_refuted(tmp_path):
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
-        log.seek(5090)
-        log.write(b"y")
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 5000) == [5100]
-
-
-def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    path = directory / "big-0" / "00000000000000000000.index"
-    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
-    entries["position"][48:51] += 7  # those of positions 4900 to 5100; the cut is wanted at 5000
-    path.write_bytes(offset_index.build(entries))
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 5000) == [5200]
-
-
-@pytest.mark.parametrize("length", [-1, 13, 5001 - 12, 2**31 - 1])
-def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
-        log.seek(5008)
-        log.write(length.to_bytes(4, "big", signed=True))
-    (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 5000) == [5100]
-
-
-def test_a_log_that_is_missing_is_not_cut(tmp_path):
-    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    (segment_task,) = segment_tasks_of(directory)
+def test_a_log_that_is_missing_is_not_cut(folder):
+    (segment_task,) = segment_tasks_of(folder.parent)
     os.unlink(segment_task.segment.log.path)
     assert cuts(segment_task.segment, 2000) == []
     os.unlink(segment_task.segment.index.path)

@@ -19,37 +19,29 @@ def lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in file]
 
 
+def differences_of(vectors: list[dict]) -> list[str]:
+    return [difference for line in vectors for difference in differences(line)]
+
+
 def test_every_recorded_recovery(shared):
     """All 240 recoveries of 3.9.0 and 4.3.1: files byte for byte, offsets, epochs, exceptions."""
     vectors = lines(shared / "vectors" / "recoveries.jsonl.gz")
-    assert (
-        len(vectors) == 240
-        and [difference for line in vectors for difference in differences(line)] == []
-    )
+    assert len(vectors) == 240 and differences_of(vectors) == []
 
 
 def test_some_recoveries_of_4_4(data):
     """A recovery that raises leaves files preallocated: a close of 4.4.0 trims nothing."""
     vectors = lines(data / "recoveries-4.4.0.jsonl.gz")
     differ = {line["id"] for line in vectors if line["differs_from_4.3.1"] == ["closed"]}
-    assert (
-        len(vectors) == 10
-        and len(differ) == 8
-        and [difference for line in vectors for difference in differences(line)] == []
-    )
-    as_before = [
-        difference for line in vectors for difference in differences(line | {"version": "4.3.1"})
-    ]
+    assert len(vectors) == 10 and len(differ) == 8 and differences_of(vectors) == []
+    as_before = differences_of([line | {"version": "4.3.1"} for line in vectors])
     assert {difference.split(" ")[0] for difference in as_before} == differ
 
 
 def test_every_recovery_of_4_4(shared):
     """All 60 of 4.4.0's classes."""
     vectors = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
-    assert (
-        len(vectors) == 60
-        and [difference for line in vectors for difference in differences(line)] == []
-    )
+    assert len(vectors) == 60 and differences_of(vectors) == []
 
 
 def test_every_recovery_of_an_old_segment(shared):
@@ -69,10 +61,7 @@ def test_every_recovery_of_an_old_segment(shared):
 def test_some_recorded_recoveries(data):
     """One line of each kind of damage and of each exception."""
     vectors = lines(data / "recoveries.jsonl.gz")
-    assert (
-        len(vectors) > 20
-        and [difference for line in vectors for difference in differences(line)] == []
-    )
+    assert len(vectors) > 20 and differences_of(vectors) == []
 
 
 def v2_batch(
