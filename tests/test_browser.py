@@ -35,7 +35,7 @@ def test_sparks_numbers_arrive(server, page, clean, tmp_path):
         page.locator(".kv-metrics.owed").count() == 0
         and page.get_by_text("read in full, nothing was changed").is_visible()
     )
-    # it is told behind the numbers, which may come with the same run
+    # it is announced after the numbers, which may come with the same run
     page.wait_for_url("**order=By+name**")
     assert page.get_by_role("radio", name="By name").is_checked()
 

@@ -75,7 +75,7 @@ def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...])
     take_compiled(site)
     homes = [Path(path) for path in sys.path if path.endswith("site-packages")]
     for found in (found for home in homes for name in modules for found in home.glob(name)):
-        if not site.joinpath(found.name).exists():  # the first on the path is what is imported
+        if not site.joinpath(found.name).exists():  # the first on the path is imported
             site.joinpath(found.name).symlink_to(found)
     return python
 

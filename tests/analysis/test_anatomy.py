@@ -61,7 +61,7 @@ def test_bytes_that_are_no_batch(tmp_path):
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     opened = segment(tmp_path, b"\0" * 30)
     real = file.info
-    pending = [b"\0" * 5]  # written once, by whoever asks first
+    pending = [b"\0" * 5]  # written once, at the first use
     monkeypatch.setattr(
         file, "info", lambda path: (pending and append(path, pending.pop()), real(path))[1]
     )

@@ -130,7 +130,7 @@ def wrapped(lab: Lab) -> None:
     messages[1] = bytes(broken)
     content = codec.compress("gzip", b"".join(messages))
     empty = legacy_messages.build(1, last, None, b"", attributes=1, **times_ms)
-    # what lies behind the gzip member is left unread
+    # bytes after the gzip member are not read
     content += bytes(int(row["size_bytes"]) - len(empty) - len(content))
     wrapper = legacy_messages.build(1, last, None, content, attributes=1, **times_ms)
     start = int(row["position"])

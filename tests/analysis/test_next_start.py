@@ -28,7 +28,7 @@ from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 
 METADATA = "__cluster_metadata-0"
-# topic: (index.interval.bytes, segment.index.bytes) where they differ from what that broker had for
+# topic: (index.interval.bytes, segment.index.bytes) where they differ from that broker's values for
 # all
 KILLED_CONFIGS = {
     "orders": (4096, 10 << 20), "clicks-mixed": (4096, 10 << 20), "empty-room": (4096, 10 << 20),

@@ -74,7 +74,7 @@ def hold_to_each_other(seed: int) -> None:
                 assert (result.answer.offset, result.answer.timestamp_ms) in records
 
         # a batch that is sound to `check` is printed completely and delivered; in front of all damage
-        # it is found too, unless Kafka throws for the batch behind it
+        # it is found too, unless Kafka throws for the batch after it
         first_damage = min((p.start for suffix, p in places if suffix == ".log"), default=2**63)
         for batch, chunk in batches:
             if is_damaged(batch["position"]):

@@ -12,8 +12,8 @@ from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
-NOT_OPENED = (".lock",)  # nothing is told by what is in it
-# a start is foretold without what is in them
+NOT_OPENED = (".lock",)  # its content has no meaning
+# a start is predicted without their content
 NOT_NEEDED = (".kafka_cleanshutdown",)
 
 

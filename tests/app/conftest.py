@@ -63,7 +63,7 @@ def only_english_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets the reader's language to 中文, also between two runs, where AppTest formats options."""
-    # session_language says whose language it is when it is imported: not while this stands in
+    # session_language registers itself when it is imported, so not while this replaces it
     monkeypatch.setattr(session_language.messages, "_language_sources", [lambda: "zh"])
 
 

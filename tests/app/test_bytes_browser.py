@@ -204,7 +204,7 @@ def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
     hexes.evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
     view.page.locator(".hex .gone").first.wait_for(state="attached")
     view.page.locator(".hex .gone").first.wait_for(state="detached")
-    # the whole page is drawn anew, with the byte in its address
+    # the whole page is drawn again, with the byte in its address
     view.page.get_by_role("radio", name="Size").click()
     view.page.wait_for_timeout(2000)  # the way back would be asked for only now
     assert hexes.evaluate("one => one.scrollTop") > 2000

@@ -134,7 +134,7 @@ def test_an_address_older_than_a_move_does_not_lead():
     for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
         for key, value in moves.items():
             at.select_slider(key=key).set_value(value)
-        at.query_params.clear()  # as it was when the page was opened
+        at.query_params.clear()  # unchanged since the page was opened
         at.run()
     assert page_text(at) == "4 2" and [slider.value for slider in at.select_slider] == ["4", "2"]
     assert (query_value(at, "a"), query_value(at, "b")) == ("4", "2")

@@ -75,7 +75,7 @@ def replay_rows() -> list[before_after.ComparisonRow]:
     return before_after.replay_rows(now, other)
 
 
-# what is given as a file, and its second line
+# the file's content, and its second line
 FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     "before-after": (
         lambda: before_after.file_cells(compared(measured(1000), 16_384).values()),

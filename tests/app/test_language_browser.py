@@ -39,7 +39,7 @@ def test_every_way_on_speaks_chinese(server, page):
     page.get_by_role("button", name="中文").click()
     heading(page, TITLE)
     at_rest(page)
-    assert steps(page) == before  # another language is no other place
+    assert steps(page) == before  # another language does not change the place
     ways = [
         (lambda: click_a_bar(page), "/segment"),
         (lambda: page.keyboard.press("]"), "/segment"),

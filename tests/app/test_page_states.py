@@ -144,7 +144,7 @@ def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
     at = press_button(open_page(), "kv_upload")
     (path,) = map(Path, opened)
     assert (path.name, path.read_bytes()) == ("broker.tar.gz", b"an archive")
-    assert at.session_state  # the page goes on
+    assert at.session_state  # the rest of the page is drawn
 
 
 def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):

@@ -142,7 +142,7 @@ def test_the_window_is_zoomed_and_dragged(ruler):
     ruler.zoom("-", 40)
     assert ruler.window()[1] > 500
     ruler.zoom("+", 60)
-    assert ruler.window()[1] == 8  # as narrow as it is drawn
+    assert ruler.window()[1] == 8  # the minimum width that is drawn
     ruler.zoom("-", 30)
     box = ruler.page.locator(".overview").bounding_box()
     ruler.page.mouse.move(box["x"] + 200, box["y"] + 20)

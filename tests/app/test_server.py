@@ -126,7 +126,7 @@ def test_settings_of_the_environment_reach_the_server():
 def test_a_connection_sends_small_packets_at_once(monkeypatch):
     """Without waiting for the browser's acknowledgement of the packet before."""
     bind = starlette_server._bind_socket
-    monkeypatch.setattr(starlette_server, "_bind_socket", bind)  # as it was, afterwards
+    monkeypatch.setattr(starlette_server, "_bind_socket", bind)  # restored afterwards
     app_server.send_at_once()
     with (
         starlette_server._bind_socket("127.0.0.1", 0, 1) as listener,

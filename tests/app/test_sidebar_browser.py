@@ -9,7 +9,7 @@ from tests.support.browser import heading
 pytestmark = pytest.mark.browser
 # its script comes by itself, and may come after the page's title
 LISTENS = "window.__kafkaviz_sidebar?.listens"
-SETTLED_MS = 1500  # nothing is drawn anew after that but by its reader
+SETTLED_MS = 1500  # after that only the reader causes a rerun
 CURRENT = ".st-key-kv_nav a[aria-current=page]"
 
 AT_ONCE = """name => { const timer = setInterval(() => {

@@ -9,7 +9,7 @@ from tests.journeys.walk import SETTLED
 
 pytestmark = pytest.mark.browser
 PRESSES, BETWEEN_MS, PATIENCE_MS = 5, 120, 120_000
-# a page, its slider, its parameter, and where a figure or what is beside it says the value
+# a page, its slider, its parameter, and where the page shows the value
 SLIDERS = [
     ("rolls?room=8+B", "segment.index.bytes", "room", ".kv-lab b"),
     ("tuning?tp=payments-0&consider=128", "index.interval.bytes", "consider", ".kv-lab b"),

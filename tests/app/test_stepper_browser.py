@@ -246,7 +246,7 @@ def test_a_segment_in_the_dark(browser, server):
         context.close()
 
 
-@pytest.mark.nightly  # what it measures is the machine's, too
+@pytest.mark.nightly  # the measurement depends on the machine too
 @pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
     """Drawn within 16 ms and painted at most a frame later, at any size of the index; half of the

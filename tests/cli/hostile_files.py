@@ -20,7 +20,7 @@ from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 # of address space: a third of it is what the libraries map
 MEMORY_BYTES, CPU_S, WALL_S = 2_500_000_000, 120, 500
 TINY = b"\x0c\x00\x00\x00\x01\x01\x00"  # a record of no key and no value
-MILLIONS = (255 << 20) // len(TINY)  # just what is decompressed at most: 38 198 125
+MILLIONS = (255 << 20) // len(TINY)  # the limit of decompression: 38 198 125
 NAME = f"{0:020d}"
 GOOD = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")])
 TIME_MS = 1_790_000_000_000

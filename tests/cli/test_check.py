@@ -433,7 +433,7 @@ def strange(clean, tmp_path) -> Path:
         ("ascii", []),
         ("utf-8", []),
         ("latin-1", ["--json"]),
-        # no bit of what is printed is other than for those
+        # the output has no other bit
         *(
             pytest.param(*output, marks=pytest.mark.nightly)
             for output in (("latin-1", []), ("ascii", ["--json"]), ("utf-8", ["--json"]))

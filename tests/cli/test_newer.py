@@ -19,7 +19,7 @@ SAYS = {
     34: "metadata.version to level 34, new in 4.5",
     99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
 }
-COMMANDS = {  # what is asked, and the status
+COMMANDS = {  # the question, and the status
     "check": (["check", "{dir}"], 1),
     "lookup": (["lookup", "{dir}/tickets-any-0", "--offset", "700"], 0),
     "lookup by time": (["lookup", "{dir}/tickets-any-0", "--timestamp", "1795000000000"], 0),

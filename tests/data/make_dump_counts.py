@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 TOOL = "kafka-dump-log 4.3.1, default options"
-# the second in archives that hold the dumps of an older tool beside it
+# the second in archives that also hold the dumps of an older tool
 DUMPS = ("dump", "dump-4.3.1")
 NOTES = (
     (

@@ -24,7 +24,7 @@ from kafkaviz.simulate.producers import workload
 
 OTHERS = [code for code in messages.LANGUAGES if code != messages.ENGLISH]
 ENGLISH = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")  # a sentence, or part of one
-# the rooms of what errors say
+# the rooms of error texts
 ROOMS = (
     "archive",
     "calibration",
@@ -37,7 +37,7 @@ ROOMS = (
     "toml",
     "toml_parser",
 )
-COMMANDS = re.compile("kafkaviz [a-z]+|pip install|`[^`]+`")  # to be typed as they are
+COMMANDS = re.compile("kafkaviz [a-z]+|pip install|`[^`]+`")  # to be typed unchanged
 
 
 @pytest.fixture

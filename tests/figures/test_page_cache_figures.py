@@ -59,7 +59,7 @@ def test_the_image_of_a_plain_growth(mode):
         view.dots[:, 0].tolist(),
         replay.first_faults["page"].tolist(),
     )
-    # told of a row is its page
+    # the hover text names the page
     assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])
     (line,) = figure.layout.shapes
     assert (line.x1, line.y0, line.y1) == (20_480, -0.5, 39.5) and figure.layout.annotations[

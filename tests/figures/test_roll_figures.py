@@ -447,7 +447,7 @@ def test_few_batches_are_one_stretch():
     assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)
 
 
-# ---- both, as they are sent
+# ---- both, as Plotly gets them
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -296,7 +296,7 @@ def test_records_before_the_fault_come_out():
         + body
         + bytes(1)
     )
-    # the last record is held back while Kafka looks for bytes behind it
+    # the last record is held back while Kafka looks for bytes after it
     records, fault = records_until_fault(longer)
     assert [record.offset for record in records] == [7] and str(fault.what).endswith(
         "records still remaining in file"

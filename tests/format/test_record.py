@@ -20,7 +20,7 @@ from kafkaviz.format import record
 from kafkaviz.format.record import Record
 from tests.format import plain_record
 
-# the batch header of magic 2, typed out once more for the tests
+# the batch header of magic 2, typed independently for the tests
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = 61
 INT32, INT64, SIZED = (

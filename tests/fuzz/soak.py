@@ -35,7 +35,7 @@ TARGETS = "tests.fuzz.all_targets:TARGETS"
 SLOW_S, STUCK_S = 3.0, 60.0
 MAX_BYTES, ROOM_BYTES = 256 << 20, 1 << 30
 REPORT_S = 0.5
-KEPT_EACH = 3  # escapes of one target at one place that are told with their case
+KEPT_EACH = 3  # escapes of one target at one place that are printed with their case
 
 
 @dataclass(frozen=True)

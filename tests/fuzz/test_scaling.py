@@ -44,8 +44,8 @@ from tests.format.manifests import FIXED, ID
 from tests.support.bytes_reader import reader
 
 FEW, TIMES = 300, 4
-GROWTH = 1.3 * TIMES  # of what should grow as the bytes do
-FEW_CALLS, FEW_BYTES = 300, 100_000  # of what is the same for any size
+GROWTH = 1.3 * TIMES  # the part that should grow with the bytes
+FEW_CALLS, FEW_BYTES = 300, 100_000  # the part that is constant
 
 
 def offsets(count: int) -> bytes:
@@ -243,7 +243,7 @@ def work(read: Callable[[bytes], object], data: bytes) -> tuple[int, int]:
 @pytest.mark.parametrize("name", CASES)
 def test_work_grows_as_the_bytes_do(name):
     make, read = CASES[name]
-    work(read, make(FEW))  # what is imported and compiled once
+    work(read, make(FEW))  # imports and compiles once
     calls, peak_bytes = work(read, make(FEW))
     more_calls, more_bytes = work(read, make(TIMES * FEW))
     assert more_calls <= GROWTH * calls + FEW_CALLS

@@ -28,7 +28,7 @@ CLIPPED, OVERLAPPING, TABBED = (
 )
 GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000
-AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is drawn anew a moment after its window has changed
+AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is redrawn a moment after its window has changed
 MAX_STOPS, MAX_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
 DAMAGED, KILLED = "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"
 IN_FRONT = "[role=dialog], [role=menu], [data-testid=stPopoverBody]"
@@ -176,7 +176,7 @@ def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
         ]
         if not grave:
             break
-        opened.wait_for_timeout(AFTER_RESIZE_MS)  # Streamlit fades what is being drawn anew
+        opened.wait_for_timeout(AFTER_RESIZE_MS)  # Streamlit fades elements that are redrawn
     assert grave == []
 
 

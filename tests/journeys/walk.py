@@ -19,7 +19,7 @@ IN_VIEW = """e => {
   const { top, bottom } = e.getBoundingClientRect();
   if (top < 60 || bottom > innerHeight) e.scrollIntoView({ block: 'center' });
 }"""
-# Where this checkout and its cache lie is nobody's business: each is shortened in what the picture
+# The paths of this checkout and its cache are private: each is shortened in what the picture
 # shows, also where it is cut.
 SHORTEN = """places => {
   const short = text => places.reduce((now, [path, name]) => {
@@ -48,7 +48,7 @@ class Album:
     """The pictures of all journeys, and the page that shows them in order."""
 
     folder: Path
-    places: list[tuple[str, str]]  # paths, and what they are called in a picture
+    places: list[tuple[str, str]]  # paths, and their names in a picture
     walks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, title: str, words: str, picture: bytes) -> None:
@@ -127,7 +127,7 @@ class Walk:
         """Waits for an element by a selector, also in the components' shadow roots."""
         element = self.page.locator(selector, has_text=text).first
         element.wait_for()
-        self.page.locator(SETTLED).wait_for()  # until then it may be drawn anew
+        self.page.locator(SETTLED).wait_for()  # until then it may be redrawn
         element.wait_for()
         element.evaluate(IN_VIEW)
         return element

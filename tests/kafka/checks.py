@@ -121,7 +121,7 @@ def loaded(kafka: Kafka, log: UnifiedLog, line: dict, folder: Path) -> list[str]
     for name, expected in digest(log).items():
         opened.same(f"load {name}", answer["read"][name], expected)
     after = _files(folder)
-    # all but those of a log that ends below its start: it begins anew
+    # all but those of a log that ends below its start, which is emptied
     kept_names = {file.name for file in log.stored_log().files}
     changed = sorted(
         name for name in before if name in kept_names and before[name] != after.get(name)

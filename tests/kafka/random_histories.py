@@ -233,7 +233,7 @@ class _Drawn:
             self.producers.clear()  # their sequences are not the log's any more
         return True
 
-    # ---- what is appended
+    # ---- appends
 
     def _leader_append(self, by: Producer) -> bytes:
         end, append_ms = self.log.log_end_offset, self._append_ms()

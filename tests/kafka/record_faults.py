@@ -29,7 +29,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_data"
 PARTS = (0, 0.25, 0.5, 0.75, 1)  # of the places of a fault
 HEADER_PLACES = (0, 5, 7, 8, 11, 12, 15, 16, 17, 20, 21, 23)  # bytes of a batch's header
 NOW_MS = 1_790_000_000_000
-EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are no number, negative numbers
+EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are not numbers, negative numbers
     *(b"", b"0\n", b"0", b"junk\n", b"0 \n1\n0 0\n", b"0\n1 \n0 0\n", b"0\n-1\n", b"0\n-1\n0 0\n"),
     *(b"1\n1\nx 0\n", b"0\nx\n0 0\n", b"0\n2\n0 0\n", b"0\n1\n0 0\n0 0\n", b"0\n0\n\n", b"\n0\n"),
     *(b"0\n1\nx 0\n", b"0\n1\n0 x\n", b"0\n1\nx y\n", b"0\n2\n0 0\nx 1\n", b"0\n1\n0 0\nx 1\n"),
@@ -42,7 +42,7 @@ EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are no number, n
     *(b"0\n1\n-1 0\n", b"0\n1\n0 -1\n", b"0\n2\n-1 0\nx 0\n", b"0\n2\n0 0\n-1 5\n"),
     *(b"+0\n+1\n+0 +0\n", b"-0\n1\n0 0\n", b"0\r1\r\n0 0", b"0\n2\n1 5\n0 9\n"),
 )
-IDS = (  # of a topic: characters that are no base64, wrong padding, other lengths
+IDS = (  # of a topic: characters outside base64, wrong padding, other lengths
     *(
         "",
         "A",
@@ -63,7 +63,7 @@ IDS = (  # of a topic: characters that are no base64, wrong padding, other lengt
     *("AkXzOiIERbadGF_c6qNvhw==", "AkXzOiIERbadGF_c6qNvhw=", "AkXzOiIERbadGF_c6qNvhwA"),
     *("AkXzOiIERbadGF_c6qNvhx", "AkXzOiIERbadGF_c6qNvhwAA", "AkXzOiIERbadGF_c6qNvhwAAA"),
 )
-METADATA = (  # of partition.metadata: bytes that are no UTF-8, and ids
+METADATA = (  # of partition.metadata: bytes that are not UTF-8, and ids
     *(f"version: 0\ntopic_id: {topic_id}".encode() for topic_id in IDS),
     b"version: \xff\ntopic_id: AkXzOiIERbadGF_c6qNvhw",
     b"version: 0\ntopic_id: \xff",

@@ -53,7 +53,7 @@ CHECKPOINTS = (
     *(b"1\n1\nt 0 5\n", b"-1\n0\n", b"0 \n0\n", b" 0\n0\n", b"+0\n+1\nt +0 +5\n", b"-0\n-0\n"),
     *(b"0\n0\nt 0 5\n", b"0\n2\nt 0 5\n", b"0\n1\nt 0 5\nt 1 5\n", b"0\n-1\n", b"0\n-1\nt 0 5\n"),
     *(b"0\n2147483647\nt 0 5\n", b"0\n2147483646\nt 0 5\n", b"0\n2147483648\nt 0 5\n", b"0\nx\n"),
-    # a byte order mark, UTF-16, bytes that are no UTF-8
+    # a byte order mark, UTF-16, bytes that are not UTF-8
     *(b"\xef\xbb\xbf0\n1\nt 0 5\n", "0\n1\nt 0 5\n".encode("utf-16"), b"0\n1\n\xff 0 5\n"),
     *(b"0\n1\nt 0 5\n\xff", b"0\n1\n\xed\xa0\x80 0 5\n", "0\n1\n\u00e4 0 5\n".encode()),
     # fields

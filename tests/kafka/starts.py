@@ -51,7 +51,7 @@ OFFLINE = re.compile(
     r"(?:Stopping serving logs in dir|Failed to create or validate data directory) (\S+)"
 )
 DELETED_FROM = "cut-0"  # its records below offset 15 were deleted
-# of a partition; a start may write or remove the others whatever lies there
+# of a partition; a start may write or remove the others
 COMPARED_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".checkpoint")
 # to a broker with three log directories
 OF_SEVERAL_DIRECTORIES = (
@@ -294,7 +294,7 @@ def as_outcome(restart: Restart) -> Outcome:
             "metadata-log",
         ):
             outcome.recovered.add((_label(step.partition), step.segment))
-    outcome.made -= outcome.strays or set()  # made anew under the same name
+    outcome.made -= outcome.strays or set()  # created again under the same name
     outcome.cut = {
         (directory, base): kept
         for (directory, base), kept in outcome.cut.items()

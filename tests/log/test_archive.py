@@ -272,7 +272,7 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
         out.writestr(zipfile.ZipInfo("x"), b"content")
     data = bytearray(path.read_bytes())
     for lengths in (26, data.index(b"PK\x01\x02") + 28):
-        data[lengths : lengths + 4] = b"\0\0\1\0"  # of the name, of what is extra
+        data[lengths : lengths + 4] = b"\0\0\1\0"  # of the name, of the extra field
     path.write_bytes(data)
     with pytest.raises(CannotOpen, match="is not an archive"):
         archive.unpack_if_archive(path)

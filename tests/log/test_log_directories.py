@@ -62,7 +62,7 @@ def test_directories_and_sizes_are_those_that_kafka_says(disks):
     assert {name: sorted(of) for name, of in sizes.items()} == {
         name: sorted(of) for name, of in expected.items()
     }
-    # asked before the kill: what was written since is more
+    # asked before the kill: more was written since
     assert all(
         sizes[name][of] >= size for name, all_ in expected.items() for of, size in all_.items()
     )

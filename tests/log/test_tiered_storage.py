@@ -308,7 +308,7 @@ def test_a_segment_that_cannot_be_read_is_a_gap(recorded, tmp_path, kind, conten
         (gap,) = partition.remote_gaps
         assert (gap.first_offset, gap.last_offset, gap.path) == (41, 64, path)
         expected = [record for record in ANSWERS["orders"]["records"] if not 41 <= record[0] <= 64]
-        if view is bucket:  # what is local alone is not there
+        if view is bucket:  # local segments are not in the store
             expected = [record for record in expected if record[0] < 395]
         assert list(records(partition)) == expected
 

@@ -7,7 +7,7 @@ from kafkaviz import messages
 
 ROOT = Path(__file__).parents[2]
 HAN = "[\u4e00-\u9fff]"
-KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows behind an English colon
+KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows an English colon
 
 
 def test_chinese_is_translated():

@@ -276,7 +276,7 @@ def make_logs(randomness: random.Random) -> Iterator[tuple[int, list[dict[str, i
         start = 0
         if batches and randomness.random() < 0.3:
             start = randomness.choice(batches)["base_offset"] + randomness.choice((0, 3))
-            if randomness.random() < 0.5:  # retention has deleted what is below
+            if randomness.random() < 0.5:  # retention has deleted older batches
                 batches = [batch for batch in batches if batch["last_offset"] >= start]
         yield start, batches
 

@@ -247,9 +247,9 @@ def test_the_digest_tells_facts_apart_and_not_times():
     [
         (NOW_MS, None, True),
         (NOW_MS + HOUR_MS, None, True),
-        # now runs behind the reading's: a file that was newer is gone
+        # the clock is behind that of the reading: a newer file is gone
         (NOW_MS + HOUR_MS + 1, None, False),
-        (1000 * NOW_MS, None, True),  # microseconds are no future
+        (1000 * NOW_MS, None, True),  # microseconds are not in the future
         (NOW_MS + HOUR_MS + 1, NOW_MS + HOUR_MS + 1, True),
         (NOW_MS + HOUR_MS, NOW_MS + HOUR_MS, False),  # that day has come
     ],

@@ -356,7 +356,7 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
             commit_segments(place, new=[new])
         while looked.acquire(blocking=False):
             pass
-        # what was being listed when the run ended is listed before the next one starts
+        # a listing that the end of the run interrupts is complete before the next run starts
         assert looked.acquire(timeout=60)
     runs_end.set()
     thread.join()

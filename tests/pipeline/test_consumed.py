@@ -15,7 +15,7 @@ from kafkaviz.search.fetch import ISOLATIONS, READ_COMMITTED, READ_UNCOMMITTED
 from tests.pipeline.source_reading import read
 from tests.support.recorded_archives import RECORDED_ARCHIVES
 
-# the broker went on writing behind the questions, or no longer starts
+# the broker wrote more after the questions, or no longer starts
 ASKED_EARLIER = ("killed", "unstartable")
 # by a wrong .index, which only the lookup of a fetch goes by
 MISLED = {("kafka-4.3.1-damaged", "bookings", 0)}
@@ -91,5 +91,5 @@ def test_records_are_those_that_consumers_got(shared, archive, name, isolation):
             wrong.append((key, answer["offset"], following, expected))
         checked += 1
     assert not wrong, (len(wrong), wrong[:5])
-    # nobody asked 2.8.2 and 3.9.0 with read_committed
+    # 2.8.2 and 3.9.0 were not asked with read_committed
     assert checked or (isolation == READ_COMMITTED and archive.startswith(("kafka-2", "kafka-3")))

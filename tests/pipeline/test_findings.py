@@ -415,7 +415,7 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
     assert_health(out, broker)
 
 
-JSON_COLUMNS = {  # the column that a table is read from, and what it holds
+JSON_COLUMNS = {  # the column that a table is read from, and its content
     "findings": ("json", Finding),
     "restart_steps": ("json", StartupStep),
     "retention": ("limits_json", RetentionLimits),

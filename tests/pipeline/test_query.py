@@ -56,7 +56,7 @@ TITLES = {  # of the answers on the sample broker
 }
 PARTITION = ("topic", "partition")
 SPARK_ASKED = ("half-full", "late", "codecs")  # in each run; all of them nightly
-# behind the point
+# after the decimal point
 DIGITS = {
     "fill": 6,
     "index_share": 5,
@@ -409,7 +409,7 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
     most, and at every fiftieth.
     """
     worst = ask(catalog_folder, QUESTION_BY_NAME["worst-lookup"].sql)
-    for row in worst[1:3]:  # the first is the metadata log, which is no topic of a consumer
+    for row in worst[1:3]:  # the first is the metadata log, which consumers do not read
         log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", as_is=True)
 
         def headers(offset: int, log=log) -> int:

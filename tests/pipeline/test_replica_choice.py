@@ -23,7 +23,7 @@ with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)["partitions"]
 BOTH = [name for name, story in STORY.items() if len(story["replicas"]) == 2]
 LEADERS = {name: str(STORY[name]["when_started_together"]["leader"]) for name in BOTH}
-# by the epochs and the ends alone nobody can tell which of these leads
+# the epochs and the ends alone do not show which of these leads
 EQUAL = {
     name
     for name in BOTH

@@ -22,7 +22,7 @@ from tests.support.ingest import InProcessRunner
 
 SEGMENTS = [[100] * 5, [120] * 6, [90] * 7]
 
-# an ingest with a task a segment, which its fourth task kills
+# an ingest with one task per segment, which its fourth task kills
 KILLED = """
 import os, signal, sys
 from pathlib import Path

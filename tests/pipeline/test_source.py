@@ -40,7 +40,7 @@ TABLES = {
 }
 SAMPLES = ("clean", "killed", "damaged")
 START_MS = whole_logs.START_MS
-# whole batches, whatever lies beside them
+# whole batches, even in damaged segments
 EVERYTHING = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"}
 OWN = {"meta.properties"}  # what a broker directory is known by
 
@@ -535,7 +535,7 @@ def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
         data[hurt_at + 8 : hurt_at + 12] = length.to_bytes(4, "big")
         log.write_bytes(data)
     (directory / "hurt-2" / f"{0:020d}.log").unlink()
-    (directory / "hurt-2" / f"{0:020d}.log").symlink_to(directory)  # a directory is no file
+    (directory / "hurt-2" / f"{0:020d}.log").symlink_to(directory)  # a directory, not a file
     for task_bytes in ("1000000000", "20000"):
         rows = read("kafka_batches", directory, task_bytes=task_bytes, problems="true").to_pylist()
         good = [row for row in rows if row["problem"] is None]

@@ -97,7 +97,7 @@ def test_the_catalog_has_no_rows_of_files_with_a_suffix(
 def test_the_data_source_is_without_renamed_directories_too(broker, everything, aside):
     """Unless they are requested; segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
-    options = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
+    options = {"mode": "DROPMALFORMED"}  # a tail without a batch is counted nowhere
     assert [read(name, broker.path, **options).num_rows for name in FORMATS] == without(
         everything, files, aside["directories"]
     )

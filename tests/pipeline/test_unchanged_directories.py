@@ -15,7 +15,7 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest.unchanged_directories import UnchangedDirectories
 
-# but stamps: a full run lays the rows of segments out anew
+# but stamps: a full run places the rows of segments differently
 DRIVER_TABLES = ("partitions", "segments", "findings", "restart_steps", "retention", "checked")
 DAY_NS = 86_400 * 10**9
 RECOVERY_POINTS, LOG_STARTS = "recovery-point-offset-checkpoint", "log-start-offset-checkpoint"

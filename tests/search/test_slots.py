@@ -188,7 +188,7 @@ def test_a_million_searches_against_a_linear_scan():
         targets, entry_bytes = random.integers(-2, count * 4 + 2, 5000), int(random.choice([8, 12]))
         up_to, below = scanned(keys, targets)
         ceiling = np.where(below < len(keys), below, slots.NONE)
-        probed = targets != keys[0]  # Kafka passes over an exact match on slot 0, told above
+        probed = targets != keys[0]  # Kafka passes over an exact match on slot 0, see above
         for warm in (True, False):
             assert np.array_equal(
                 slots.floors(keys, targets, entry_bytes, warm=warm)[:, 0], up_to - 1

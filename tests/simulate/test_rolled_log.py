@@ -11,7 +11,7 @@ from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 START_MS = 1_700_000_000_000
-PIECE_APPENDS = 37  # a log goes on from one call to the next
+PIECE_APPENDS = 37  # a log continues from one call to the next
 CONFIGS = {
     "size": LogConfig(segment_bytes=9000, index_interval_bytes=400),
     "time": LogConfig(segment_ms=500, index_interval_bytes=0),

@@ -31,7 +31,7 @@ batches = 300
 batches_per_s = 10
 value_bytes = 100
 """
-# of these each run looks at what an unclean stop leaves too
+# every run also checks the files after an unclean stop for these
 UNCLEAN_PRESETS = ("orders", "late-phones", "no-timestamps", "heartbeat")
 
 

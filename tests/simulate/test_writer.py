@@ -200,7 +200,7 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     }
 
 
-# ---- the compiled loop beside the rules in plain words
+# ---- the compiled loop and the rules in plain words
 
 
 def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:

@@ -227,7 +227,7 @@ class Course:
     steps: int
     empty_bytes: int  # of the server before anybody came
     full_bytes: int  # at the end of the class
-    processor_share: float  # of one core, while it went on
+    processor_share: float  # of one core, during the class
     idle_share: float  # of one core, while all were there and did nothing
     learners_share: float  # of one core, of this process, which plays the learners' browsers
 

@@ -16,7 +16,7 @@ PAGES = ("", "segment", "lookup", "health")
 SAMPLE_EVERY = 50  # directories, a sample is one
 CATALOG_S = 300
 MIB = 1 << 20
-SHARE = 1.1  # of what is held behind the first quarter of the directories
+SHARE = 1.1  # growth after the first quarter of the directories
 # Streamlit keeps 128 tabs, of three files each
 SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 400}
 

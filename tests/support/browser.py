@@ -10,7 +10,7 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
 )
 
-PATIENCE_MS = 60_000  # a wait ends with what it waits for; a machine may be busy
+PATIENCE_MS = 60_000  # a wait ends with its condition; a machine may be busy
 sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
 # a second of the processor for each page that a test opens; test_first_look_browser.py has them

@@ -33,7 +33,7 @@ INDEX_FAULTS = {
     "time-late": IndexReason.DAMAGE,
     "times-zeroed": IndexReason.ZEROED,
 }
-# by the field that a flipped bit lies in: what the checksum does not cover is altered
+# by the field with the flipped bit; fields outside the checksum are altered
 BIT_RELATIONS = {
     "base_offset": Relation.ALTERED,
     "batch_length_bytes": Relation.DAMAGED,

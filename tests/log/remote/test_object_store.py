@@ -135,7 +135,7 @@ def test_a_thousand_records_take_few_requests(
     assert rows.num_rows == 1000 - aborted_records
 
 
-# where a thousand records lie in a log of three segments, each of some MiB: the first of them by the
+# where a thousand records are in a log of three segments, each of some MiB: the first of them by the
 # records of a segment, and how many requests they take at most, by isolation
 LARGE_RANGES = {
     "in the middle": (lambda count: count // 2, 4, 6),
