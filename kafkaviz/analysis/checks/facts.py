@@ -7,7 +7,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.segment import Index, LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
@@ -118,6 +118,39 @@ class PartitionFacts:
             next_step=next_step,
             log_directory=self.log_directory,
         )
+
+    def torn_slot_finding(
+        self, code: str, name: str, position: int, torn_bytes: int, entry_bytes: int
+    ) -> Finding:
+        """Returns a finding about the bytes after the last complete slot of an index."""
+        text = message(
+            "finding.length_no_multiple", n=position + torn_bytes, entry_bytes=entry_bytes
+        )
+        evidence = Evidence(
+            message("evidence.trailing_bytes", n=torn_bytes),
+            message("evidence.length_multiple", n=entry_bytes),
+        )
+        return self.make_finding(code, name, text, evidence, (position, torn_bytes))
+
+    def unwritten_slots_finding(
+        self,
+        code: str,
+        name: str,
+        index: Index,
+        entry_bytes: int,
+        expected: Message | None,
+        *,
+        is_active: bool,
+    ) -> Finding:
+        """Returns a finding about the zeros after the last entry of an index."""
+        entries = len(index.entries)
+        slots_text = message("evidence.unwritten_slots", n=entries, slots=index.unwritten_slots)
+        text = slots_text
+        if not is_active:
+            text = message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
+        evidence = Evidence(slots_text, expected, "00" * entry_bytes)
+        byte_range = entries * entry_bytes, index.unwritten_slots * entry_bytes
+        return self.make_finding(code, name, text, evidence, byte_range)
 
 
 def findings_by_run(

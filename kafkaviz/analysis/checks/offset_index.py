@@ -14,7 +14,6 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import (
-    UNFLUSHED_TRIM,
     PartitionFacts,
     describe_slots,
     findings_by_run,
@@ -99,11 +98,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        segment = self._segment
-        file = self._segment.index
-        if segment.log is None:
-            return
-        if file is None:
+        if self._segment.index is None:
             yield from self._missing_finding()
             return
         verdicts = self._verdicts()
@@ -132,41 +127,23 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _length_findings(self) -> Iterator[Finding]:
         index = self._index
+        facts = self._facts
         name = self._segment.file_name("index")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
-            found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
-            evidence = Evidence(found_text, message("evidence.length_multiple", n=ENTRY_BYTES))
-            text = message(
-                "finding.length_no_multiple",
-                n=position + index.trailing_bytes,
-                entry_bytes=ENTRY_BYTES,
-            )
-            yield self._facts.make_finding(
-                "index-size-not-multiple", name, text, evidence, (position, index.trailing_bytes)
+            yield facts.torn_slot_finding(
+                "index-size-not-multiple", name, position, index.trailing_bytes, ENTRY_BYTES
             )
         if not index.unwritten_slots:
             return
-        position = len(self._entries) * ENTRY_BYTES
-        length = index.unwritten_slots * ENTRY_BYTES
         is_active = self._segment.state == "active"
-        is_expected = is_active and self._facts.active_is_untrimmed
-        slots_text = message(
-            "evidence.unwritten_slots", n=len(self._entries), slots=index.unwritten_slots
-        )
-        expected_text = None if is_expected else message("evidence.trimmed_file", n=position)
-        code = "index-unwritten-slots" if is_expected else "index-zero-tail"
-        text = (
-            slots_text
-            if is_active
-            else message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
-        )
-        yield self._facts.make_finding(
-            code,
-            name,
-            text,
-            Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
-            (position, length),
+        code = "index-zero-tail"
+        expected = message("evidence.trimmed_file", n=len(self._entries) * ENTRY_BYTES)
+        if is_active and facts.active_is_untrimmed:
+            code = "index-unwritten-slots"
+            expected = None
+        yield facts.unwritten_slots_finding(
+            code, name, index, ENTRY_BYTES, expected, is_active=is_active
         )
 
     def _verdicts(self) -> np.ndarray:
@@ -346,43 +323,34 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         """Yields findings about entries as an older release, or a follower of one, writes them."""
-        for verdict, claim in (
-            (
-                COARSE,
-                ("finding.entries_per_append"),
-            ),
-            (
-                FIRST_KEY,
-                ("finding.entries_of_first_offsets"),
-            ),
-        ):
+        claims = {
+            COARSE: "finding.entries_per_append",
+            FIRST_KEY: "finding.entries_of_first_offsets",
+        }
+        for verdict, claim in claims.items():
             slots = np.flatnonzero(verdicts == verdict)
-            if len(slots):
-                entry = self._entries[slots[0]]
-                text = message(claim, n=len(slots), all=len(verdicts))
-                found_text = message(
-                    "evidence.slot",
-                    slot=int(slots[0]),
-                    offset=int(entry["offset"]),
-                    position=int(entry["position"]),
-                )
-                home = self._homes[slots[0]]
-                expected = message(
+            if not len(slots):
+                continue
+            slot = int(slots[0])
+            offset = int(self._entries["offset"][slot])
+            position = int(self._entries["position"][slot])
+            home = self._homes[slot]
+            evidence = Evidence(
+                message("evidence.slot", slot=slot, offset=offset, position=position),
+                message(
                     "evidence.entry_in_newer_release",
                     offset=int(home["last_offset"]),
                     position=int(home["position"]),
-                )
-                evidence = Evidence(
-                    found_text, expected, self._digits(int(entry["offset"]), int(entry["position"]))
-                )
-                byte_range = int(slots[0]) * ENTRY_BYTES, ENTRY_BYTES
-                yield self._facts.make_finding(
-                    CODES[verdict],
-                    self._segment.file_name("index"),
-                    text,
-                    evidence,
-                    byte_range,
-                )
+                ),
+                self._digits(offset, position),
+            )
+            yield self._facts.make_finding(
+                CODES[verdict],
+                self._segment.file_name("index"),
+                message(claim, n=len(slots), all=len(verdicts)),
+                evidence,
+                (slot * ENTRY_BYTES, ENTRY_BYTES),
+            )
 
 
 def _unset_refs(count: int) -> np.ndarray:
@@ -541,9 +509,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         At the ends of the segment these are `least` and `most`.
         """
         values = self._entries[name]
-        return int(values[stretch - 1]) if stretch else least, int(
-            values[stretch]
-        ) if stretch < len(values) else most
+        before = int(values[stretch - 1]) if stretch else least
+        after = int(values[stretch]) if stretch < len(values) else most
+        return before, after
 
     def _has_other_interval(self) -> np.ndarray:
         """Returns which stretches fit an interval that also fits all entries on one side of it."""

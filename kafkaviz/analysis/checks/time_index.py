@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analysis.checks.facts import (
-    UNFLUSHED_TRIM,
     PartitionFacts,
     describe_slots,
     findings_by_run,
@@ -89,8 +88,6 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        if self._segment.log is None:
-            return
         if self._segment.timeindex is None:
             yield from self._missing_finding()
             return
@@ -123,48 +120,22 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _length_findings(self) -> Iterator[Finding]:
         index = self._index
+        facts = self._facts
         name = self._segment.file_name("timeindex")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
-            found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
-            evidence = Evidence(found_text, message("evidence.length_multiple", n=ENTRY_BYTES))
-            text = message(
-                "finding.length_no_multiple",
-                n=position + index.trailing_bytes,
-                entry_bytes=ENTRY_BYTES,
+            yield facts.torn_slot_finding(
+                "timeindex-size-not-multiple", name, position, index.trailing_bytes, ENTRY_BYTES
             )
-            yield self._facts.make_finding(
-                "timeindex-size-not-multiple",
-                name,
-                text,
-                evidence,
-                (position, index.trailing_bytes),
-            )
-        if index.unwritten_slots and not (
-            self._facts.active_is_untrimmed and self._segment.state == "active"
-        ):
-            position = len(self._entries) * ENTRY_BYTES
-            length = index.unwritten_slots * ENTRY_BYTES
-            slots_text = message(
-                "evidence.unwritten_slots", n=len(self._entries), slots=index.unwritten_slots
-            )
-            expected_text = (
-                message("evidence.last_entry", moment=self._newest_ms)
-                if self._newest_ms >= 0
-                else message("evidence.file_of_bytes", n=position)
-            )
-            text = (
-                slots_text
-                if self._segment.state == "active"
-                else message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
-            )
-            yield self._facts.make_finding(
-                "timeindex-zero-tail",
-                name,
-                text,
-                Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
-                (position, length),
-            )
+        is_active = self._segment.state == "active"
+        if not index.unwritten_slots or (is_active and facts.active_is_untrimmed):
+            return
+        expected = message("evidence.file_of_bytes", n=len(self._entries) * ENTRY_BYTES)
+        if self._newest_ms >= 0:
+            expected = message("evidence.last_entry", moment=self._newest_ms)
+        yield facts.unwritten_slots_finding(
+            "timeindex-zero-tail", name, index, ENTRY_BYTES, expected, is_active=is_active
+        )
 
     def _verdicts(self) -> np.ndarray:
         entries = self._entries
@@ -293,26 +264,22 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
         previous_entry = self._entries[first - 1]
         entry = self._entries[first]
-        descriptions = [
-            message(
-                "evidence.time_entry",
-                moment=int(neighbour["timestamp_ms"]),
-                offset=int(neighbour["offset"]),
-            )
-            for neighbour in (previous_entry, entry)
-        ]
+        entry_text = self._describe_entry(int(entry["offset"]), int(entry["timestamp_ms"]))
+        before_text = self._describe_entry(
+            int(previous_entry["offset"]), int(previous_entry["timestamp_ms"])
+        )
         text = with_more_places(
             message(
                 "finding.time_follows",
                 slot=first,
-                entry=descriptions[1],
-                before=descriptions[0],
+                entry=entry_text,
+                before=before_text,
             ),
             more,
         )
         digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
         evidence = Evidence(
-            descriptions[1],
+            entry_text,
             message(
                 "evidence.time_and_offset_above",
                 moment=int(previous_entry["timestamp_ms"]),

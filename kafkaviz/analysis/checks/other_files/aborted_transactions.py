@@ -163,6 +163,14 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
             yield _Abort(step, begin.offset if begin else None, min(open_offsets, default=None))
 
 
+def _torn_finding(
+    segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
+) -> Finding:
+    name = segment.file_name("txnindex")
+    position = len(entries) * ENTRY_BYTES
+    return facts.torn_slot_finding("txnindex-torn", name, position, torn_bytes, ENTRY_BYTES)
+
+
 def _missing_finding(
     known_aborts: list[_Abort], segment: Segment, facts: PartitionFacts
 ) -> Finding:
@@ -177,24 +185,6 @@ def _missing_finding(
         name,
         text,
         Evidence(message("evidence.no_file"), message("evidence.entries", n=len(known_aborts))),
-    )
-
-
-def _torn_finding(
-    segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
-) -> Finding:
-    position = len(entries) * ENTRY_BYTES
-    text = message("finding.length_no_multiple", n=position + torn_bytes, entry_bytes=ENTRY_BYTES)
-    evidence = Evidence(
-        message("evidence.trailing_bytes", n=torn_bytes),
-        message("evidence.length_multiple", n=ENTRY_BYTES),
-    )
-    return facts.make_finding(
-        "txnindex-torn",
-        segment.file_name("txnindex"),
-        text,
-        evidence,
-        (position, torn_bytes),
     )
 
 
