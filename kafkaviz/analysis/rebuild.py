@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import FILES_PER_SEGMENT, MAPS_PER_SEGMENT
-from kafkaviz.analysis.inference import inferred_limits, roll_reasons
+from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_history

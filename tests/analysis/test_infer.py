@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference import (
+from kafkaviz.analysis.inference.interval import (
     IntervalEvidence,
-    SegmentFacts,
-    infer_release,
     interval_bounds,
     interval_evidence,
-    roll_reasons,
 )
-from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.inference.roll import SegmentFacts, roll_reasons
+from kafkaviz.analysis.inference.version import assume_release, infer_release
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.walk import walk
 from kafkaviz.log import metadata_log

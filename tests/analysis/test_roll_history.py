@@ -5,7 +5,7 @@ history of real partitions.
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.analysis.inference.roll import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker

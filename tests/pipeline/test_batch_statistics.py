@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, interval_evidence
+from kafkaviz.analysis.inference.interval import (
+    ChunkedEvidence,
+    IntervalEvidence,
+    interval_evidence,
+)
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.broker import open_broker

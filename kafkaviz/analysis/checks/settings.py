@@ -10,7 +10,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
-from kafkaviz.analysis.inference import roll_reasons
+from kafkaviz.analysis.inference.roll import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message

@@ -19,8 +19,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkaviz.analysis.inference import InferredLimit, SegmentFacts, inferred_limits, roll_reasons
-from kafkaviz.analysis.inference.roll import SETTING
+from kafkaviz.analysis.inference.roll import (
+    SETTING,
+    InferredLimit,
+    SegmentFacts,
+    inferred_limits,
+    roll_reasons,
+)
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch

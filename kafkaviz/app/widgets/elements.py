@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference import InferredRelease
+from kafkaviz.analysis.inference.version import InferredRelease
 from kafkaviz.app.frontend import art
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count

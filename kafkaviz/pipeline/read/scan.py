@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.inference import ChunkedEvidence, entries_between
+from kafkaviz.analysis.inference.interval import ChunkedEvidence, entries_between
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.walk import BatchObserver, observe_scan
