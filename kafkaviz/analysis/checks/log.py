@@ -5,6 +5,7 @@
 """
 
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -91,17 +92,14 @@ class ProducerOrder:
             rows = np.concatenate((self._last_rows, rows))
         rows = rows[np.argsort(rows["producer_id"], kind="stable")]
         has_sequence = rows["base_sequence"] >= 0
-        self._find_epochs(rows)
+        is_back = self._is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
+        for place in np.flatnonzero(is_back).tolist():
+            self._keep(StepBack(rows[place + 1], int(rows["producer_epoch"][place]), -1))
         self._find_sequences(rows[has_sequence])
         # keep each producer's last batch, and its last batch with sequences
         is_last = _is_last(rows)
         is_last[np.flatnonzero(has_sequence)[_is_last(rows[has_sequence])]] = True
         self._last_rows = rows[is_last]
-
-    def _find_epochs(self, rows: np.ndarray) -> None:
-        is_back = self._is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
-        for place in np.flatnonzero(is_back).tolist():
-            self._keep(StepBack(rows[place + 1], int(rows["producer_epoch"][place]), -1))
 
     def _find_sequences(self, rows: np.ndarray) -> None:
         if len(rows) < 2:
@@ -140,18 +138,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._segment = segment
         self._facts = facts
         self._scan_state = scan_state
-        self._rows: dict[str, list[np.void]] = {
-            "crc": [],
-            "magic": [],
-            "count": [],
-            "fault": [],
-            "overflow": [],
-            "messages": [],
-            "times": [],
-            "offsets": [],
-        }
+        self._rows: dict[str, list[np.void]] = defaultdict(list)
+        self._counts: Counter[str] = Counter()
         self._producers = ProducerOrder(facts.producer_expiration_ms)
-        self._counts = dict.fromkeys(self._rows, 0)
 
     def observe(self, batches: np.ndarray) -> None:
         """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
@@ -181,44 +170,34 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             "fault": has_fault & ~has_wrong_count & is_known_magic,
             "overflow": is_overflow,
         }
-        for name, rows in masks.items():
-            self._keep(name, batches, rows)
-
-    def _keep(self, name: str, batches: np.ndarray, mask: np.ndarray) -> None:
-        indices = np.flatnonzero(mask)
-        self._counts[name] += len(indices)
-        room = MAX_RUNS - len(self._rows[name])
-        self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
+        for name, mask in masks.items():
+            indices = np.flatnonzero(mask)
+            self._counts[name] += len(indices)
+            room = MAX_RUNS - len(self._rows[name])
+            self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
 
     def result(self) -> Iterator[Finding]:
-        yield from (self._crc_finding(row, more) for row, more in self._rows_with_more("crc"))
-        yield from (self._magic_finding(row, more) for row, more in self._rows_with_more("magic"))
-        yield from (self._count_finding(row, more) for row, more in self._rows_with_more("count"))
-        yield from (self._fault_finding(row, more) for row, more in self._rows_with_more("fault"))
-        yield from (
-            self._overflow_finding(row, more) for row, more in self._first_with_more("overflow")
-        )
-        yield from (
-            self._message_finding(row, more) for row, more in self._rows_with_more("messages")
-        )
-        yield from (self._times_finding(row, more) for row, more in self._rows_with_more("times"))
-        yield from (
-            self._offsets_finding(row, more) for row, more in self._rows_with_more("offsets")
-        )
+        makers = {
+            "crc": self._crc_finding,
+            "magic": self._magic_finding,
+            "count": self._count_finding,
+            "fault": self._fault_finding,
+            "overflow": self._overflow_finding,
+            "messages": self._message_finding,
+            "times": self._times_finding,
+            "offsets": self._offsets_finding,
+        }
+        for name, make_finding in makers.items():
+            # one overflow says enough
+            rows = self._rows[name][:1] if name == "overflow" else self._rows[name]
+            for number, row in enumerate(rows, 1):
+                more = self._counts[name] - len(rows) if number == len(rows) else 0
+                yield make_finding(row, more)
         yield from self._producer_findings()
         yield from map(self._order_finding, self._scan_state.misplaced_batches[:MAX_RUNS])
         yield from map(self._unread_finding, self._scan_state.unread_ranges[:MAX_RUNS])
         if self._scan_state.tail is not None:
             yield self._tail_finding(self._scan_state.tail)
-
-    def _rows_with_more(self, name: str) -> Iterator[tuple[np.void, int]]:
-        rows = self._rows[name]
-        for index, row in enumerate(rows):
-            yield row, self._counts[name] - len(rows) if index == len(rows) - 1 else 0
-
-    def _first_with_more(self, name: str) -> Iterator[tuple[np.void, int]]:
-        for row in self._rows[name][:1]:
-            yield row, self._counts[name] - 1
 
     def _batch_finding(
         self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0

@@ -128,8 +128,6 @@ class CheckScan:
             CannotOpen: the file cannot be read.
         """
         log = self._segment.log
-        if log is None:
-            return
         with entry_points(self._segment) as points:
             scan = CheckedScan(
                 points,
@@ -146,12 +144,14 @@ class CheckScan:
                     if self._observer is not None:
                         self._observer.observe(part)
                     yield from self._validator.add(part)
-        self._end_at(scan.end.position)
+        self._read_tail(scan.end.position)
         yield from self._validator.flush_rest()
-        self._finish()
+        if self.state.tail is not None or self._validator.is_broken:
+            self.state.add_unsound(self._validator.last_offset + 1, MAX_OFFSET)
 
     def _record_unread(self, start: int, stop: int) -> None:
-        header = self._header(start)
+        data = file.read(self._segment.log.path, start, HEADER_BYTES)
+        header = np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
         is_header = (
             header is not None
             and int(header["magic"]) in (0, 1, 2)
@@ -163,15 +163,11 @@ class CheckScan:
         )
         self._validator.is_broken = True
 
-    def _header(self, position: int) -> np.void | None:
-        data = file.read(self._segment.log.path, position, HEADER_BYTES)
-        return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
-
     def _keep_faults(self, faults: Sequence[BatchFault]) -> None:
         room = MAX_FAULTS - len(self.state.faults)
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 
-    def _end_at(self, position: int) -> None:
+    def _read_tail(self, position: int) -> None:
         log = self._segment.log
         last = self._validator.last_offset
         self.state.end_bytes = position
@@ -180,11 +176,6 @@ class CheckScan:
             self.state.tail = tail.read(
                 log, position, last if last >= self._segment.base_offset else None
             )
-
-    def _finish(self) -> None:
-        """Marks all offsets after the last batch as unsound if a tail follows it."""
-        if self.state.tail is not None or self._validator.is_broken:
-            self.state.add_unsound(self._validator.last_offset + 1, MAX_OFFSET)
 
 
 class _BatchValidator:

@@ -289,7 +289,7 @@ def plan_check(
         now_ms=newest_ms(broker) if now_ms is None else now_ms,
         settings=settings or open_settings(broker, assumed_release.release),
         oldest_writer=formatting_release(broker) or (),
-        compacted_logs=compacted_partitions(broker),
+        compacted_logs=frozenset(cleaner_offsets(broker)),
         strange_names=tuple(misnamed_directories(broker)) if is_whole else (),
         level=level,
     )
@@ -315,15 +315,16 @@ def newest_ms(broker: Broker) -> int:
     return max(chain(logs, checkpoints), default=0) // 1_000_000
 
 
-def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
-    compacted_logs: set[tuple[str, int]] = set()
+def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
+    """Returns the offset up to which each compacted log was cleaned, by topic and partition."""
+    offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT
         with suppress(KafkavizError):
             if file.is_there(path):
                 data = file.read(path, limit_bytes=file.TEXT_BYTES)
-                compacted_logs.update(checkpoint.parse_offsets(data))
-    return frozenset(compacted_logs)
+                offsets |= checkpoint.parse_offsets(data)
+    return offsets
 
 
 def is_lone(broker: Broker) -> bool:

@@ -61,7 +61,11 @@ def check_partition(partition: TieredPartition, release: Release = ()) -> Iterat
         is_lost = segment.place is SegmentPlace.LOST
         yield finding(
             "remote-segment-missing",
-            message("finding.remote_segment_missing", **_values(segment)),
+            message(
+                "finding.remote_segment_missing",
+                first=segment.start_offset,
+                last=segment.end_offset,
+            ),
             Evidence(
                 message("evidence.in_neither_place" if is_lost else "evidence.local_alone"),
                 message("evidence.remote_files", id=segment.segment_id),
@@ -83,10 +87,6 @@ def check_partition(partition: TieredPartition, release: Release = ()) -> Iterat
                 partition=partition.directory,
                 release=release,
             )
-
-
-def _values(segment: TieredSegment) -> dict[str, int | None]:
-    return {"first": segment.start_offset, "last": segment.end_offset}
 
 
 def _states(segments: Sequence[TieredSegment]) -> Message:

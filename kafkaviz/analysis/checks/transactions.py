@@ -90,18 +90,13 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             row = batches[index]
             producer = int(batches["producer_id"][index])
             if last_ms is not None:
-                self._begin(
-                    producer,
-                    TransactionBegin(int(row["base_offset"]), int(row["position"]), last_ms),
-                )
+                begin = TransactionBegin(int(row["base_offset"]), int(row["position"]), last_ms)
+                open_begin = self._transactions.begin(producer, begin)
+                if open_begin is begin and begin.offset in self._stable_offsets:
+                    self._stable_begins.append(begin.offset)
+                self._steps[open_begin.position] = "begin", producer, open_begin
             elif (kind := kinds[index]) is not None:
                 self._end(row, producer, kind)
-
-    def _begin(self, producer: int, begin: TransactionBegin) -> None:
-        open_begin = self._transactions.begin(producer, begin)
-        if open_begin is begin and begin.offset in self._stable_offsets:
-            self._stable_begins.append(begin.offset)
-        self._steps[open_begin.position] = "begin", producer, open_begin
 
     def _end(self, row: np.void, producer: int, kind: ControlType) -> None:
         begin = self._transactions.end(producer)

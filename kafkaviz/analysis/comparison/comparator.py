@@ -8,11 +8,11 @@ For example:
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kafkaviz.analysis.checks.plan import cleaner_offsets
 from kafkaviz.analysis.comparison.batch_stream import BatchStream, record_offsets
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparison import (
@@ -48,8 +48,8 @@ from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_di
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import checkpoint, names
-from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
+from kafkaviz.format import names
+from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, LogDirectory, Problem, open_broker
@@ -197,7 +197,7 @@ class _Comparer:
         self._brokers = brokers
         self._releases = releases
         self._settings = settings
-        self._cleaner_offsets = [_read_cleaner_offsets(broker) for broker in brokers]
+        self._cleaner_offsets = [cleaner_offsets(broker) for broker in brokers]
         self._is_per_append = not all(
             ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
         )
@@ -365,8 +365,8 @@ class _Comparer:
         comparison: PartitionComparison,
         alignment: RecordAlignment,
     ) -> Iterator[Relation]:
-        pair = comparison.replicas
-        assert pair[0] is not None and pair[1] is not None
+        a, b = comparison.replicas
+        assert a is not None and b is not None
         relations = {
             Relation.SEGMENTS_DIFFER: bool(alignment.differing_segments)
             or not comparison.segment_bases_equal,
@@ -374,17 +374,19 @@ class _Comparer:
             or any(
                 difference.location.file.endswith("index") for difference in comparison.differences
             ),
-            Relation.START_DIFFERS: pair[0].log_start_offset != pair[1].log_start_offset,
+            Relation.START_DIFFERS: a.log_start_offset != b.log_start_offset,
             Relation.DIVERGED: alignment.diverged > 0,
             Relation.ALTERED: alignment.altered > 0,
             Relation.DAMAGED: any(alignment.damaged_batches) or self._has_torn_clean(alignment),
             Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
         }
-        if pair[0].log_end_offset != pair[1].log_end_offset and not alignment.diverged:
+        if a.log_end_offset != b.log_end_offset and not alignment.diverged:
             is_prefix = not (
                 alignment.altered or any(alignment.damaged_batches) or _has_gaps(comparison)
             )
-            is_doomed = _is_doomed(pair[0], pair[1])
+            longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
+            # the shorter log knows a later election, at or before its end
+            is_doomed = shorter.epochs.latest_election > longer.epochs.latest_election
             relations[Relation.DOOMED_TAIL] = is_doomed
             relations[Relation.BEHIND] = is_prefix and not is_doomed
         true_relations = [relation for relation in Relation if relations.get(relation)]
@@ -423,12 +425,6 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
         for records in comparison.only_in
         for first, last in records.ranges
     )
-
-
-def _is_doomed(a: Replica, b: Replica) -> bool:
-    """Returns whether the shorter log has the later leader epoch, at or before its end."""
-    longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
-    return shorter.epochs.latest_election > longer.epochs.latest_election
 
 
 def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag | None:
@@ -476,16 +472,6 @@ def _read_epochs(
             for batches in segment.scan():
                 epochs.take(batches)
     return tuple(epochs.entries), is_from_batches
-
-
-def _read_cleaner_offsets(broker: Broker) -> Mapping[tuple[str, int], int]:
-    offsets: dict[tuple[str, int], int] = {}
-    for directory in broker.log_directories:
-        path = directory.path / CLEANER_CHECKPOINT
-        with suppress(KafkavizError):
-            if file.is_there(path):
-                offsets |= checkpoint.parse_offsets(file.read(path))
-    return offsets
 
 
 def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:

@@ -157,10 +157,13 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     is_formatting_known = _formatting_level(broker) is not None
     if broker.lacks_metadata_log and inferred.last is None and not is_formatting_known:
         return AssumedRelease(newest, (*inferred.traces, METADATA_LOG_ELSEWHERE))
+    # the release that introduced the latest metadata.version, or else that of the formatting
+    levels = _levels(broker)
+    agreed = versions.release_of_metadata_version(levels[-1][1]) if levels else None
     release = next(
         (
             candidate
-            for candidate in (inferred.last, _agreed_release(broker))
+            for candidate in (inferred.last, agreed)
             if candidate and candidate >= (inferred.first or candidate)
         ),
         None,
@@ -212,19 +215,17 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
                 ),
                 first=LATER,
             )
-    for file, features in _snapshot_features(broker):
-        for name, level in features.items():
-            if name != METADATA_VERSION and not versions.knows_level(name, level):
-                yield ReleaseTrace(
-                    message(
-                        "release.unknown_level",
-                        file=file,
-                        name=name,
-                        level=level,
-                        newest=versions.NEWEST,
-                    ),
-                    first=LATER,
-                )
+    file, features = _snapshot_features(broker)
+    for name, level in features.items():
+        if name != METADATA_VERSION and not versions.knows_level(name, level):
+            yield _unknown_level_trace(file, name, level)
+
+
+def _unknown_level_trace(file: str, name: str, level: int) -> ReleaseTrace:
+    return ReleaseTrace(
+        message("release.unknown_level", file=file, name=name, level=level, newest=versions.NEWEST),
+        first=LATER,
+    )
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
@@ -268,32 +269,15 @@ def is_untrimmed(segment: Segment) -> bool:
 def formatting_release(broker: Broker) -> Release | None:
     """Returns the first release that can have formatted the directory, or None if unknown."""
     formatting = _formatting_level(broker)
-    return _release_of_level(formatting[1]) if formatting else None
-
-
-def _agreed_release(broker: Broker) -> Release | None:
-    """Returns the release that introduced the latest metadata.version of the metadata log.
-
-    If the log sets none, the one of the formatting counts.
-    """
-    return next((_release_of_level(level) for _, level in reversed(_levels(broker))), None)
+    return versions.release_of_metadata_version(formatting[1]) if formatting else None
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     """Yields the metadata.version of the formatting, and the one it was raised to later."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
-            yield ReleaseTrace(
-                message(
-                    "release.unknown_level",
-                    file=file,
-                    name=METADATA_VERSION,
-                    level=level,
-                    newest=versions.NEWEST,
-                ),
-                first=LATER,
-            )
-        elif release := _release_of_level(level):
+            yield _unknown_level_trace(file, METADATA_VERSION, level)
+        elif release := versions.release_of_metadata_version(level):
             yield ReleaseTrace(
                 message(
                     "release.metadata_version",
@@ -303,10 +287,6 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
                 ),
                 first=release,
             )
-
-
-def _release_of_level(level: int) -> Release | None:
-    return versions.release_of_metadata_version(level)
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
@@ -329,10 +309,12 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
     If the log cannot be read, these are of the newest readable snapshot.
     """
     image = metadata_log.read_image(broker)
-    if METADATA_VERSION not in image.features:
-        return _newest_snapshot(broker)
-    file = f"{metadata_log.DIRECTORY}/{image.feature_files[METADATA_VERSION]}"
-    return file, image.features[METADATA_VERSION]
+    features = image.features
+    if METADATA_VERSION in features:
+        file = f"{metadata_log.DIRECTORY}/{image.feature_files[METADATA_VERSION]}"
+    else:
+        file, features = _snapshot_features(broker)
+    return (file, features[METADATA_VERSION]) if METADATA_VERSION in features else None
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
@@ -348,27 +330,19 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
     return next(((name, level) for name, level in file_levels if level is not None), None)
 
 
-def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
-    levels = (
-        (file, features.get(METADATA_VERSION)) for file, features in _snapshot_features(broker)
-    )
-    return next(((file, level) for file, level in levels if level is not None), None)
+def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
+    """Returns the newest snapshot of the metadata log that sets features, and its features.
 
-
-def _snapshot_features(broker: Broker) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yields the newest snapshot of the metadata log that sets features, if any.
-
-    Yields:
-        The file and its features.
+    Without one, both are empty.
     """
     try:
         log = metadata_log.find_partition(broker)
     except KafkavizError:
-        return
+        return "", {}
     for file, _ in metadata_log.snapshots(log) if log else ():
         if features := _features(file.path):
-            yield f"{metadata_log.DIRECTORY}/{file.name}", features
-            return
+            return f"{metadata_log.DIRECTORY}/{file.name}", features
+    return "", {}
 
 
 def _features(path: Path) -> dict[str, int]:

@@ -123,7 +123,11 @@ def _compare_with_log(
         return
     starts = dict(epochs)
     # retention may leave only an empty segment, at whose base offset the epoch begins
-    end = max((_end_offset(summary) for summary in summaries), default=0)
+    ends = [
+        summary.segment.base_offset if summary.last_offset is None else summary.last_offset + 1
+        for summary in summaries
+    ]
+    end = max(ends, default=0)
     for summary in summaries:
         for epoch, offset, position in summary.epochs:
             is_known = (
@@ -155,12 +159,6 @@ def _compare_with_log(
         yield _epoch_finding(
             text, Evidence(text, message("evidence.offset_up_to", offset=end)), facts
         )
-
-
-def _end_offset(summary: CheckSummary) -> int:
-    if summary.last_offset is None:
-        return summary.segment.base_offset
-    return summary.last_offset + 1
 
 
 def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
