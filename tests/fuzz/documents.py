@@ -13,7 +13,6 @@ from kafkaviz.simulate.directory.simulation import plan_workload
 from kafkaviz.simulate.producers.workload import PRESETS, load, preset_text, to_toml
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons import grammar
-from kafkaviz.workshop.lessons.kinds import KINDS
 from tests.fuzz.mutators import mutated_text
 from tests.fuzz.targets import Target, expect, of_bytes
 
@@ -79,7 +78,7 @@ def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
 def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
     """Reads a lesson, or expects its faults, each on a line of the file."""
     text = data.decode("utf-8", "replace")
-    lesson, faults = lessons.parse(text, LESSON, KINDS)
+    lesson, faults = lessons.parse(text, LESSON)
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")
     lines = text.count("\n") + 2
     expect(

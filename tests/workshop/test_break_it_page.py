@@ -11,7 +11,6 @@ from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.lab.faults import FAULTS
 from kafkaviz.workshop.lessons import __main__ as check
 from kafkaviz.workshop.lessons import parse
-from kafkaviz.workshop.lessons.kinds import KINDS
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
 from tests.workshop.lesson_text import GOOD
 
@@ -136,7 +135,7 @@ def test_start_again_forgets_the_labs():
 def test_a_lab_that_cannot_be(keys, words):
     """Said with its line; empty-room-1 was never written to."""
     text = f"{GOOD}\n```kafkaviz break-it\ndata: kafka-4.3.1-clean\n{keys}\n```\n"
-    lesson, faults = parse(text, "tenth.en.md", KINDS)
+    lesson, faults = parse(text, "tenth.en.md")
     assert faults == [] and lesson is not None
     lab_faults = check.check_lesson(lesson)
     assert [fault.line for fault in lab_faults] == [text.count("\n", 0, text.index("break-it")) + 1]

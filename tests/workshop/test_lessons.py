@@ -38,14 +38,14 @@ def quiet() -> None:
 
 def faults(text: str, file: str = "tenth.en.md") -> list[str]:
     """All that is wrong with a text, as line: what."""
-    return [f"{fault.line}: {fault.what}" for fault in parse(text, file, KINDS)[1]]
+    return [f"{fault.line}: {fault.what}" for fault in parse(text, file)[1]]
 
 
 # ---- grammar
 
 
 def test_a_lesson_is_steps_of_text_and_blocks():
-    lesson, wrong = parse(GOOD, "tenth.en.md", KINDS)
+    lesson, wrong = parse(GOOD, "tenth.en.md")
     assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
         "tenth",
         "en",
@@ -106,7 +106,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
 def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
     assert before in GOOD
     text = GOOD.replace(before, after, 1)
-    assert parse(text, "tenth.en.md", KINDS)[0] is None
+    assert parse(text, "tenth.en.md")[0] is None
     assert any(text.startswith(fault) for text in faults(text)), faults(text)
 
 
@@ -120,7 +120,7 @@ def test_lines_are_those_of_an_editor(inside):
 def test_a_file_has_the_name_of_a_lesson():
     """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
-    assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md", KINDS)[1][0]).startswith(
+    assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md")[1][0]).startswith(
         "x/tenth.en.md:12: set is five or twenty"
     )
 
@@ -479,7 +479,7 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, capsys):
 )
 def test_a_figure_says_what_it_lacks(block, key):
     text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
-    lesson, wrong = parse(text, "tenth.en.md", KINDS)
+    lesson, wrong = parse(text, "tenth.en.md")
     assert wrong == []
     (made,) = (each for each in lesson.steps[2].blocks() if each.kind in LIVE)
     with pytest.raises(NoValue) as refusal:

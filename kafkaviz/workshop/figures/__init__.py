@@ -6,7 +6,7 @@ figure.py holds the parts shared by all figures, and block_location.py finds the
 names.
 """
 
-from kafkaviz.workshop.figures.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS
+from kafkaviz.workshop.figures.batch_areas import BATCH_AREAS, HEADER_AREAS
 from kafkaviz.workshop.figures.ceiling_rule import OWN_RULE
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
 from kafkaviz.workshop.figures.health import FINDINGS, RETENTION
@@ -16,7 +16,7 @@ from kafkaviz.workshop.figures.limit_race import RACE
 from kafkaviz.workshop.figures.lookups import ENTRIES, STEPPER
 from kafkaviz.workshop.figures.replicas import REPLICAS
 from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
-from kafkaviz.workshop.figures.segments import RULER, SEGMENTS, TABLE
+from kafkaviz.workshop.figures.segments import FILE_AREAS, RULER, SEGMENTS, TABLE
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST
 from kafkaviz.workshop.figures.timestamp_zigzag import ZIGZAG
 from kafkaviz.workshop.figures.tuning import FETCH_SHARE, INDEX_SIZE, SETTINGS, TUNING

@@ -3,19 +3,29 @@
 A second figure shows one batch with its header magnified, field by field.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import plotly.graph_objects as go
 
 from kafkaviz.binary.spans import Span
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
-from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
-from kafkaviz.messages import render, say, say_count
+from kafkaviz.format import spans_batch
+from kafkaviz.format.batch import CODEC_MASK, CRC_START, HEADER_BYTES, MAGIC_2, MAGIC_END
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.units import format_count, format_percent
-from kafkaviz.workshop.figures.figure import note, rectangle, straight_line
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import (
+    drawn_figure,
+    hover_points,
+    note,
+    rectangle,
+    straight_line,
+)
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 326
 LABEL_PX = 58
@@ -26,6 +36,15 @@ BAR_PX = 54
 FIELDS_TOP = 150
 FIELDS_PX = 136
 HEADER_HEIGHT_PX = 332
+AROUND = 2  # batches before and after the one that holds the offset
+BATCH_HEADS = (
+    "common.offsets",
+    "workshop.byte",
+    "batch_areas.head_bytes",
+    "batch_areas.head_header",
+    "common.records",
+)
+HEADER_HEADS = ("workshop.field", "batch_areas.head_field_bytes", "batch_areas.head_covered")
 
 
 class RecordArea(NamedTuple):
@@ -120,7 +139,8 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
                 left + side / 2,
                 0,
                 _batch_label(batch, "<br>"),
-                (12, colours["hit_text" if is_answered and number == areas.answer else "ink_2"]),
+                colours["hit_text" if is_answered and number == areas.answer else "ink_2"],
+                size=12,
                 xanchor="center",
                 yanchor="top",
                 yshift=-4,
@@ -156,7 +176,7 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
                 end=batch.position + batch.size_bytes - 1,
             )
             + "</b>",
-            (13, colours["hit_text" if is_answered else "ink"]),
+            colours["hit_text" if is_answered else "ink"],
             xanchor="center",
             yref="paper",
             yanchor="bottom",
@@ -164,7 +184,17 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
         )
     )
     axis = {"visible": False, "fixedrange": True}
-    chart = go.Figure(_hover_trace(areas, lefts, sides))
+    hover_texts = [
+        say(
+            "batch_areas.hover",
+            offsets=_offsets(batch),
+            share=format_percent(HEADER_BYTES, batch.size_bytes),
+        )
+        for batch in areas.batches
+    ]
+    middles = [left + side / 2 for left, side in zip(lefts, sides, strict=True)]
+    halves = [side / 2 for side in sides]
+    chart = go.Figure(hover_points("batches", middles, halves, hover_texts, size=24))
     return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (0, 0, TOP_PX, LABEL_PX)),
         hovermode="closest",
@@ -216,25 +246,52 @@ def _batch_shapes(
     return shapes
 
 
-def _hover_trace(
-    areas: BatchAreasView, lefts: Sequence[float], sides: Sequence[float]
-) -> go.Scatter:
-    return go.Scatter(
-        x=[left + side / 2 for left, side in zip(lefts, sides, strict=True)],
-        y=[side / 2 for side in sides],
-        mode="markers",
-        name="batches",
-        marker={"size": 24, "opacity": 0},
-        customdata=[
-            say(
-                "batch_areas.hover",
-                offsets=_offsets(batch),
-                share=format_percent(HEADER_BYTES, batch.size_bytes),
-            )
-            for batch in areas.batches
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
+def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
+    """Returns a batch with its records.
+
+    Raises:
+        NoValue: the batch has an old format, or its records are compressed.
+    """
+    if row["magic"] != MAGIC_2 or row["attributes"] & CODEC_MASK:
+        raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))
+    return BatchArea(
+        int(row["position"]),
+        int(row["size_bytes"]),
+        int(row["base_offset"]),
+        int(row["last_offset"]),
+        tuple(
+            RecordArea(record.offset, record.size_bytes)
+            for record in segment.records(int(row["position"]))
+        ),
     )
+
+
+def _make_batches(block: LessonBlock) -> BatchAreasView:
+    location, anatomy = block_location.anatomy(block)
+    row = block_location.rows_around(anatomy, block).row
+    segment = cast(LogSegment, location.segment)
+    return view(
+        [
+            _batch_area(segment, batch)
+            for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
+        ],
+        block["offset"],
+        f"{location.partition.directory}/{segment.name}",
+        block["data"],
+    )
+
+
+BATCH_AREAS = drawn_figure(
+    _make_batches,
+    block_location.to_segment,
+    (figure, question_figure),
+    heads=BATCH_HEADS,
+    rows=rows,
+    kinds="rrrrr",
+    marked_row=lambda view: view.answer,
+    words=describe,
+    question_words=describe,
+)
 
 
 # ---- one batch, its header magnified
@@ -303,7 +360,19 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
     size_bytes = areas.batch.size_bytes
     zoom = size_bytes / HEADER_BYTES
     axis = {"visible": False, "fixedrange": True}
-    chart = go.Figure(_field_trace(areas, zoom))
+    hover_texts = [
+        say(
+            "batch_areas.hover_field",
+            field=field.name,
+            first=field.start,
+            last=field.end - 1,
+            value=field.value,
+        )
+        for field in areas.fields
+    ]
+    middles = [zoom * (field.start + field.end) / 2 for field in areas.fields]
+    heights = [FIELDS_TOP + FIELDS_PX / 2] * len(areas.fields)
+    chart = go.Figure(hover_points("fields", middles, heights, hover_texts, size=26))
     return chart.update_layout(
         theme.chart_layout(mode, HEADER_HEIGHT_PX, (1, 1, 0, 0)),
         hovermode="closest",
@@ -316,9 +385,15 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
             *(_coverage_shapes(areas, zoom, colours) if is_answered else ()),
         ],
         annotations=[
-            *_centred(_bar_notes(areas, colours)),
-            *_centred(_field_notes(areas, zoom, colours)),
-            *_step_notes(colours),
+            *_bar_notes(areas, colours),
+            *_field_notes(areas, zoom, colours),
+            note(
+                0,
+                FIELDS_TOP + FIELDS_PX + 34,
+                say("batch_areas.steps", step=MAGIC_END),
+                colours["ink_2"],
+                xanchor="left",
+            ),
             *(_coverage_notes(areas, colours) if is_answered else ()),
         ],
     )
@@ -384,10 +459,6 @@ def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, 
     ]
 
 
-def _centred(notes: Iterable[dict]) -> Iterator[dict]:
-    return (text | {"xanchor": "center"} for text in notes)
-
-
 def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
     first = HEADER_BYTES
     notes = []
@@ -397,7 +468,8 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
                 first + record.size_bytes / 2,
                 BAR_TOP + BAR_PX / 2,
                 say("batch_areas.record", offset=record.offset, size=record.size_bytes),
-                (13, colours["ink_2"]),
+                colours["ink_2"],
+                xanchor="center",
             )
         )
         first += record.size_bytes
@@ -405,7 +477,8 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
         HEADER_BYTES / 2,
         BAR_TOP + BAR_PX / 2,
         say("batch_areas.header", size=HEADER_BYTES),
-        (13, colours["bg"]),
+        colours["bg"],
+        xanchor="center",
     )
     return [header, *notes]
 
@@ -414,31 +487,15 @@ def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]
     notes = []
     for field in areas.fields:
         x = zoom * (field.start + field.end) / 2
+        name = render(field.name)
+        size = str(field.end - field.start)
+        name_y = FIELDS_TOP + FIELDS_PX / 2
+        size_y = FIELDS_TOP + FIELDS_PX + 11
         notes += [
-            note(
-                x,
-                FIELDS_TOP + FIELDS_PX / 2,
-                render(field.name),
-                (13, colours["ink"]),
-                textangle=-90,
-            ),
-            note(
-                x, FIELDS_TOP + FIELDS_PX + 11, str(field.end - field.start), (12, colours["ink_3"])
-            ),
+            note(x, name_y, name, colours["ink"], xanchor="center", textangle=-90),
+            note(x, size_y, size, colours["ink_3"], xanchor="center", size=12),
         ]
     return notes
-
-
-def _step_notes(colours: Mapping[str, str]) -> list[dict]:
-    return [
-        note(
-            0,
-            FIELDS_TOP + FIELDS_PX + 34,
-            say("batch_areas.steps", step=MAGIC_END),
-            (13, colours["ink_2"]),
-            xanchor="left",
-        )
-    ]
 
 
 def _coverage_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
@@ -448,35 +505,45 @@ def _coverage_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[
             areas.batch.size_bytes,
             BAR_TOP - 18,
             f"<b>{covered}</b>",
-            (13, colours["hit_text"]),
+            colours["hit_text"],
             xanchor="right",
         ),
         note(
             0,
             FIELDS_TOP - 14,
             say("batch_areas.before", n=CRC_START),
-            (13, colours["ink_2"]),
+            colours["ink_2"],
             xanchor="left",
         ),
     ]
 
 
-def _field_trace(areas: HeaderAreasView, zoom: float) -> go.Scatter:
-    return go.Scatter(
-        x=[zoom * (field.start + field.end) / 2 for field in areas.fields],
-        y=[FIELDS_TOP + FIELDS_PX / 2] * len(areas.fields),
-        mode="markers",
-        name="fields",
-        marker={"size": 26, "opacity": 0},
-        customdata=[
-            say(
-                "batch_areas.hover_field",
-                field=field.name,
-                first=field.start,
-                last=field.end - 1,
-                value=field.value,
-            )
-            for field in areas.fields
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
+def _make_header(block: LessonBlock) -> HeaderAreasView:
+    location, anatomy = block_location.anatomy(block)
+    row = block_location.rows_around(anatomy, block).row
+    segment = cast(LogSegment, location.segment)
+    batch = _batch_area(segment, anatomy.batches.row(row))
+    fields = [
+        span
+        for span in spans_batch.batch(segment.batch_bytes(batch.position))
+        if span.end <= HEADER_BYTES
+    ]
+    return header_view(
+        batch, fields, f"{location.partition.directory}/{segment.name}", block["data"]
     )
+
+
+def _header_words(view: HeaderAreasView) -> str:
+    return join_semicolon(" ".join(row[:2]) for row in header_rows(view))
+
+
+HEADER_AREAS = drawn_figure(
+    _make_header,
+    block_location.to_segment,
+    (header_figure, header_question_figure),
+    heads=HEADER_HEADS,
+    rows=header_rows,
+    kinds="mrl",
+    words=_header_words,
+    question_words=_header_words,
+)

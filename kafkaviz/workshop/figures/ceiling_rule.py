@@ -18,7 +18,6 @@ from kafkaviz import units
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import message, say
@@ -35,6 +34,7 @@ from kafkaviz.workshop.figures.figure import (
     frame,
     note,
     rectangle,
+    titled_table,
 )
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import (
@@ -104,15 +104,17 @@ def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
 
 
 def describe(cases_view: CeilingCasesView) -> str:
-    names = ("target", "floor", "rule", "ceiling")
-    heads = [say(f"ceiling_cases.head_{name}") for name in names]
     return join_semicolon(
         join_comma(
             say("common.labelled", where=head, text=text)
-            for head, text in zip(heads, row, strict=True)
+            for head, text in zip(_heads(), row, strict=True)
         )
         for row in rows(cases_view)
     )
+
+
+def _heads() -> list[str]:
+    return [say(f"ceiling_cases.head_{name}") for name in ("target", "floor", "rule", "ceiling")]
 
 
 def _target_text(case: CeilingCase) -> str:
@@ -290,11 +292,10 @@ def _case_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> lis
 def _note(
     x: float, y: float, text: str, colour: str, *, anchor: str = "center", size: float = 13
 ) -> dict:
-    return note(x, y, text, (size, colour), xanchor=anchor, yanchor="middle")
+    return note(x, y, text, colour, size=size, xanchor=anchor, yanchor="middle")
 
 
 MAX_KEYS = 8
-COLUMNS = ("target", "floor", "rule", "ceiling")
 
 
 def _make(block: LessonBlock) -> tuple[int, ...]:
@@ -376,11 +377,7 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
 def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
     """Returns the targets, with space for the results of the reader's rule."""
     cases_view = view(keys, "")
-    heads = [say(f"ceiling_cases.head_{name}") for name in COLUMNS]
-    return [
-        elements.figure_head_html(cases_view.title, ""),
-        table_html(heads, rows(cases_view), "rlll"),
-    ]
+    return titled_table(cases_view.title, "", _heads(), rows(cases_view), "rlll")
 
 
 def _to_lookup(block: LessonBlock) -> Destination:

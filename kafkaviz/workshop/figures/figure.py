@@ -4,10 +4,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.messages import language, say
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
@@ -127,6 +129,19 @@ def drawing(
     return frame(key, head, chart(draw, view, block, key, alt), *([below] if below else []))
 
 
+def titled_table(
+    title: str,
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    kinds: str,
+    *,
+    marked_row: int | None = None,
+) -> list[Part]:
+    """Returns a title, a caption and the table of `table_html`."""
+    return [elements.figure_head_html(title, caption), table_html(heads, rows, kinds, marked_row)]
+
+
 # ---- figures
 
 
@@ -153,8 +168,11 @@ def drawn_figure(
     make: Callable[[LessonBlock], Any],
     destination: Callable[[LessonBlock], Destination],
     figures: tuple[charts.Draw, charts.Draw],
-    table: Callable[[Any], str],
     *,
+    heads: Sequence[str],
+    rows: Callable[[Any], Iterable[Sequence[str]]],
+    kinds: str,
+    marked_row: Callable[[Any], int | None] = lambda _view: None,
     words: Callable[[Any], str] = lambda view: view.caption,
     question_words: Callable[[Any], str] = lambda view: view.caption,
     has_table_below: bool = False,
@@ -163,12 +181,18 @@ def drawn_figure(
 
     Args:
         figures: draw the view, and the view without the answer.
-        table: returns the numbers of the view as HTML.
+        heads: the message keys of the table's heads.
+        rows: returns the rows of the table.
+        kinds: one letter per column, see `table_html`.
+        marked_row: returns the index of the highlighted row.
         words: returns the alternative text of the chart.
         question_words: returns the alternative text of the chart without the answer.
         has_table_below: whether the table is also shown on screen.
     """
     figure, question_figure = figures
+
+    def table(view: Any) -> str:
+        return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
         drawn = drawing(figure, view, block, key, words=words(view))
@@ -207,6 +231,9 @@ def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 
+# ---- what charts consist of, as Plotly describes it
+
+
 def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
@@ -215,12 +242,24 @@ def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str,
     return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
-def note(x: Any, y: Any, text: str, font: tuple[float, str], **style: Any) -> dict[str, Any]:
-    """Returns an annotation without an arrow.
+def note(
+    x: Any, y: Any, text: str, colour: str, *, size: float = 13, **style: Any
+) -> dict[str, Any]:
+    """Returns an annotation without an arrow."""
+    font = {"size": size, "color": colour}
+    return {"x": x, "y": y, "text": text, "font": font, "showarrow": False, **style}
 
-    Args:
-        font: the size and the colour.
-    """
-    size, colour = font
-    font_style = {"size": size, "color": colour}
-    return {"x": x, "y": y, "text": text, "font": font_style, "showarrow": False, **style}
+
+def hover_points(
+    name: str, x: Sequence[float], y: Sequence[float], texts: Sequence[str], *, size: int
+) -> go.Scatter:
+    """Returns invisible points that show their texts below the pointer."""
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        name=name,
+        marker={"size": size, "opacity": 0},
+        customdata=texts,
+        hovertemplate="%{customdata}<extra></extra>",
+    )

@@ -15,7 +15,6 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import byte_request, bytes_view
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.segment.segment_tables import PinnedRow
@@ -35,6 +34,7 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     block_key,
     frame,
+    titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -143,10 +143,7 @@ def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Par
     first = 0 if index < PAPER_FIELDS else index - PAPER_ROWS
     heads = [say(f"workshop.{name}") for name in ("byte", "raw", "field", "value")]
     fields = [_field(span, pane) for span in pane.spans[first : first + PAPER_FIELDS]]
-    return [
-        elements.figure_head_html(_name(lesson_file.location, block), ""),
-        table_html(heads, fields, "rmlw"),
-    ]
+    return titled_table(_name(lesson_file.location, block), "", heads, fields, "rmlw")
 
 
 def _field(span, pane) -> tuple[str, ...]:
@@ -240,37 +237,24 @@ def _number(number: int) -> str:
     return "–" if number == NONE else format_count(number)
 
 
-def _draw_attributes(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> list[Part]:
-    return _attributes_parts(batches, [*attribute_rows(batches)], block)
-
-
-def _draw_attributes_question(
-    batches: tuple[SampleBatch, ...], block: LessonBlock, key: str
+def _draw_attributes(
+    batches: tuple[SampleBatch, ...], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the bits of each batch, with their meaning hidden."""
+    """Returns the bits of each batch, and their meaning only if the question is answered."""
     first, *others = attribute_rows(batches)
-    unknown = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
-    return _attributes_parts(batches, [first, *unknown], block)
-
-
-def _attributes_parts(
-    batches: tuple[SampleBatch, ...], cells: list[tuple[str, ...]], block: LessonBlock
-) -> list[Part]:
+    if not is_answered:
+        others = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
     heads = [
         f"{batch_row.partition} {format_count(int(batch_row.header['base_offset']))}"
         for batch_row in batches
     ]
-    return [
-        elements.figure_head_html(
-            say("attributes.title", count=len(batches)),
-            say("attributes.below", source=block["data"]),
-        ),
-        table_html(
-            [say("attributes.head_bits"), say("workshop.field"), *heads],
-            cells,
-            "rw" + "w" * len(batches),
-        ),
-    ]
+    return titled_table(
+        say("attributes.title", count=len(batches)),
+        say("attributes.below", source=block["data"]),
+        [say("attributes.head_bits"), say("workshop.field"), *heads],
+        [first, *others],
+        "rw" + "w" * len(batches),
+    )
 
 
 def _to_batch(block: LessonBlock) -> Destination:
@@ -284,5 +268,8 @@ def _to_batch(block: LessonBlock) -> Destination:
 
 
 ATTRIBUTES = LessonFigure(
-    _make_attributes, _draw_attributes, _to_batch, question=_draw_attributes_question
+    _make_attributes,
+    _draw_attributes,
+    _to_batch,
+    question=partial(_draw_attributes, is_answered=False),
 )

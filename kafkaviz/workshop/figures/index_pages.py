@@ -10,7 +10,6 @@ from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Reader
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
 from kafkaviz.app.pages.page_cache import controls
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
 from kafkaviz.figures.page_cache import page_faults
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
@@ -26,6 +25,7 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     drawing,
     drawn_figure,
+    hover_points,
     note,
     rectangle,
 )
@@ -128,7 +128,7 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     before, after = middles.lanes
     pages = max(before.pages, after.pages)
     lanes = ((before, HEAD_PX, True), (after, HEAD_PX + LANE_STEP_PX, is_answered))
-    chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
+    chart = go.Figure([_hover_trace(lane, top) for lane, top, is_shown in lanes if is_shown])
     return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (2, 2, 0, 0)),
         hovermode="closest",
@@ -200,7 +200,7 @@ def _notes(
         elif is_shown and page % step == 0:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
     return [
-        note(page, y_px, text, (size, colours[colour]), xanchor=anchor)
+        note(page, y_px, text, colours[colour], size=size, xanchor=anchor)
         for page, y_px, anchor, text, size, colour in texts
     ]
 
@@ -210,26 +210,18 @@ def _ordinal(order: int) -> str:
     return circled[order - 1] if order <= len(circled) else str(order)
 
 
-def _hover_trace(lane: BisectionLane, top: int, *, is_shown: bool) -> go.Scatter:
-    pages = lane.probed_pages if is_shown else ()
-    return go.Scatter(
-        x=[page + 0.5 for page in pages],
-        y=[top + LANE_PX / 2] * len(pages),
-        mode="markers",
-        name=str(lane.entries),
-        marker={"size": 30, "opacity": 0},
-        customdata=[
-            say(
-                "moving_middles.hover_fresh"
-                if page in lane.fresh_pages
-                else "moving_middles.hover",
-                page=page,
-                order=order,
-            )
-            for order, page in enumerate(pages, 1)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-    )
+def _hover_trace(lane: BisectionLane, top: int) -> go.Scatter:
+    texts = [
+        say(
+            "moving_middles.hover_fresh" if page in lane.fresh_pages else "moving_middles.hover",
+            page=page,
+            order=order,
+        )
+        for order, page in enumerate(lane.probed_pages, 1)
+    ]
+    x = [page + 0.5 for page in lane.probed_pages]
+    y = [top + LANE_PX / 2] * len(x)
+    return hover_points(str(lane.entries), x, y, texts, size=30)
 
 
 PAGE_BYTES = 4096
@@ -275,10 +267,6 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     return view(block["entries"], block["then"])
 
 
-def _middles_table(view: MovingMiddlesView) -> str:
-    return table_html(list(map(say, MIDDLES_HEADS)), rows(view), "rrll")
-
-
 def _to_page_faults(block: LessonBlock) -> Destination:
     """Returns the Page cache page with the same growth, as far as its sliders offer the values."""
     sliders = (
@@ -305,5 +293,7 @@ MIDDLES = drawn_figure(
     _make_middles,
     _to_tail_pages,
     (figure, question_figure),
-    _middles_table,
+    heads=MIDDLES_HEADS,
+    rows=rows,
+    kinds="rrll",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -9,14 +10,13 @@ import numpy as np
 from kafkaviz import config_def, versions
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, CodeText, LessonFigure, Part
+from kafkaviz.workshop.figures.figure import UNKNOWN, CodeText, LessonFigure, Part, titled_table
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 # slots reserved for the entry that is appended when the segment is rolled
@@ -88,31 +88,23 @@ def _slots(layout: ModuleType) -> int:
     return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
 
-def _draw(compared: ComparedIndexes, block: LessonBlock, key: str) -> list[Part]:
-    return _parts(compared, block, [*rows(compared)])
-
-
-def _draw_question(compared: ComparedIndexes, block: LessonBlock, key: str) -> list[Part]:
-    """Returns keys, values and sizes, with the rules hidden."""
-    known = len(RULES) - 2
-    cells = [*rows(compared)]
-    unknown = [(name, UNKNOWN, UNKNOWN) for name, _, _ in cells[-known:]]
-    return _parts(compared, block, cells[:-known] + unknown)
-
-
-def _parts(
-    compared: ComparedIndexes, block: LessonBlock, cells: list[tuple[str, str, str]]
+def _draw(
+    compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
+    """Returns keys, values and sizes, and the other rules only if they are answered."""
+    cells = [*rows(compared)]
+    if not is_answered:
+        hidden = len(RULES) - 2
+        cells[-hidden:] = [(name, UNKNOWN, UNKNOWN) for name, _, _ in cells[-hidden:]]
     directory = compared.location.partition.directory
     caption = say("indexes.below", partition=directory, source=block["data"])
     heads = [say("indexes.head_what"), "OffsetIndex (.index)", "TimeIndex (.timeindex)"]
-    return [
-        elements.figure_head_html(say("indexes.title"), caption),
-        table_html(heads, cells, "lww"),
-    ]
+    return titled_table(say("indexes.title"), caption, heads, cells, "lww")
 
 
-INDEXES = LessonFigure(_make, _draw, block_location.to_segment, question=_draw_question)
+INDEXES = LessonFigure(
+    _make, _draw, block_location.to_segment, question=partial(_draw, is_answered=False)
+)
 
 
 COMMAND = "kafka-dump-log.sh --files"
@@ -129,16 +121,10 @@ class IndexDump:
         mismatches: the lines after the entries if any entry is wrong.
     """
 
-    location: SegmentLocation
     path: str
     entries: tuple[str, ...]
     count: int
     mismatches: tuple[str, ...]
-
-    def text(self, entries: tuple[str, ...], mismatches: tuple[str, ...]) -> str:
-        more = ("…",) if len(self.entries) < self.count else ()
-        lines = (f"$ {COMMAND} {self.path}", f"Dumping {self.path}", *entries, *more, *mismatches)
-        return "\n".join(lines)
 
 
 def _make_dump(block: LessonBlock) -> IndexDump:
@@ -163,7 +149,7 @@ def _make_dump(block: LessonBlock) -> IndexDump:
         for offset, last_offset in _mismatches(slots, batches)
     )
     mismatches = (f"Mismatches in :/…/{path}", *wrong) if wrong else ()
-    return IndexDump(location, path, entries, len(slots), mismatches)
+    return IndexDump(path, entries, len(slots), mismatches)
 
 
 def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
@@ -180,19 +166,25 @@ def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]
     ]
 
 
-def _draw_dump(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
-    return _dump_parts(block, dump.text(dump.entries, dump.mismatches))
-
-
-def _draw_dump_question(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the same number of lines without values, and no mismatches."""
-    unknown = tuple(f"offset: {UNKNOWN} position: {UNKNOWN}" for _ in dump.entries)
-    return _dump_parts(block, dump.text(unknown, ()))
-
-
-def _dump_parts(block: LessonBlock, text: str) -> list[Part]:
+def _draw_dump(
+    dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool = True
+) -> list[Part]:
+    """Returns the dump; until the question is answered, without values and mismatches."""
+    entries = dump.entries
+    mismatches = dump.mismatches
+    if not is_answered:
+        entries = tuple(f"offset: {UNKNOWN} position: {UNKNOWN}" for _ in entries)
+        mismatches = ()
+    more = ("…",) if len(entries) < dump.count else ()
+    lines = (f"$ {COMMAND} {dump.path}", f"Dumping {dump.path}", *entries, *more, *mismatches)
     caption = say("index_dump.below", source=block["data"])
-    return [elements.figure_head_html(say("index_dump.title"), caption), CodeText(text)]
+    head = elements.figure_head_html(say("index_dump.title"), caption)
+    return [head, CodeText("\n".join(lines))]
 
 
-DUMP = LessonFigure(_make_dump, _draw_dump, block_location.to_segment, question=_draw_dump_question)
+DUMP = LessonFigure(
+    _make_dump,
+    _draw_dump,
+    block_location.to_segment,
+    question=partial(_draw_dump, is_answered=False),
+)

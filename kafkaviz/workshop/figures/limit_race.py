@@ -11,7 +11,6 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.widgets import charts
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.app.workloads import config_of, display_title, format_setting
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
@@ -254,7 +253,6 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         cliponaxis=False,
         hoverinfo="skip",
     )
-    style = {"xanchor": "left", "align": "left"}
     columns = (
         (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
         (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
@@ -265,7 +263,17 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         ),
     )
     limits = [
-        note(x, 1, text, (13, colour), xref="paper", yanchor="top", yshift=-10 - 24 * row, **style)
+        note(
+            x,
+            1,
+            text,
+            colour,
+            xref="paper",
+            xanchor="left",
+            yanchor="top",
+            yshift=-10 - 24 * row,
+            align="left",
+        )
         for x, head, texts in columns
         for row, (text, colour) in enumerate(
             zip(
@@ -280,7 +288,9 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         if text
     ]
     start_text = say("limit_race.start")
-    start_note = note(0, 0, start_text, (13, colours["ink_2"]), xshift=14, yshift=14, **style)
+    start_note = note(
+        0, 0, start_text, colours["ink_2"], xanchor="left", xshift=14, yshift=14, align="left"
+    )
     return _frame(race_view, mode, [start], [*limits, start_note]).update_layout(
         shapes=[_limit_line(colours)]
     )
@@ -446,9 +456,6 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
     ]
 
 
-HEADS = ("limit", "most", "at_roll", "share", "alone")
-
-
 def simulate(block: LessonBlock) -> RollSimulation:
     """Simulates the workload of a block, with the settings that the block changes."""
     preset = _find_workload(block["workload"])
@@ -495,12 +502,6 @@ def _race_view(run: RollSimulation, number: int, workload_title: str) -> LimitRa
     )
 
 
-def _table(view: LimitRaceView) -> str:
-    winner = next(number for number, line in enumerate(view.lines) if line.cause == view.cause)
-    heads = [say(f"limit_race.head_{name}") for name in HEADS]
-    return table_html(heads, rows(view), "lrrrr", winner)
-
-
 def _to_rolls(block: LessonBlock) -> Destination:
     settings = {
         page_state.SETTING[name]: format_setting(name, value)
@@ -517,7 +518,10 @@ RACE = drawn_figure(
     _make,
     _to_rolls,
     (figure, question_figure),
-    _table,
+    heads=[f"limit_race.head_{name}" for name in ("limit", "most", "at_roll", "share", "alone")],
+    rows=rows,
+    kinds="lrrrr",
+    marked_row=lambda view: [line.cause for line in view.lines].index(view.cause),
     question_words=describe_limits,
     has_table_below=True,
 )

@@ -285,10 +285,11 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
             at_ms,
             y_px,
             f"<{tag}>{text}</{tag}>" if tag else text,
-            (13, colours[colour]),
+            colours[colour],
             xanchor=anchor,
             xshift=5 if anchor == "left" and at_ms == 0 and y_px > LINE_Y else 0,
-            **{"bgcolor": colours["bg"], "borderpad": 4} if anchor == "center" else {},
+            bgcolor=colours["bg"] if anchor == "center" else None,
+            borderpad=4 if anchor == "center" else None,
         )
         for at_ms, y_px, anchor, text, colour, tag in labels
     ]

@@ -12,12 +12,13 @@ from kafkaviz.app.frontend import ruler, ruler_state
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements, segment_widgets
-from kafkaviz.figures.segment import segment_tables
+from kafkaviz.figures.segment import file_areas, segment_tables
+from kafkaviz.figures.segment.file_areas import FileAreasView
 from kafkaviz.figures.segment.segment_tables import PinnedRow
-from kafkaviz.messages import say
+from kafkaviz.messages import message, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import Component, LessonFigure, Part, frame
-from kafkaviz.workshop.lessons.grammar import LessonBlock
+from kafkaviz.workshop.figures.figure import Component, LessonFigure, Part, drawn_figure, frame
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 SegmentRows = tuple[
     SegmentLocation, Anatomy, PinnedRow
@@ -158,4 +159,50 @@ TABLE = LessonFigure(
 )
 SEGMENTS = LessonFigure(
     _make_segments, _draw_segments, block_location.to_segment, question=_draw_segments_question
+)
+
+
+FILE_HEADS = (
+    "workshop.file",
+    "segment.bytes_heading",
+    "file_areas.head_share",
+    "file_areas.head_content",
+)
+
+
+def _make_files(block: LessonBlock) -> FileAreasView:
+    """Returns the files of a block's segment as areas.
+
+    Raises:
+        NoValue: one of the three files is missing or empty.
+    """
+    location, anatomy = block_location.anatomy(block)
+    segment = location.segment
+    files = {".log": segment.log, ".index": segment.index, ".timeindex": segment.timeindex}
+    sizes = {suffix: info.size_bytes for suffix, info in files.items() if info is not None}
+    if len(sizes) < len(files) or not all(sizes.values()):
+        raise NoValue(message("file_areas.missing", segment=segment.name))
+    counts = {
+        ".log": len(anatomy.batches),
+        ".index": len(segment.offset_index),
+        ".timeindex": len(segment.time_index),
+    }
+    return file_areas.view(
+        sizes,
+        counts,
+        candidates=block["candidates"] or (sizes[".index"],),
+        segment=f"{location.partition.directory}/{segment.name}",
+        source=block["data"],
+    )
+
+
+FILE_AREAS = drawn_figure(
+    _make_files,
+    block_location.to_segment,
+    (file_areas.figure, file_areas.question_figure),
+    heads=FILE_HEADS,
+    rows=file_areas.rows,
+    kinds="mrrl",
+    words=file_areas.describe,
+    question_words=lambda view: f"{view.files[0].suffix} {view.files[0].size_bytes} B",
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import say
@@ -244,14 +243,12 @@ def _make(block: LessonBlock) -> SkipListView:
     return view(keys, block["offset"], partition.directory, block["data"])
 
 
-def _table(view: SkipListView) -> str:
-    return table_html([say(head) for head in HEADS], rows(view), "rrl")
-
-
 SKIP_LIST = drawn_figure(
     _make,
     block_location.to_segment,
     (figure, question_figure),
-    _table,
+    heads=HEADS,
+    rows=rows,
+    kinds="rrl",
     words=describe,
 )

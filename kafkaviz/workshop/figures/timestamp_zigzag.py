@@ -8,7 +8,6 @@ from typing import NamedTuple, cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.log.segment import LogSegment
@@ -159,7 +158,7 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
                 zigzag.start_offset,
                 1,
                 say("zigzag.scan"),
-                (13, colours["scan_text"]),
+                colours["scan_text"],
                 yref="paper",
                 yanchor="top",
                 xanchor="left",
@@ -223,7 +222,7 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
                 0,
                 zigzag.target_ms,
                 f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
-                (13, colours["ink"]),
+                colours["ink"],
                 xref="paper",
                 xanchor="left",
                 xshift=4,
@@ -458,14 +457,12 @@ def _make(block: LessonBlock) -> ZigzagView:
     )
 
 
-def _table(view: ZigzagView) -> str:
-    return table_html(list(map(say, HEADS)), rows(view), "rrrl")
-
-
 ZIGZAG = drawn_figure(
     _make,
     to_lookup,
     (figure, question_figure),
-    _table,
+    heads=HEADS,
+    rows=rows,
+    kinds="rrrl",
     words=describe,
 )

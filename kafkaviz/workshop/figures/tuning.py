@@ -5,9 +5,9 @@ Also the broker's names for a topic's settings, in order of precedence.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-import streamlit as st
 
 from kafkaviz import config_def, units, versions
 from kafkaviz.analysis import tuning
@@ -16,18 +16,15 @@ from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import page_state
-from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.app.widgets import charts, elements
 from kafkaviz.config_def import Setting
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
 from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
-from kafkaviz.messages import language, message, say
+from kafkaviz.messages import message, say
 from kafkaviz.units import format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
@@ -39,6 +36,7 @@ from kafkaviz.workshop.figures.figure import (
     chart,
     drawing,
     frame,
+    titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -71,25 +69,16 @@ class LessonTuning:
 
 def _make_tuning(block: LessonBlock) -> LessonTuning:
     location = block_location.locate(block)
-    return _cached_tuning(
-        location.snapshot,
-        location.partition.directory,
-        block["considered"],
-        language(),
-        _location=location,
-    )
+    key = (*_view_key(block, location), block["considered"])
+    return charts.view(key, lambda: _tuning(location, block["considered"]))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _cached_tuning(
-    snapshot: BrokerSnapshot,
-    directory: str,
-    considered_bytes: int,
-    language_code: str,
-    *,
-    _location: SegmentLocation,
-) -> LessonTuning:
-    source = open_source(_location.partition.path)
+def _view_key(block: LessonBlock, location: SegmentLocation) -> tuple[str, ...]:
+    return block.kind, location.snapshot.key, location.partition.directory
+
+
+def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
+    source = open_source(location.partition.path)
     case = source.total
     budgets = tuning.Budgets()
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
@@ -109,7 +98,7 @@ def _cached_tuning(
     )
     recommendation = tuning.recommend(case.measurement, case.today, budgets, costs)
     return LessonTuning(
-        _location, view, intervals, _verdict(recommendation) if recommendation else "", today
+        location, view, intervals, _verdict(recommendation) if recommendation else "", today
     )
 
 
@@ -165,10 +154,9 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
     )
     title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
     rows = [_interval_row(interval.row) for interval in intervals]
-    return [
-        elements.figure_head_html(title, say("workshop.sweep_below")),
-        table_html([say(f"workshop.{name}") for name in INTERVAL_HEADS], rows, "rrrrr", marked_row),
-    ]
+    heads = [say(f"workshop.{name}") for name in INTERVAL_HEADS]
+    caption = say("workshop.sweep_below")
+    return titled_table(title, caption, heads, rows, "rrrrr", marked_row=marked_row)
 
 
 TUNING = LessonFigure(
@@ -205,16 +193,11 @@ class LessonIndexSize:
 
 def _make_sizes(block: LessonBlock) -> LessonIndexSize:
     location = block_location.locate(block)
-    return _cached_sizes(
-        location.snapshot, location.partition.directory, language(), _location=location
-    )
+    return charts.view(_view_key(block, location), lambda: _sizes(location))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _cached_sizes(
-    snapshot: BrokerSnapshot, directory: str, language_code: str, *, _location: SegmentLocation
-) -> LessonIndexSize:
-    source = open_source(_location.partition.path)
+def _sizes(location: SegmentLocation) -> LessonIndexSize:
+    source = open_source(location.partition.path)
     config = source.total.today.config
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     rounds = index_size.log_rounds(source.total.logs or ())
@@ -238,7 +221,7 @@ def _cached_sizes(
     settings = today, config.segment_index_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
     rows = index_size_curve.rows(outcomes[today], costs)
-    return LessonIndexSize(_location, curve, size_map, tuple(rows), config.segment_index_bytes)
+    return LessonIndexSize(location, curve, size_map, tuple(rows), config.segment_index_bytes)
 
 
 def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
@@ -280,10 +263,8 @@ def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> lis
         number for number, row in enumerate(rows) if row["segment_index_bytes"] == sizes.today_bytes
     )
     title = f"{sizes.location.partition.directory}, {block['data']}"
-    return [
-        elements.figure_head_html(title, sizes.curve.caption),
-        table_html([say(head) for head in SIZE_HEADS], cells, "rrrrrr", marked_row),
-    ]
+    heads = [say(head) for head in SIZE_HEADS]
+    return titled_table(title, sizes.curve.caption, heads, cells, "rrrrrr", marked_row=marked_row)
 
 
 def _to_index_size(block: LessonBlock) -> Destination:
@@ -320,21 +301,18 @@ class FetchShare:
 
 def _make_share(block: LessonBlock) -> FetchShare:
     location = block_location.locate(block)
-    return _cached_share(location.snapshot, location.partition.directory, _location=location)
+    return charts.view(_view_key(block, location), lambda: _share(location))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _cached_share(
-    snapshot: BrokerSnapshot, directory: str, *, _location: SegmentLocation
-) -> FetchShare:
-    source = open_source(_location.partition.path)
+def _share(location: SegmentLocation) -> FetchShare:
+    source = open_source(location.partition.path)
     case = source.total
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     current = tuning.compute_current_cost(
         case.measurement, costs, case.today.interval_bytes, tuning.Budgets()
     )
     headers = float(current.row["headers_mean"])
-    return FetchShare(_location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
+    return FetchShare(location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 
 
 def sending_us(size_bytes: int) -> float:
@@ -382,11 +360,9 @@ def _share_parts(
         partition=fetch_share.location.partition.directory,
         source=block["data"],
     )
-    heads = ("head_bytes", "head_lookup", "head_sending", "head_share")
-    return [
-        elements.figure_head_html(say("fetch_share.title"), caption),
-        table_html([say(f"fetch_share.{name}") for name in heads], cells, "rrrr"),
-    ]
+    names = ("head_bytes", "head_lookup", "head_sending", "head_share")
+    heads = [say(f"fetch_share.{name}") for name in names]
+    return titled_table(say("fetch_share.title"), caption, heads, cells, "rrrr")
 
 
 FETCH_SHARE = LessonFigure(
@@ -431,28 +407,22 @@ def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple
         )
 
 
-def _draw_names(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
-    return _names_parts(names, is_ordered=True)
-
-
-def _draw_names_question(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
-    return _names_parts(names, is_ordered=False)
-
-
-def _names_parts(names: SettingNames, *, is_ordered: bool) -> list[Part]:
+def _draw_names(
+    names: SettingNames, block: LessonBlock, key: str, *, is_answered: bool = True
+) -> list[Part]:
     title = say("setting_names.title", count=len(names.settings))
-    below = "setting_names.below" if is_ordered else "setting_names.below_asked"
+    below = "setting_names.below" if is_answered else "setting_names.below_asked"
     heads = map(
         say, ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
     )
-    return [
-        elements.figure_head_html(title, say(below, release=names.release)),
-        table_html([*heads], name_rows(names, is_ordered=is_ordered), "ccr"),
-    ]
+    rows = name_rows(names, is_ordered=is_answered)
+    return titled_table(title, say(below, release=names.release), [*heads], rows, "ccr")
 
 
 def _to_rolls(block: LessonBlock) -> Destination:
     return "Rolls", {}
 
 
-SETTINGS = LessonFigure(_make_names, _draw_names, _to_rolls, question=_draw_names_question)
+SETTINGS = LessonFigure(
+    _make_names, _draw_names, _to_rolls, question=partial(_draw_names, is_answered=False)
+)

@@ -27,7 +27,6 @@ from kafkaviz.workshop.lessons.grammar import (
     FILE_BYTES,
     HEAD,
     NAME,
-    BlockKind,
     Key,
     Lesson,
     LessonBlock,
@@ -76,7 +75,7 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
             LessonFault(path.name, 1, message("lesson_file.too_large", kib=FILE_BYTES >> 10))
         ]
     try:
-        return parse(path.read_text(encoding="utf-8"), path.name, KINDS)
+        return parse(path.read_text(encoding="utf-8"), path.name)
     except UnicodeDecodeError as fault:
         line = path.read_bytes()[: fault.start].count(b"\n") + 1
         return None, [LessonFault(path.name, line, message("lesson_file.no_utf8"))]
@@ -112,35 +111,28 @@ MAX_STEPS = 6
 MIN_STEPS = 3
 
 
-def parse(
-    text: str, file: str, kinds: Mapping[str, BlockKind]
-) -> tuple[Lesson | None, list[LessonFault]]:
+def parse(text: str, file: str) -> tuple[Lesson | None, list[LessonFault]]:
     """Parses a lesson file.
 
     Args:
         file: the file name used in faults.
-        kinds: the kinds of blocks.
 
     Returns:
         The lesson and no faults, or None and all faults.
     """
-    return _LessonParser(text, file, kinds).lesson()
+    return _LessonParser(text, file).lesson()
 
 
 class _LessonParser:
-    def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
+    def __init__(self, text: str, file: str) -> None:
         self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
         self._file = file
-        self._kinds = kinds
         self.faults: list[LessonFault] = []
 
     def lesson(self) -> tuple[Lesson | None, list[LessonFault]]:
         name_match = NAME.fullmatch(self._file.rpartition("/")[2])
         if not name_match:
-            self._add_fault(
-                1,
-                message("lesson_file.file_name"),
-            )
+            self._add_fault(1, message("lesson_file.file_name"))
         line_index, head = self._head()
         steps = tuple(self._steps(line_index))
         self._check_totals(head, steps)
@@ -186,10 +178,7 @@ class _LessonParser:
     def _head(self) -> tuple[int, dict[str, Any]]:
         """Parses the head, and returns the index of the line after it and the values."""
         if not self._lines or self._lines[0].strip() != "---":
-            self._add_fault(
-                1,
-                message("lesson_file.no_head"),
-            )
+            self._add_fault(1, message("lesson_file.no_head"))
             return 0, {name: key.default for name, key in HEAD.items()}
         end = next(
             (number for number, line in enumerate(self._lines[1:], 1) if line.strip() == "---"),
@@ -242,10 +231,7 @@ class _LessonParser:
         )
         for kind in ("predict", "exercise"):
             for extra in step.blocks(kind)[1:]:
-                self._add_fault(
-                    extra.line,
-                    message("lesson_file.second_block", kind=kind),
-                )
+                self._add_fault(extra.line, message("lesson_file.second_block", kind=kind))
         if not step.parts:
             self._add_fault(line, message("lesson_file.empty_step"))
         return step
@@ -287,9 +273,9 @@ class _LessonParser:
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
     def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
-        kind = self._kinds.get(name)
+        kind = KINDS.get(name)
         if kind is None:
-            kinds = tuple(sorted(self._kinds))
+            kinds = tuple(sorted(KINDS))
             self._add_fault(
                 line_index + 1,
                 message("lesson_file.no_such_block", name=name, kinds=kinds)
@@ -329,10 +315,7 @@ class _LessonParser:
             elif match:
                 lines.append((match[1], match[2] or "", number + 1))
             elif text.strip():
-                self._add_fault(
-                    number + 1,
-                    message("lesson_file.no_key_line"),
-                )
+                self._add_fault(number + 1, message("lesson_file.no_key_line"))
         return lines
 
     def _parse_values(

@@ -82,7 +82,6 @@ class BlockKind:
             allowed.
     """
 
-    about: str
     keys: Mapping[str, Key]
     is_wide: bool = False
     setting_key: Key | None = None
@@ -183,16 +182,10 @@ def choice_parser(*words: str) -> Parse:
     return parse
 
 
-def yes_or_no(text: str) -> bool:
-    return choice_parser("yes", "no")(text) == "yes"
-
-
-HEAD = MappingProxyType(
-    {
-        "title": Key(is_required=True),
-        "short": Key(),
-        "about": Key(is_required=True),
-        "minutes": Key(parse_minutes, is_required=True),
-        "order": Key(parse_integer, default=DEFAULT_ORDER),
-    }
-)
+HEAD = {
+    "title": Key(is_required=True),
+    "short": Key(),
+    "about": Key(is_required=True),
+    "minutes": Key(parse_minutes, is_required=True),
+    "order": Key(parse_integer, default=DEFAULT_ORDER),
+}

@@ -1,7 +1,6 @@
 """The kinds of blocks in lessons and their keys; README.md next to this file describes them."""
 
 import re
-from types import MappingProxyType
 
 from kafkaviz import versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
@@ -18,27 +17,11 @@ from kafkaviz.workshop.lessons.grammar import (
     choice_parser,
     parse_integer,
     parse_minutes,
-    yes_or_no,
 )
 
 PRACTICE = ("five", "twenty", "full")  # practice logs, the same as on the Lookup page
 STORIES = ("first", "full-time-index")
 TABLES = ("batches", "index", "time-index")
-TASKS = (
-    "probe",
-    "floor",
-    "start",
-    "decode",
-    "file-size",
-    "varint",
-    "time",
-    "entry",
-    "time-entry",
-    "cause",
-    "entries",
-    "ceiling",
-    "drops",
-)
 CAUSES = (
     RollCause.SIZE,
     RollCause.TIME,
@@ -131,232 +114,143 @@ TASK_KEYS = {  # the additional keys that each kind of exercise requires
 
 
 def _figure_kind(
-    about: str, keys: dict[str, Key], *, is_wide: bool = True, setting_key: Key | None = None
+    keys: dict[str, Key], *, is_wide: bool = True, setting_key: Key | None = None
 ) -> BlockKind:
-    return BlockKind(
-        about,
-        MappingProxyType({**keys, **FIGURE_KEYS}),
-        is_wide=is_wide,
-        setting_key=setting_key,
-    )
+    return BlockKind({**keys, **FIGURE_KEYS}, is_wide, setting_key)
 
 
-KINDS = MappingProxyType(
-    {
-        "entries": _figure_kind(
-            "an index above its log, and where a search for an offset begins",
-            {
-                "set": Key(choice_parser("five", "twenty"), is_required=True),
-                "target": Key(parse_integer, is_required=True),
-            },
-            is_wide=False,
-        ),
-        "stepper": _figure_kind("a lookup, step by step", LOOKUP_KEYS),
-        "zigzag": _figure_kind(
-            "the timestamps of a real segment around a target, in the order of the log",
-            LOOKUP_KEYS,
-        ),
-        "own-rule": _figure_kind(
-            "the reader's rule for the ceiling, run over a few slots, target by target",
-            {"keys": Key(parse_naturals, is_required=True)},
-        ),
-        "bytes": _figure_kind(
-            "the bytes of a real batch or file, each field named",
-            {
-                **OFFSET_KEYS,
-                "file": Key(parse_name, default=".log"),
-                "byte": Key(parse_natural),
-            },
-        ),
-        "ruler": _figure_kind(
-            "the three files of a real segment to scale",
-            OFFSET_KEYS,
-        ),
-        "table": _figure_kind(
-            "rows of a real segment around an offset",
-            {**OFFSET_KEYS, "of": Key(choice_parser(*TABLES), is_required=True)},
-        ),
-        "file-areas": _figure_kind(
-            "the three files of a real segment as areas to scale",
-            {**OFFSET_KEYS, "candidates": Key(parse_naturals)},
-        ),
-        "batch-areas": _figure_kind(
-            "batches of a real segment as areas to scale, and which one holds an offset",
-            REQUIRED_OFFSET_KEYS,
-        ),
-        "header-areas": _figure_kind(
-            "the header of a real batch, its records, and what its checksum covers, to scale",
-            REQUIRED_OFFSET_KEYS,
-        ),
-        "segments": _figure_kind(
-            "the segments of a real topic-partition, and which one an offset is in",
-            OFFSET_KEYS,
-            is_wide=False,
-        ),
-        "skip-list": _figure_kind(
-            "the segments of a real topic-partition as a skip list, and the way to an offset",
-            REQUIRED_OFFSET_KEYS,
-            is_wide=False,
-        ),
-        "attributes": _figure_kind(
-            "the attributes of real batches, bit by bit, and who wrote them",
-            {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)},
-        ),
-        "indexes": _figure_kind(
-            "the two indexes of a real segment side by side: sizes and rules",
-            OFFSET_KEYS,
-        ),
-        "dump": _figure_kind(
-            "what Kafka's dump tool prints of an index of a real segment",
-            {**OFFSET_KEYS, "lines": Key(parse_natural, default=6)},
-        ),
-        "growth": _figure_kind(
-            "a log that grows, append by append",
-            {"story": Key(choice_parser(*STORIES), is_required=True)},
-        ),
-        "pages": _figure_kind(
-            "which pages of a growing index a search touches, and which had gone cold",
-            {
-                "search": Key(choice_parser("plain", "warm"), is_required=True),
-                "cold": Key(parse_natural, default=COLD_AFTER_BYTES // 1_000_000),
-                "pages": Key(parse_natural, default=40),
-                "gap": Key(parse_natural, default=4608),
-                "until": Key(parse_natural, default=0),
-            },
-            is_wide=False,
-        ),
-        "middles": _figure_kind(
-            "the pages that plain bisection reads at the end of an index, at two sizes",
-            {
-                "entries": Key(parse_natural, is_required=True),
-                "then": Key(parse_natural, is_required=True),
-            },
-        ),
-        "limit-race": _figure_kind(
-            "one segment of a simulated log on its way to its limits, the first of which ends it",
-            {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
-            setting_key=Key(parse_integer),
-        ),
-        "roll-clock": _figure_kind(
-            "a roll by time of a real segment, on the time line of its records",
-            OFFSET_KEYS,
-        ),
-        "retention": _figure_kind(
-            (
-                "what a retention check deletes of a real topic-partition, so many days after its "
-                "newest record"
-            ),
-            {
-                **SEGMENT_KEYS,
-                "retention-days": Key(parse_natural, is_required=True),
-                "days": Key(parse_natural, is_required=True),
-            },
-        ),
-        "findings": _figure_kind(
-            "what is wrong in a real directory, and what Kafka does",
-            {**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)},
-        ),
-        "tuning": _figure_kind(
-            (
-                "which headers and which index bytes each interval costs a real topic-partition, "
-                "and what to set"
-            ),
-            {**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)},
-        ),
-        "index-size": _figure_kind(
-            "what other sizes of an index would do to a real log, alone and with other intervals",
-            SEGMENT_KEYS,
-        ),
-        "fetch-share": _figure_kind(
-            "the share of a lookup in the time of a fetch",
-            SEGMENT_KEYS,
-        ),
-        "replicas": _figure_kind(
-            "two replicas of a real topic-partition by leader epoch, and what a follower drops",
-            {**SEGMENT_KEYS, **REPLICA_KEYS},
-        ),
-        "settings": _figure_kind(
-            "what a broker calls a topic's settings, and which name counts",
-            {
-                "name": Key(parse_name, is_required=True, is_repeatable=True),
-                "release": Key(parse_release, default=versions.NEWEST),
-            },
-        ),
-        "predict": BlockKind(
-            "a question to answer before going on",
-            MappingProxyType(
-                {
-                    "ask": Key(is_required=True),
-                    "choice": Key(is_repeatable=True),
-                    "right": Key(is_required=True),
-                    "reveal": Key(is_required=True),
-                }
-            ),
-        ),
-        "exercise": BlockKind(
-            "a task whose answer the program works out and checks",
-            MappingProxyType(
-                {
-                    "of": Key(choice_parser(*TASKS), is_required=True),
-                    "ask": Key(is_required=True),
-                    "hint": Key(),
-                    "solution": Key(is_required=True),
-                    **SEGMENT_KEYS,
-                    "set": Key(choice_parser(*PRACTICE)),
-                    "target": Key(parse_integer),
-                    "search": Key(parse_release, default=versions.NEWEST),
-                    "warm": Key(parse_natural),
-                    "after-probes": Key(parse_natural),
-                    "file": Key(choice_parser(".index", ".timeindex")),
-                    "slot": Key(parse_natural),
-                    "limit": Key(parse_natural),
-                    "bytes": Key(parse_hex),
-                    "story": Key(choice_parser(*STORIES)),
-                    "step": Key(parse_natural),
-                    "workload": Key(parse_name),
-                    "batch-bytes": Key(parse_natural),
-                    "interval": Key(parse_natural),
-                    "batches": Key(parse_natural),
-                    "keys": Key(parse_naturals),
-                    "rule": Key(parse_rule),
-                    **REPLICA_KEYS,
-                }
-            ),
-            setting_key=None,
-        ),
-        "break-it": BlockKind(
-            "the lab at the end of a lesson: faults to break a copy of a log with",
-            MappingProxyType(
-                {
-                    "data": Key(parse_name, is_required=True),
-                    "tp": Key(parse_name, is_required=True),
-                    "segment": Key(parse_natural),
-                    "fault": Key(parse_name, is_required=True, is_repeatable=True),
-                }
-            ),
-        ),
-        "misleads": BlockKind(
-            "what is often said, and what is so",
-            MappingProxyType(
-                {
-                    "said": Key(is_required=True),
-                    "so": Key(is_required=True),
-                    "versions": Key(is_required=True),
-                }
-            ),
-        ),
-        "notes": BlockKind(
-            "for the teacher: minutes, what to say, what to watch for",
-            MappingProxyType(
-                {
-                    "minutes": Key(parse_minutes, is_required=True),
-                    "track": Key(choice_parser(SHORT)),
-                    "say": Key(is_repeatable=True),
-                    "watch": Key(is_repeatable=True),
-                }
-            ),
-        ),
-    }
-)
-
-__all__ = ["CAUSES", "KINDS", "TASK_KEYS", "yes_or_no"]
+KINDS: dict[str, BlockKind] = {
+    "entries": _figure_kind(
+        {
+            "set": Key(choice_parser("five", "twenty"), is_required=True),
+            "target": Key(parse_integer, is_required=True),
+        },
+        is_wide=False,
+    ),
+    "stepper": _figure_kind(LOOKUP_KEYS),
+    "zigzag": _figure_kind(LOOKUP_KEYS),
+    "own-rule": _figure_kind({"keys": Key(parse_naturals, is_required=True)}),
+    "bytes": _figure_kind(
+        {
+            **OFFSET_KEYS,
+            "file": Key(parse_name, default=".log"),
+            "byte": Key(parse_natural),
+        },
+    ),
+    "ruler": _figure_kind(OFFSET_KEYS),
+    "table": _figure_kind({**OFFSET_KEYS, "of": Key(choice_parser(*TABLES), is_required=True)}),
+    "file-areas": _figure_kind({**OFFSET_KEYS, "candidates": Key(parse_naturals)}),
+    "batch-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
+    "header-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
+    "segments": _figure_kind(
+        OFFSET_KEYS,
+        is_wide=False,
+    ),
+    "skip-list": _figure_kind(
+        REQUIRED_OFFSET_KEYS,
+        is_wide=False,
+    ),
+    "attributes": _figure_kind(
+        {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)}
+    ),
+    "indexes": _figure_kind(OFFSET_KEYS),
+    "dump": _figure_kind({**OFFSET_KEYS, "lines": Key(parse_natural, default=6)}),
+    "growth": _figure_kind({"story": Key(choice_parser(*STORIES), is_required=True)}),
+    "pages": _figure_kind(
+        {
+            "search": Key(choice_parser("plain", "warm"), is_required=True),
+            "cold": Key(parse_natural, default=COLD_AFTER_BYTES // 1_000_000),
+            "pages": Key(parse_natural, default=40),
+            "gap": Key(parse_natural, default=4608),
+            "until": Key(parse_natural, default=0),
+        },
+        is_wide=False,
+    ),
+    "middles": _figure_kind(
+        {
+            "entries": Key(parse_natural, is_required=True),
+            "then": Key(parse_natural, is_required=True),
+        },
+    ),
+    "limit-race": _figure_kind(
+        {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
+        setting_key=Key(parse_integer),
+    ),
+    "roll-clock": _figure_kind(OFFSET_KEYS),
+    "retention": _figure_kind(
+        {
+            **SEGMENT_KEYS,
+            "retention-days": Key(parse_natural, is_required=True),
+            "days": Key(parse_natural, is_required=True),
+        },
+    ),
+    "findings": _figure_kind({**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)}),
+    "tuning": _figure_kind({**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)}),
+    "index-size": _figure_kind(SEGMENT_KEYS),
+    "fetch-share": _figure_kind(SEGMENT_KEYS),
+    "replicas": _figure_kind({**SEGMENT_KEYS, **REPLICA_KEYS}),
+    "settings": _figure_kind(
+        {
+            "name": Key(parse_name, is_required=True, is_repeatable=True),
+            "release": Key(parse_release, default=versions.NEWEST),
+        },
+    ),
+    "predict": BlockKind(
+        {
+            "ask": Key(is_required=True),
+            "choice": Key(is_repeatable=True),
+            "right": Key(is_required=True),
+            "reveal": Key(is_required=True),
+        },
+    ),
+    "exercise": BlockKind(
+        {
+            "of": Key(choice_parser(*TASK_KEYS), is_required=True),
+            "ask": Key(is_required=True),
+            "hint": Key(),
+            "solution": Key(is_required=True),
+            **SEGMENT_KEYS,
+            "set": Key(choice_parser(*PRACTICE)),
+            "target": Key(parse_integer),
+            "search": Key(parse_release, default=versions.NEWEST),
+            "warm": Key(parse_natural),
+            "after-probes": Key(parse_natural),
+            "file": Key(choice_parser(".index", ".timeindex")),
+            "slot": Key(parse_natural),
+            "limit": Key(parse_natural),
+            "bytes": Key(parse_hex),
+            "story": Key(choice_parser(*STORIES)),
+            "step": Key(parse_natural),
+            "workload": Key(parse_name),
+            "batch-bytes": Key(parse_natural),
+            "interval": Key(parse_natural),
+            "batches": Key(parse_natural),
+            "keys": Key(parse_naturals),
+            "rule": Key(parse_rule),
+            **REPLICA_KEYS,
+        },
+    ),
+    "break-it": BlockKind(
+        {
+            "data": Key(parse_name, is_required=True),
+            "tp": Key(parse_name, is_required=True),
+            "segment": Key(parse_natural),
+            "fault": Key(parse_name, is_required=True, is_repeatable=True),
+        },
+    ),
+    "misleads": BlockKind(
+        {
+            "said": Key(is_required=True),
+            "so": Key(is_required=True),
+            "versions": Key(is_required=True),
+        },
+    ),
+    "notes": BlockKind(
+        {
+            "minutes": Key(parse_minutes, is_required=True),
+            "track": Key(choice_parser(SHORT)),
+            "say": Key(is_repeatable=True),
+            "watch": Key(is_repeatable=True),
+        },
+    ),
+}
