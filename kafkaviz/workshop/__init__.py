@@ -3,7 +3,7 @@
     lessons/     the lessons, their grammar, exercises and glossary
     figures/     the figures of lessons, one per kind of block
     lab/         the lab at the end of a lesson, where a copy of a log is damaged
-    classroom/   a class: its rooms, seats and answers
+    class_*.py   a class: its rooms, seats and answers
     takeaway/    the same as files that need no app
     page.py      the page that shows all this; step.py draws a step
 
@@ -21,7 +21,7 @@ from kafkaviz.app.registry import GoToEntry, Page
 from kafkaviz.workshop import lesson_address
 
 if TYPE_CHECKING:
-    from kafkaviz.workshop.classroom.class_seat import ClassFeed
+    from kafkaviz.workshop.class_seat import ClassFeed
 
 WORKSHOP_PAGE = "Workshop"
 
@@ -44,7 +44,7 @@ def _find_entries(text: str, address: Mapping[str, str]) -> Iterable[GoToEntry]:
 
 
 def _class_feed() -> "type[ClassFeed]":
-    from kafkaviz.workshop.classroom.class_seat import ClassFeed
+    from kafkaviz.workshop.class_seat import ClassFeed
 
     return ClassFeed
 
@@ -53,7 +53,7 @@ def _open_class(app: object) -> AbstractAsyncContextManager[None]:
     """Opens the class of `kafkaviz app --class` while the server runs, if there is one."""
     if not os.environ.get(access.CLASS):
         return nullcontext()
-    from kafkaviz.workshop.classroom import class_start
+    from kafkaviz.workshop import class_start
 
     return class_start.open_class(app)
 

@@ -10,7 +10,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 
 if TYPE_CHECKING:
-    from kafkaviz.workshop.classroom.class_room import StepKey
+    from kafkaviz.workshop.class_room import StepKey
 
 # Address parameters.
 # the lesson, and its step, from 1

@@ -17,9 +17,8 @@ import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.messages import say
-from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom import class_seat
-from kafkaviz.workshop.classroom.class_room import MAX_ANSWERS, SOLVED
+from kafkaviz.workshop import class_seat, lesson_address
+from kafkaviz.workshop.class_room import MAX_ANSWERS, SOLVED
 from kafkaviz.workshop.lab.break_it import LabAnswer
 from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep

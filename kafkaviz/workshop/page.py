@@ -18,9 +18,8 @@ from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import say
-from kafkaviz.workshop import lesson_address, lesson_state
+from kafkaviz.workshop import class_bar, class_seat, lesson_address, lesson_state
 from kafkaviz.workshop import lessons as lesson_files
-from kafkaviz.workshop.classroom import class_bar, class_seat
 from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition

@@ -15,8 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.messages import say, say_count
-from kafkaviz.workshop import lesson_address, lesson_state
-from kafkaviz.workshop.classroom import class_bar, class_room, class_seat
+from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_address, lesson_state
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import current_step, render
 from kafkaviz.workshop.lab import break_it
@@ -358,7 +357,7 @@ def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> No
 
 
 ANSWER_PX = 340  # width of a text field for a number
-PIECE_PX = 100  # width of a field for an answer of a rule
+PIECE_PX = 92  # width of a field for an answer of a rule
 
 
 def render_questions(position: LessonPosition) -> None:
@@ -385,34 +384,22 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
-        for index, (text, is_right) in enumerate(choices):
-            kind = _choice_kind(index, choice, is_right=is_right, is_answered=is_answered)
-            _choice_button(position, index, text, kind)
+        right = LETTERS[[is_right for _, is_right in choices].index(True)] if is_answered else None
+        for letter, (text, _) in zip(LETTERS, choices, strict=False):
+            _choice_button(position, letter, text, break_it.choice_kind(letter, choice, right))
         class_bar.render_bars(step_key, LETTERS[: len(choices)])
         with st.container(key="kv_reveal"):
             if is_answered:
                 if choice is not None:
-                    _choice_verdict(is_right=choices[LETTERS.index(choice)][1])
+                    _choice_verdict(is_right=choice == right)
                 st.markdown(block["reveal"])
             else:
                 hint = class_bar.question_hint(step_key, is_chosen=choice is not None)
                 st.markdown(hint or say("workshop.choose_first"))
 
 
-def _choice_kind(index: int, choice: str | None, *, is_right: bool, is_answered: bool) -> str:
-    """Returns the style of an answer. Its colour shows whether it is right, once answered."""
-    is_chosen = LETTERS[index] == choice
-    if not is_answered:
-        return "chosen" if is_chosen else "open"
-    if is_right:
-        return "right"
-    if is_chosen:
-        return "wrong"
-    return "other"
-
-
-def _choice_button(position: LessonPosition, index: int, text: str, kind: str) -> None:
-    letter = LETTERS[index]
+def _choice_button(position: LessonPosition, letter: str, text: str, kind: str) -> None:
+    index = LETTERS.index(letter)
     with st.container(key=f"kv_opt_{kind}_{index}"):
         st.button(
             f"`{letter.upper()}`  {text}",
@@ -488,7 +475,7 @@ def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
     branches = []
     for place in range(exercise.MAX_BRANCHES):
         known = rule.branches[place] if rule and place < len(rule.branches) else (None, None)
-        with st.container(horizontal=True, gap=8):
+        with st.container(key=f"kv_rule_{place}", horizontal=True, gap=8):
             label = "else if" if place else "if"
             condition = _piece(label, exercise.CONDITIONS, known[0], f"{key}_if_{place}")
             answer = _piece("then", exercise.ANSWERS, known[1], f"{key}_then_{place}", PIECE_PX)

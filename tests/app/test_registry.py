@@ -9,7 +9,7 @@ from kafkaviz import workshop
 from kafkaviz.app import frame, registry, server
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import go_to
-from kafkaviz.workshop.classroom.class_seat import ClassFeed
+from kafkaviz.workshop.class_seat import ClassFeed
 from tests.support.pages import open_page, page_html
 
 

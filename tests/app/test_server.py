@@ -15,8 +15,8 @@ from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz.app import server as app_server
 from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
-from kafkaviz.workshop.classroom import class_start
-from kafkaviz.workshop.classroom.class_room import ClassRooms
+from kafkaviz.workshop import class_start
+from kafkaviz.workshop.class_room import ClassRooms
 
 HANDSHAKE = (
     "GET /_stcore/stream HTTP/1.1",

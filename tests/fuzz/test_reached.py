@@ -26,7 +26,7 @@ FORMATS = [
     HOUSE / "log" / "settings.py",
     HOUSE / "simulate" / "producers" / "workload.py",
     HOUSE / "simulate" / "producers" / "toml_fields.py",
-    *(HOUSE / "workshop" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
+    *(HOUSE / "workshop" / "lessons" / name for name in ("grammar.py", "__init__.py")),
 ]
 CASES, ON_DISK_CASES = 20, 3  # of each target
 

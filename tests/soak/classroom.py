@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from docs import browsing
-from kafkaviz.workshop.classroom.class_seat import PATH
+from kafkaviz.workshop.class_seat import PATH
 from tests.soak.visitor import LARGEST_BYTES, Visitor
 
 PATIENCE_S, CATALOG_S = 60.0, 300.0

@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
-from kafkaviz.workshop.classroom import class_seat
-from kafkaviz.workshop.classroom.class_room import ClassRooms
-from kafkaviz.workshop.classroom.class_seat import PATH, TOKEN_HEADER, ClassFeed
+from kafkaviz.workshop import class_seat
+from kafkaviz.workshop.class_room import ClassRooms
+from kafkaviz.workshop.class_seat import PATH, TOKEN_HEADER, ClassFeed
 
 
 @pytest.fixture

@@ -8,16 +8,15 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import access
 from kafkaviz.messages import say
-from kafkaviz.workshop import lesson_address, lessons
-from kafkaviz.workshop.classroom import class_bar, class_seat, class_start
-from kafkaviz.workshop.classroom.class_room import (
+from kafkaviz.workshop import class_bar, class_seat, class_start, lesson_address, lessons
+from kafkaviz.workshop.class_room import (
     MAX_ROOMS,
     MAX_SEATS,
     ClassRooms,
     StuckReason,
     StuckSeat,
 )
-from kafkaviz.workshop.classroom.class_seat import ClassFeed
+from kafkaviz.workshop.class_seat import ClassFeed
 from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.page import FOLLOWER
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kafkaviz.workshop.classroom import class_room
-from kafkaviz.workshop.classroom.class_room import (
+from kafkaviz.workshop import class_room
+from kafkaviz.workshop.class_room import (
     CODE_LETTERS,
     EMPTY_SILENCE_S,
     MAX_ROOMS,

@@ -7,9 +7,9 @@ import pytest
 import segno
 
 from kafkaviz.app import access
-from kafkaviz.workshop.classroom import class_start
-from kafkaviz.workshop.classroom.class_room import ClassRooms
-from kafkaviz.workshop.classroom.class_start import announcement
+from kafkaviz.workshop import class_start
+from kafkaviz.workshop.class_room import ClassRooms
+from kafkaviz.workshop.class_start import announcement
 
 LAN = "192.168.1.20"
 

@@ -28,8 +28,7 @@ from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, file_bytes, indexes, skip_list, tuning
-from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep, NoValue
-from kafkaviz.workshop.lessons.kinds import KINDS
+from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, LessonStep, NoValue
 from tests.conftest import DATA
 from tests.support.pages import open_page, page_html
 

@@ -25,8 +25,7 @@ from kafkaviz.workshop.figures import (
 from kafkaviz.workshop.figures.segments import TABLE
 from kafkaviz.workshop.figures.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.workshop.lessons import parse
-from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
-from kafkaviz.workshop.lessons.kinds import KINDS
+from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, NoValue
 from tests.conftest import SAMPLES
 from tests.workshop.lesson_text import RIGHT
 

@@ -19,7 +19,7 @@ from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import LANGUAGES
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.figures import LIVE, replicas
+from kafkaviz.workshop.figures import LIVE, checks
 from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep, NoValue
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import open_page, page_html
@@ -43,7 +43,7 @@ def figure(number: int) -> LessonBlock:
 
 def walk(number: int, leader: str):
     """Returns the follower's steps in a lesson step if this side leads."""
-    return replicas.compare(figure(number)).truncations["ab".index(leader)]
+    return checks.compare_replicas(figure(number)).truncations["ab".index(leader)]
 
 
 def right(number: int, spoken: str) -> str:
@@ -71,7 +71,7 @@ def test_a_step_shows_the_relation_that_it_names(number, relation):
     block = figure(number)
     assert PARTS[block["tp"]] == number
     assert STORY[block["tp"]]["relation"].replace(" ", "-") == relation
-    assert replicas.compare(block).relation is relation
+    assert checks.compare_replicas(block).relation is relation
 
 
 def test_whoever_leads_has_the_whole_of_its_log():
@@ -237,12 +237,14 @@ def changed(**values: object) -> LessonBlock:
 def test_two_logs_are_needed():
     """A second sample; and of one topic: the broker of 4.3.1 has none of these."""
     with pytest.raises(NoValue) as refusal:
-        replicas.compare(changed(**{"with": None}))
+        checks.compare_replicas(changed(**{"with": None}))
     assert refusal.value.message.key == "lesson.key_missing"
 
 
 def test_a_namesake_is_no_replica():
     """Each cluster has a topic of that name with an id of its own."""
     with pytest.raises(NoValue) as refusal:
-        replicas.compare(changed(**{"with": "kafka-4.3.1-clean", "tp": "__consumer_offsets-0"}))
+        checks.compare_replicas(
+            changed(**{"with": "kafka-4.3.1-clean", "tp": "__consumer_offsets-0"})
+        )
     assert refusal.value.message.key == "lesson.no_replicas"

@@ -11,9 +11,8 @@ import pytest
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.lessons import __main__ as check
-from kafkaviz.workshop.lessons import kinds, parse, tasks
-from kafkaviz.workshop.lessons.grammar import HEAD, LessonBlock, NoValue
-from kafkaviz.workshop.lessons.kinds import KINDS, TASK_KEYS
+from kafkaviz.workshop.lessons import grammar, parse, tasks
+from kafkaviz.workshop.lessons.grammar import HEAD, KINDS, TASK_KEYS, LessonBlock, NoValue
 from tests.workshop.lesson_text import GOOD, RIGHT
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
@@ -375,11 +374,11 @@ def test_an_exercise_without_an_answer_says_why(kind, keys, key):
 @pytest.mark.parametrize(
     ("parse_value", "text", "key"),
     [
-        (kinds.parse_release, "newest", "lesson.a_release"),
-        (kinds.parse_hex, "0x", "lesson.hexadecimal"),
-        (kinds.parse_rule, "slot +", "lesson.a_rule"),
-        (kinds.parse_natural, "-1", "lesson.a_natural_number"),
-        (kinds.parse_name, "../other", "lesson.a_name"),
+        (grammar.parse_release, "newest", "lesson.a_release"),
+        (grammar.parse_hex, "0x", "lesson.hexadecimal"),
+        (grammar.parse_rule, "slot +", "lesson.a_rule"),
+        (grammar.parse_natural, "-1", "lesson.a_natural_number"),
+        (grammar.parse_name, "../other", "lesson.a_name"),
     ],
 )
 def test_a_value_that_is_none_is_refused(parse_value, text, key):
@@ -389,7 +388,7 @@ def test_a_value_that_is_none_is_refused(parse_value, text, key):
 
 
 def test_a_release_of_a_block_is_read_as_it_is_written():
-    assert kinds.parse_release("3.9") == "3.9"
+    assert grammar.parse_release("3.9") == "3.9"
 
 
 def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 or clipped parts.
 """
 
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
@@ -204,3 +204,13 @@ def test_a_stepper_that_was_moved_comes_back(server, page):
         page.locator(".count").inner_text().startswith("step 17 of")
         and "step=time_2_0.17" in page.url
     )
+
+
+@pytest.mark.parametrize("width", [940, 1024])
+def test_a_rule_shows_its_conditions_whole(server, page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    rule = quote("if slot >= 0 and key(slot) = target then slot else slot + 1")
+    page.goto(f"{server}/workshop?lesson=binary-search&at=3&given={rule}")
+    condition = page.get_by_label("if", exact=True)
+    condition.wait_for()
+    assert condition.evaluate("one => one.scrollWidth - one.clientWidth") == 0

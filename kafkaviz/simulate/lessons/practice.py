@@ -101,11 +101,6 @@ WORKLOADS: dict[str, Callable[[np.random.Generator], BatchColumns]] = {
     BURSTY: _bursty,
     HEAVY: _heavy,
 }
-WORDS = {
-    STEADY: "Batches of about 1000 B and ten records",
-    BURSTY: "Small batches of one record, and in bursts large ones of 50",
-    HEAVY: "Batches of about 1000 B: most hold one record, some up to a thousand",
-}
 
 
 ROW: np.dtype = np.dtype(

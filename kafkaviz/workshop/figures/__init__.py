@@ -8,13 +8,12 @@ names.
 
 from kafkaviz.workshop.figures.batch_areas import BATCH_AREAS, HEADER_AREAS
 from kafkaviz.workshop.figures.ceiling_rule import OWN_RULE
+from kafkaviz.workshop.figures.checks import FINDINGS, REPLICAS, RETENTION
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
-from kafkaviz.workshop.figures.health import FINDINGS, RETENTION
 from kafkaviz.workshop.figures.index_pages import MIDDLES, PAGES
 from kafkaviz.workshop.figures.indexes import DUMP, INDEXES
 from kafkaviz.workshop.figures.limit_race import RACE
 from kafkaviz.workshop.figures.lookups import ENTRIES, STEPPER
-from kafkaviz.workshop.figures.replicas import REPLICAS
 from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
 from kafkaviz.workshop.figures.segments import FILE_AREAS, RULER, SEGMENTS, TABLE
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST

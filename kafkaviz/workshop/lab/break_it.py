@@ -254,13 +254,18 @@ def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
             with st.container(key=f"kv_prose_break_{question}"):
                 st.markdown(f"**{elements.escape_markdown(_question_text(question, trial))}**")
             for index, outcome in enumerate(outcomes):
-                kind = _choice_kind(
+                kind = choice_kind(
                     LETTERS[index], letter, right_letter(question, trial) if answer else None
                 )
                 _choice_button(question, index, _choice_text(question, outcome, trial), kind, key)
 
 
-def _choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
+def choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
+    """Returns the style of a choice. Its colour shows whether it is right, once that is known.
+
+    Args:
+        right: the right letter, None until the question is answered.
+    """
     if right is None:
         return "chosen" if letter == chosen_letter else "open"
     if letter == right:

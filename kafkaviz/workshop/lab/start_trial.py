@@ -9,8 +9,7 @@ read=ReadOutcome.FEWER, ...)`.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from threading import Lock
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
@@ -133,13 +132,6 @@ class InvalidMagic(KafkavizError):
         return InvalidMagic, (self.magic,)
 
 
-# by copy and by the offset whose time is requested
-_undamaged_readings: WeakKeyDictionary[
-    LogCopy, dict[int | None, tuple[int | None, ClientReading]]
-] = WeakKeyDictionary()
-_lock = Lock()
-
-
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     """Damages a copy, starts on it, and reads the log after the start."""
     stopped_copy = copy.after_kill() if fault.has_kill else copy
@@ -251,21 +243,9 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         offset = batch.last_offset + 1
 
 
+@lru_cache(maxsize=16)
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """Returns the timestamp of the record at an offset, if given, and what a client gets.
-
-    The result is cached for as long as the copy exists; the cache does not keep the copy alive.
-    """
-    with _lock:
-        readings = _undamaged_readings.setdefault(copy, {})
-    if target_offset not in readings:
-        readings[target_offset] = _make_undamaged_reading(copy, target_offset)
-    return readings[target_offset]
-
-
-def _make_undamaged_reading(
-    copy: LogCopy, target_offset: int | None
-) -> tuple[int | None, ClientReading]:
+    """Returns the timestamp of the record at an offset, if given, and what a client gets."""
     _, log_view = start(copy)
     if log_view is None:
         return None, ClientReading()

@@ -3,8 +3,7 @@
 Each language of a lesson is one file, such as warm-section.en.md and warm-section.zh.md. README.md
 explains how to write one. A new or changed file is used from the next rerun on.
 
-    grammar.py    the parts of a lesson: steps, blocks and their keys
-    kinds.py      the kinds of blocks and their keys
+    grammar.py    the parts of a lesson: steps, and the kinds of blocks with their keys
     ../figures/   the figures, built from the app's components
     tasks.py      the computed answers of exercises
     exercise.py   the exercise in which the reader writes a rule for the ceiling
@@ -26,6 +25,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.workshop.lessons.grammar import (
     FILE_BYTES,
     HEAD,
+    KINDS,
     NAME,
     Key,
     Lesson,
@@ -34,7 +34,6 @@ from kafkaviz.workshop.lessons.grammar import (
     LessonStep,
     NoValue,
 )
-from kafkaviz.workshop.lessons.kinds import KINDS
 
 LESSONS_FOLDER = Path(__file__).parent
 LESSONS = "KAFKAVIZ_LESSONS"

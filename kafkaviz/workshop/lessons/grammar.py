@@ -15,8 +15,8 @@
     ```
 
 A value continues on lines that start with two spaces. A key that may be repeated gives a list.
-README.md next to this file lists all kinds and keys, as kinds.py does. A file with faults gives all
-faults with their lines, and no lesson.
+README.md next to this file describes all kinds and keys. A file with faults gives all faults with
+their lines, and no lesson.
 """
 
 import re
@@ -26,7 +26,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from kafkaviz import versions
+from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
+from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate.writer.roll_reason import RollCause
+from kafkaviz.workshop.lessons import exercise
+from kafkaviz.workshop.lessons.exercise import CeilingRule
 
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
@@ -188,4 +194,243 @@ HEAD = {
     "about": Key(is_required=True),
     "minutes": Key(parse_minutes, is_required=True),
     "order": Key(parse_integer, default=DEFAULT_ORDER),
+}
+
+
+# ---- the kinds of blocks and their keys
+
+PRACTICE = ("five", "twenty", "full")  # practice logs, the same as on the Lookup page
+STORIES = ("first", "full-time-index")
+TABLES = ("batches", "index", "time-index")
+CAUSES = (
+    RollCause.SIZE,
+    RollCause.TIME,
+    RollCause.OFFSET_INDEX_FULL,
+    RollCause.TIME_INDEX_FULL,
+)
+DATA = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def parse_name(text: str) -> str:
+    """Parses the name of a sample, a topic-partition, a file or a workload."""
+    if not DATA.fullmatch(text):
+        raise NoValue(message("lesson.a_name"))
+    return text
+
+
+def parse_release(text: str) -> str:
+    try:
+        versions.parse(text)
+    except KafkavizError:
+        raise NoValue(message("lesson.a_release")) from None
+    return text
+
+
+def parse_hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise NoValue(message("lesson.hexadecimal")) from None
+
+
+def parse_rule(text: str) -> CeilingRule:
+    rule = exercise.read(text)
+    if rule is None:
+        raise NoValue(message("lesson.a_rule"))
+    return rule
+
+
+def parse_natural(text: str) -> int:
+    """Parses a whole number of 0 or more."""
+    number = parse_integer(text)
+    if number < 0:
+        raise NoValue(message("lesson.a_natural_number"))
+    return number
+
+
+def parse_batch(text: str) -> tuple[str, int]:
+    """Parses a topic-partition and an offset in it, separated by a blank."""
+    name, _, offset = text.rpartition(" ")
+    return parse_name(name), parse_natural(offset)
+
+
+def parse_naturals(text: str) -> tuple[int, ...]:
+    return tuple(parse_natural(word) for word in text.split())
+
+
+# a sample directory, a topic-partition and a segment's base offset
+SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": Key(parse_natural)}
+OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural)}
+REQUIRED_OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)}
+LOOKUP_KEYS = {
+    "set": Key(choice_parser(*PRACTICE)),
+    **SEGMENT_KEYS,
+    "by": Key(choice_parser("offset", "timestamp"), default="offset"),
+    "target": Key(parse_integer, is_required=True),
+    "search": Key(parse_release, default=versions.NEWEST),
+    "warm": Key(parse_natural),
+}
+# the second sample directory with the same topic-partition, and the side that leads
+REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
+WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
+# what the figure waits for; the step at which a stepper starts
+FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
+
+TASK_KEYS = {  # the additional keys that each kind of exercise requires
+    "probe": ("set", "target", "after-probes"),
+    "floor": ("set", "target"),
+    "start": ("set", "target"),
+    "decode": ("data", "tp", "segment", "file", "slot"),
+    "file-size": ("limit", "file"),
+    "varint": ("bytes",),
+    "time": ("set", "target"),
+    "entry": ("story", "step"),
+    "time-entry": ("story", "step"),
+    "cause": ("workload", "segment"),
+    "entries": ("batch-bytes", "interval", "batches"),
+    "ceiling": ("keys",),
+    "drops": ("data", "with", "tp", "leader"),
+}
+
+
+def _figure_kind(
+    keys: dict[str, Key], *, is_wide: bool = True, setting_key: Key | None = None
+) -> BlockKind:
+    return BlockKind({**keys, **FIGURE_KEYS}, is_wide, setting_key)
+
+
+KINDS: dict[str, BlockKind] = {
+    "entries": _figure_kind(
+        {
+            "set": Key(choice_parser("five", "twenty"), is_required=True),
+            "target": Key(parse_integer, is_required=True),
+        },
+        is_wide=False,
+    ),
+    "stepper": _figure_kind(LOOKUP_KEYS),
+    "zigzag": _figure_kind(LOOKUP_KEYS),
+    "own-rule": _figure_kind({"keys": Key(parse_naturals, is_required=True)}),
+    "bytes": _figure_kind(
+        {
+            **OFFSET_KEYS,
+            "file": Key(parse_name, default=".log"),
+            "byte": Key(parse_natural),
+        },
+    ),
+    "ruler": _figure_kind(OFFSET_KEYS),
+    "table": _figure_kind({**OFFSET_KEYS, "of": Key(choice_parser(*TABLES), is_required=True)}),
+    "file-areas": _figure_kind({**OFFSET_KEYS, "candidates": Key(parse_naturals)}),
+    "batch-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
+    "header-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
+    "segments": _figure_kind(
+        OFFSET_KEYS,
+        is_wide=False,
+    ),
+    "skip-list": _figure_kind(
+        REQUIRED_OFFSET_KEYS,
+        is_wide=False,
+    ),
+    "attributes": _figure_kind(
+        {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)}
+    ),
+    "indexes": _figure_kind(OFFSET_KEYS),
+    "dump": _figure_kind({**OFFSET_KEYS, "lines": Key(parse_natural, default=6)}),
+    "growth": _figure_kind({"story": Key(choice_parser(*STORIES), is_required=True)}),
+    "pages": _figure_kind(
+        {
+            "search": Key(choice_parser("plain", "warm"), is_required=True),
+            "cold": Key(parse_natural, default=COLD_AFTER_BYTES // 1_000_000),
+            "pages": Key(parse_natural, default=40),
+            "gap": Key(parse_natural, default=4608),
+            "until": Key(parse_natural, default=0),
+        },
+        is_wide=False,
+    ),
+    "middles": _figure_kind(
+        {
+            "entries": Key(parse_natural, is_required=True),
+            "then": Key(parse_natural, is_required=True),
+        },
+    ),
+    "limit-race": _figure_kind(
+        {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
+        setting_key=Key(parse_integer),
+    ),
+    "roll-clock": _figure_kind(OFFSET_KEYS),
+    "retention": _figure_kind(
+        {
+            **SEGMENT_KEYS,
+            "retention-days": Key(parse_natural, is_required=True),
+            "days": Key(parse_natural, is_required=True),
+        },
+    ),
+    "findings": _figure_kind({**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)}),
+    "tuning": _figure_kind({**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)}),
+    "index-size": _figure_kind(SEGMENT_KEYS),
+    "fetch-share": _figure_kind(SEGMENT_KEYS),
+    "replicas": _figure_kind({**SEGMENT_KEYS, **REPLICA_KEYS}),
+    "settings": _figure_kind(
+        {
+            "name": Key(parse_name, is_required=True, is_repeatable=True),
+            "release": Key(parse_release, default=versions.NEWEST),
+        },
+    ),
+    "predict": BlockKind(
+        {
+            "ask": Key(is_required=True),
+            "choice": Key(is_repeatable=True),
+            "right": Key(is_required=True),
+            "reveal": Key(is_required=True),
+        },
+    ),
+    "exercise": BlockKind(
+        {
+            "of": Key(choice_parser(*TASK_KEYS), is_required=True),
+            "ask": Key(is_required=True),
+            "hint": Key(),
+            "solution": Key(is_required=True),
+            **SEGMENT_KEYS,
+            "set": Key(choice_parser(*PRACTICE)),
+            "target": Key(parse_integer),
+            "search": Key(parse_release, default=versions.NEWEST),
+            "warm": Key(parse_natural),
+            "after-probes": Key(parse_natural),
+            "file": Key(choice_parser(".index", ".timeindex")),
+            "slot": Key(parse_natural),
+            "limit": Key(parse_natural),
+            "bytes": Key(parse_hex),
+            "story": Key(choice_parser(*STORIES)),
+            "step": Key(parse_natural),
+            "workload": Key(parse_name),
+            "batch-bytes": Key(parse_natural),
+            "interval": Key(parse_natural),
+            "batches": Key(parse_natural),
+            "keys": Key(parse_naturals),
+            "rule": Key(parse_rule),
+            **REPLICA_KEYS,
+        },
+    ),
+    "break-it": BlockKind(
+        {
+            "data": Key(parse_name, is_required=True),
+            "tp": Key(parse_name, is_required=True),
+            "segment": Key(parse_natural),
+            "fault": Key(parse_name, is_required=True, is_repeatable=True),
+        },
+    ),
+    "misleads": BlockKind(
+        {
+            "said": Key(is_required=True),
+            "so": Key(is_required=True),
+            "versions": Key(is_required=True),
+        },
+    ),
+    "notes": BlockKind(
+        {
+            "minutes": Key(parse_minutes, is_required=True),
+            "track": Key(choice_parser(SHORT)),
+            "say": Key(is_repeatable=True),
+            "watch": Key(is_repeatable=True),
+        },
+    ),
 }

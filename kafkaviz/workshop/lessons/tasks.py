@@ -23,10 +23,9 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.workshop.figures import block_location, limit_race, replicas, rolls
+from kafkaviz.workshop.figures import block_location, checks, limit_race, rolls
 from kafkaviz.workshop.lessons import exercise
-from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
-from kafkaviz.workshop.lessons.kinds import CAUSES, TASK_KEYS
+from kafkaviz.workshop.lessons.grammar import CAUSES, TASK_KEYS, LessonBlock, NoValue
 
 NUMBERS = "numbers"
 CHOICE = "choice"
@@ -208,7 +207,7 @@ def _ceiling(block: LessonBlock) -> LessonTask:
 
 
 def _drops(block: LessonBlock) -> LessonTask:
-    walk = replica_axis.walk_of(replicas.compare(block), SIDES.index(block["leader"]))
+    walk = replica_axis.walk_of(checks.compare_replicas(block), SIDES.index(block["leader"]))
     return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
 
 

@@ -17,8 +17,14 @@ from kafkaviz.report.html import note
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group
 from kafkaviz.workshop.lessons import exercise, tasks
-from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
-from kafkaviz.workshop.lessons.kinds import KINDS
+from kafkaviz.workshop.lessons.grammar import (
+    KINDS,
+    LETTERS,
+    Lesson,
+    LessonBlock,
+    LessonStep,
+    NoValue,
+)
 from kafkaviz.workshop.lessons.markdown import inline_html
 from kafkaviz.workshop.takeaway.page_file import PageFile, prose
 

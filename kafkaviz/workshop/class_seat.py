@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from kafkaviz import messages
 from kafkaviz.app import page_state
 from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
+from kafkaviz.workshop.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 from kafkaviz.workshop.lesson_address import address_step, open_step
 
 if TYPE_CHECKING:

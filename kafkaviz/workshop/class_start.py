@@ -28,8 +28,8 @@ from kafkaviz.app import access
 from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
 from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom.class_room import ClassRoom
-from kafkaviz.workshop.classroom.class_seat import ROOMS, join_query
+from kafkaviz.workshop.class_room import ClassRoom
+from kafkaviz.workshop.class_seat import ROOMS, join_query
 from kafkaviz.workshop.lessons.grammar import SHORT
 
 # an address for documentation (RFC 5737); connecting a UDP socket to it sends nothing

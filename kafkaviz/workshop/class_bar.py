@@ -20,16 +20,15 @@ from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom import class_seat, class_start
-from kafkaviz.workshop.classroom.class_room import (
+from kafkaviz.workshop import class_seat, class_start, lesson_address
+from kafkaviz.workshop.class_room import (
     ClassFull,
     ClassRoom,
     StepKey,
     StuckSeat,
     clean_code,
 )
-from kafkaviz.workshop.classroom.class_seat import ROOMS, Attendance, ClassFeed
+from kafkaviz.workshop.class_seat import ROOMS, Attendance, ClassFeed
 
 CSS = Path(__file__).with_suffix(".css")
 POLL_S = 1.0  # how often the teacher's page asks the room

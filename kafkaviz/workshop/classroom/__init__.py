@@ -1,1 +1,0 @@
-"""A class: its rooms, seats and answers, its feed, and what teacher and learners see of it."""
