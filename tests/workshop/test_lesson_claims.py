@@ -27,7 +27,7 @@ from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.figures import LIVE, file_bytes, indexes, skip_list, tuning
+from kafkaviz.workshop.figures import LIVE, file_bytes, segments, skip_list, tuning
 from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, LessonStep, NoValue
 from tests.conftest import DATA
 from tests.support.pages import open_page, page_html
@@ -230,7 +230,7 @@ def test_ten_gigabit_carry_1250_bytes_a_microsecond():
 def test_two_indexes_side_by_side():
     """Slots, the one that is kept, the warm section, and the entries of a real segment."""
     (figure,) = step("time", 6, "en").blocks("indexes")
-    rows = [row[1:] for row in indexes.rows(LIVE["indexes"].make(figure))]
+    rows = [row[1:] for row in segments.index_facts(LIVE["indexes"].make(figure))]
     assert rows[2:7] == [
         ("8", "12"),
         ("250", "251"),

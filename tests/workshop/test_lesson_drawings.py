@@ -23,9 +23,9 @@ from kafkaviz.workshop.figures import (
     timestamp_zigzag,
 )
 from kafkaviz.workshop.figures.segments import TABLE
-from kafkaviz.workshop.figures.timestamp_zigzag import TimedRecord, TimestampLookup
+from kafkaviz.workshop.figures.timestamp_zigzag import TimedRecord
 from kafkaviz.workshop.lessons import parse
-from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, NoValue
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 from tests.conftest import SAMPLES
 from tests.workshop.lesson_text import RIGHT
 
@@ -49,9 +49,7 @@ def lesson_block(lesson: str, step: int, kind: str) -> LessonBlock:
 def block(text: str) -> LessonBlock:
     """A figure as a lesson would write it."""
     step = f"## Step\n\n```kafkaviz {text}\n```\n\n"
-    lesson, faults = parse(
-        f"---\ntitle: t\nabout: a\nminutes: 1\n---\n\n{step * 3}", "drawn.en.md", KINDS
-    )
+    lesson, faults = parse(f"---\ntitle: t\nabout: a\nminutes: 1\n---\n\n{step * 3}", "drawn.en.md")
     assert lesson is not None, faults
     return lesson.steps[0].blocks()[0]
 
@@ -203,17 +201,14 @@ def test_what_is_before_the_picture_counts():
     """A record that is older than one before the picture is late in it, too."""
     records = tuple(TimedRecord(10 + number, time) for number, time in enumerate((40, 50, 70)))
     view = timestamp_zigzag.view(
-        TimestampLookup(
-            base_offset=0,
-            target_ms=65,
-            records=records,
-            newest_before_ms=60,
-            entries=(),
-            start_offset=10,
-            answer=records[2],
-        ),
-        "sensors-0",
-        "a sample",
+        target_ms=65,
+        records=records,
+        newest_before_ms=60,
+        entries=(),
+        start_offset=10,
+        answer=records[2],
+        segment="sensors-0/0",
+        source="a sample",
     )
     assert view.running_ms == (60, 60, 70)
     assert view.caption.startswith("2 of these 3 records are older")
@@ -393,7 +388,7 @@ def answers(rule: str) -> dict[int | None, tuple[int | None, str]]:
 def test_before_a_rule_there_are_the_floors_and_the_ceilings():
     """Both of each target, none right of the last key, and nothing that the rule would give."""
     view = ceiling_rule.view(KEYS, "slot +")
-    assert view.title == "16 targets: from the slot that lookup gives to the ceiling"
+    assert view.title == "16 targets: from the slot that lookup returns to the ceiling"
     assert [case[:3] for case in view.cases[:4]] == [(5, -1, 0), (6, 0, 0), (7, 0, 1), (13, 0, 1)]
     assert [case[:3] for case in view.cases[-2:]] == [(32, 4, -1), (None, -1, -1)]
     assert {case[3:] for case in view.cases} == {(None, "?", None)}

@@ -11,11 +11,10 @@ from kafkaviz.workshop.figures.ceiling_rule import OWN_RULE
 from kafkaviz.workshop.figures.checks import FINDINGS, REPLICAS, RETENTION
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
 from kafkaviz.workshop.figures.index_pages import MIDDLES, PAGES
-from kafkaviz.workshop.figures.indexes import DUMP, INDEXES
 from kafkaviz.workshop.figures.limit_race import RACE
 from kafkaviz.workshop.figures.lookups import ENTRIES, STEPPER
 from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
-from kafkaviz.workshop.figures.segments import FILE_AREAS, RULER, SEGMENTS, TABLE
+from kafkaviz.workshop.figures.segments import DUMP, FILE_AREAS, INDEXES, RULER, SEGMENTS, TABLE
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST
 from kafkaviz.workshop.figures.timestamp_zigzag import ZIGZAG
 from kafkaviz.workshop.figures.tuning import FETCH_SHARE, INDEX_SIZE, SETTINGS, TUNING

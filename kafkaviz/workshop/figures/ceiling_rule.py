@@ -151,12 +151,9 @@ def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
     )
 
 
-def _middle(row: int) -> float:
-    return HEAD_PX + ROW_PX * (row + 0.5)
-
-
 def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase]]:
-    return ((_middle(row), case) for row, case in enumerate(cases_view.cases))
+    """Returns the middle of each row, in pixels from the top, and its case."""
+    return ((HEAD_PX + ROW_PX * (row + 0.5), case) for row, case in enumerate(cases_view.cases))
 
 
 def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:

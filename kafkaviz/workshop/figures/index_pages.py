@@ -282,16 +282,12 @@ def _to_page_faults(block: LessonBlock) -> Destination:
     }
 
 
-def _to_tail_pages(block: LessonBlock) -> Destination:
-    return "Page cache", {page_state.ENTRIES: str(block["entries"])}
-
-
 PAGES = LessonFigure(
     _make_page_faults, _draw_page_faults, _to_page_faults, question=_draw_growth_until
 )
 MIDDLES = drawn_figure(
     _make_middles,
-    _to_tail_pages,
+    lambda block: ("Page cache", {page_state.ENTRIES: str(block["entries"])}),
     (figure, question_figure),
     heads=MIDDLES_HEADS,
     rows=rows,

@@ -262,31 +262,25 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
             [line.early_text for line in race_view.lines],
         ),
     )
-    limits = [
-        note(
-            x,
-            1,
-            text,
-            colour,
-            xref="paper",
-            xanchor="left",
-            yanchor="top",
-            yshift=-10 - 24 * row,
-            align="left",
-        )
-        for x, head, texts in columns
-        for row, (text, colour) in enumerate(
-            zip(
-                (head, *texts),
-                (
-                    colours["ink_3"],
-                    *(_text_colour(line.cause, colours) for line in race_view.lines),
-                ),
-                strict=True,
-            )
-        )
-        if text
-    ]
+    text_colours = [_text_colour(line.cause, colours) for line in race_view.lines]
+    limits = []
+    for x, head, texts in columns:
+        cells = [(head, colours["ink_3"]), *zip(texts, text_colours, strict=True)]
+        for row, (text, colour) in enumerate(cells):
+            if text:
+                limits.append(
+                    note(
+                        x,
+                        1,
+                        text,
+                        colour,
+                        xref="paper",
+                        xanchor="left",
+                        yanchor="top",
+                        yshift=-10 - 24 * row,
+                        align="left",
+                    )
+                )
     start_text = say("limit_race.start")
     start_note = note(
         0, 0, start_text, colours["ink_2"], xanchor="left", xshift=14, yshift=14, align="left"
@@ -345,11 +339,14 @@ def _limit_line(colours: Mapping[str, str]) -> dict:
 
 
 def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    area = rectangle(race_view.roll_ms, race_view.end_ms, 0, 1)
-    roll = straight_line(race_view.roll_ms, race_view.roll_ms, 0, 1)
+    roll_ms = race_view.roll_ms
+    panel = colours["panel"]
+    ink = {"color": colours["ink"], "width": 1}
     return [
-        area | {"fillcolor": colours["panel"], "line": {"width": 0}, "layer": "below"},
-        roll | {"line": {"color": colours["ink"], "width": 1}, "layer": "below"},
+        rectangle(
+            roll_ms, race_view.end_ms, 0, 1, fillcolor=panel, line={"width": 0}, layer="below"
+        ),
+        straight_line(roll_ms, roll_ms, 0, 1, line=ink, layer="below"),
     ]
 
 
@@ -419,41 +416,36 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
     ]
     points = [reached_ms / race_view.end_ms for _, reached_ms in reached]
     places = stack_labels(list(zip(points, texts, strict=True)), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
-    above = [
-        {
-            "x": reached_ms,
-            "y": 1,
-            "yanchor": "bottom",
-            "yshift": 7 + LABEL_PX * place.row,
-            "xanchor": place.anchor,
-            "text": f"<b>{text}</b>" if line.cause == race_view.cause else text,
-        }
+    labels = [
+        note(
+            reached_ms,
+            1,
+            f"<b>{text}</b>" if line.cause == race_view.cause else text,
+            _text_colour(line.cause, colours),
+            xanchor=place.anchor,
+            yanchor="bottom",
+            yshift=7 + LABEL_PX * place.row,
+        )
         for (line, reached_ms), text, place in zip(reached, texts, places, strict=True)
     ]
-    right_of_line = [
-        {
-            "xref": "paper",
-            "x": 1,
-            "xanchor": "right",
-            "y": float(line.points[-1, 1]),
-            "yanchor": "bottom",
-            "yshift": 2,
-            "text": say(
-                "limit_race.far",
-                limit=line.name,
-                share=format_percent(float(line.points[-1, 1]), 1),
-            ),
-        }
-        for line in race_view.lines
-        if line.reached_ms is None
-    ]
-    causes = [line.cause for line, _ in reached] + [
-        line.cause for line in race_view.lines if line.reached_ms is None
-    ]
-    return [
-        label | {"showarrow": False, "font": {"size": 13, "color": _text_colour(cause, colours)}}
-        for label, cause in zip((*above, *right_of_line), causes, strict=True)
-    ]
+    for line in race_view.lines:
+        if line.reached_ms is None:
+            share = float(line.points[-1, 1])
+            text = say("limit_race.far", limit=line.name, share=format_percent(share, 1))
+            colour = _text_colour(line.cause, colours)
+            labels.append(
+                note(
+                    1,
+                    share,
+                    text,
+                    colour,
+                    xref="paper",
+                    xanchor="right",
+                    yanchor="bottom",
+                    yshift=2,
+                )
+            )
+    return labels
 
 
 def simulate(block: LessonBlock) -> RollSimulation:

@@ -4,7 +4,7 @@ The first shows the time-based roll of a real segment on the time axis of its re
 log that grows step by step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,6 +33,7 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     drawing,
     note,
+    rectangle,
     start_parameters,
     stepper_data,
     straight_line,
@@ -56,30 +57,6 @@ RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimeRoll:
-    """The timestamps that decided a roll.
-
-    Attributes:
-        batches_ms: the largest timestamp of each batch of the segment.
-        incoming_first_ms: the first timestamp in the first batch of the next segment.
-        incoming_ms: the largest timestamp in that batch.
-        jitter_ms: how much earlier a segment may be rolled, at most.
-    """
-
-    base_offset: int
-    batches_ms: tuple[int, ...]
-    incoming_first_ms: int
-    incoming_ms: int
-    segment_ms: int
-    jitter_ms: int
-
-    @property
-    def waited_ms(self) -> int:
-        """LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps."""
-        return self.incoming_ms - self.batches_ms[0]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RollClockView:
     """The time line, in ms since the largest timestamp of the segment's first batch.
 
@@ -93,7 +70,6 @@ class RollClockView:
     batches: tuple[int, ...]
     incoming: tuple[int, int]
     segment_ms: int
-    jitter_ms: int
     first_text: str
     incoming_text: str
     limit_text: str
@@ -102,35 +78,46 @@ class RollClockView:
     end_ms: float
 
 
-def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
-    first_ms = time_roll.batches_ms[0]
-    waited_ms = time_roll.waited_ms
-    batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
-    end_ms = max(waited_ms, time_roll.segment_ms)
+def view(
+    *,
+    batches_ms: Sequence[int],
+    incoming_first_ms: int,
+    incoming_ms: int,
+    segment_ms: int,
+    jitter_ms: int,
+    caption: str,
+) -> RollClockView:
+    """Returns the timestamps that decided a roll.
+
+    Args:
+        batches_ms: the largest timestamp of each batch of the segment.
+        incoming_first_ms: the first timestamp in the first batch of the next segment.
+        incoming_ms: the largest timestamp in that batch.
+        jitter_ms: how much earlier a segment may be rolled, at most.
+    """
+    first_ms = batches_ms[0]
+    # LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps
+    waited_ms = incoming_ms - first_ms
+    batches = tuple(batch_ms - first_ms for batch_ms in batches_ms)
+    end_ms = max(waited_ms, segment_ms)
     return RollClockView(
         title=say(
             "roll_clock.title",
             waited=duration(waited_ms),
-            limit=duration(time_roll.segment_ms),
+            limit=duration(segment_ms),
         ),
-        caption=say(
-            "roll_clock.below",
-            partition=partition,
-            segment=file_stem(time_roll.base_offset),
-            source=source,
-        ),
+        caption=caption,
         batches=batches,
-        incoming=(time_roll.incoming_first_ms - first_ms, waited_ms),
-        segment_ms=time_roll.segment_ms,
-        jitter_ms=time_roll.jitter_ms,
+        incoming=(incoming_first_ms - first_ms, waited_ms),
+        segment_ms=segment_ms,
         first_text=say("roll_clock.first", time=clock(first_ms)),
-        incoming_text=say("roll_clock.incoming", time=clock(time_roll.incoming_ms)),
+        incoming_text=say("roll_clock.incoming", time=clock(incoming_ms)),
         limit_text=say(
-            "roll_clock.limit" if time_roll.jitter_ms else "roll_clock.limit_without_jitter",
-            limit=time_roll.segment_ms,
-            jitter=time_roll.jitter_ms,
+            "roll_clock.limit" if jitter_ms else "roll_clock.limit_without_jitter",
+            limit=segment_ms,
+            jitter=jitter_ms,
         ),
-        between=say("roll_clock.between", waited=waited_ms, limit=time_roll.segment_ms),
+        between=say("roll_clock.between", waited=waited_ms, limit=segment_ms),
         start_ms=min(0, *batches) - 0.02 * end_ms,
         end_ms=1.03 * end_ms,
     )
@@ -222,43 +209,38 @@ def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.
 
 def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
     waited_ms = clock_view.incoming[1]
-
-    def line(first_ms: float, last_ms: float, y_px: float, **style: object) -> dict:
-        ends = {"x0": first_ms, "x1": last_ms, "y0": y_px, "y1": y_px}
-        return {"type": "line", "layer": "below", **ends, "line": style}
-
-    def bar(first_ms: float, last_ms: float, half_px: float, fill: str) -> dict:
-        edges = {"x0": first_ms, "x1": last_ms, "y0": LINE_Y - half_px, "y1": LINE_Y + half_px}
-        style = {"fillcolor": colours[fill], "line": {"width": 0}, "layer": "below"}
-        return {"type": "rect", **edges, **style}
-
     start_ms = clock_view.start_ms
     end_ms = clock_view.end_ms
-    edges = [
-        straight_line(
-            at_ms,
-            at_ms,
-            LINE_Y,
-            BETWEEN_Y + 8,
+    segment_ms = clock_view.segment_ms
+    thin = {"color": colours["line_2"], "width": 1}
+    edge = {"color": colours["time"], "width": 1}
+    between = {"color": colours["time"], "width": 2}
+    limit = {"color": colours["ink"], "width": 2}
+    dashes = {"color": colours["line_2"], "width": 1.5, "dash": "3px,4px"}
+    lines = (
+        (start_ms, end_ms, LINE_Y, LINE_Y, thin),
+        (0, 0, LINE_Y, BETWEEN_Y + 8, edge),
+        (waited_ms, waited_ms, LINE_Y, BETWEEN_Y + 8, edge),
+        (0, waited_ms, BETWEEN_Y, BETWEEN_Y, between),
+        (segment_ms, segment_ms, LINE_Y - BAR_PX - 4, LINE_Y + BAR_PX + 4, limit),
+        (start_ms, end_ms, CLOCK_Y, CLOCK_Y, dashes),
+    )
+
+    def bar(first_ms: float, last_ms: float, half_px: float, fill: str) -> dict:
+        return rectangle(
+            first_ms,
+            last_ms,
+            LINE_Y - half_px,
+            LINE_Y + half_px,
+            fillcolor=colours[fill],
+            line={"width": 0},
             layer="below",
-            line={"color": colours["time"], "width": 1},
         )
-        for at_ms in (0, waited_ms)
-    ]
+
     return [
-        bar(0, clock_view.segment_ms, BAR_PX, "probe_soft"),
+        bar(0, segment_ms, BAR_PX, "probe_soft"),
         bar(*clock_view.incoming, TICK_PX / 2, "time_soft"),
-        line(start_ms, end_ms, LINE_Y, color=colours["line_2"], width=1),
-        *edges,
-        line(0, waited_ms, BETWEEN_Y, color=colours["time"], width=2),
-        {
-            **line(0, 0, 0, color=colours["ink"], width=2),
-            "x0": clock_view.segment_ms,
-            "x1": clock_view.segment_ms,
-            "y0": LINE_Y - BAR_PX - 4,
-            "y1": LINE_Y + BAR_PX + 4,
-        },
-        line(start_ms, end_ms, CLOCK_Y, color=colours["line_2"], width=1.5, dash="3px,4px"),
+        *(straight_line(*ends, line=style, layer="below") for *ends, style in lines),
     ]
 
 
@@ -318,16 +300,17 @@ def _make(block: LessonBlock) -> RollClockView:
         {name: setting.value for name, setting in settings.topic_settings(partition.topic).items()}
     )
     return view(
-        TimeRoll(
-            base_offset=base_offset,
-            batches_ms=tuple(anatomy.batches.all_rows()["max_timestamp_ms"].tolist()),
-            incoming_first_ms=int(incoming["base_timestamp_ms"]),
-            incoming_ms=int(incoming["max_timestamp_ms"]),
-            segment_ms=config.most_segment_ms,
-            jitter_ms=config.segment_jitter_ms,
+        batches_ms=anatomy.batches.all_rows()["max_timestamp_ms"].tolist(),
+        incoming_first_ms=int(incoming["base_timestamp_ms"]),
+        incoming_ms=int(incoming["max_timestamp_ms"]),
+        segment_ms=config.most_segment_ms,
+        jitter_ms=config.segment_jitter_ms,
+        caption=say(
+            "roll_clock.below",
+            partition=partition.directory,
+            segment=file_stem(base_offset),
+            source=block["data"],
         ),
-        partition.directory,
-        block["data"],
     )
 
 

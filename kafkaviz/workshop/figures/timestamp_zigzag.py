@@ -14,7 +14,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import drawn_figure, note, rectangle
+from kafkaviz.workshop.figures.figure import drawn_figure, note, rectangle, straight_line
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -33,26 +33,6 @@ AROUND = 6  # records before and after the answer in the table
 class TimedRecord(NamedTuple):
     offset: int
     timestamp_ms: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimestampLookup:
-    """Records around a target in a segment, and the result of a lookup.
-
-    Attributes:
-        newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
-        entries: entries of the time index among the records.
-        start_offset: base offset of the batch where the search begins to read the log.
-        answer: the record that Kafka returns.
-    """
-
-    base_offset: int
-    target_ms: int
-    records: tuple[TimedRecord, ...]
-    newest_before_ms: int
-    entries: tuple[TimedRecord, ...]
-    start_offset: int
-    answer: TimedRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,20 +58,39 @@ class ZigzagView:
     closest: TimedRecord | None
 
 
-def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
-    times = [record.timestamp_ms for record in lookup.records]
-    running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
+def view(
+    *,
+    target_ms: int,
+    records: tuple[TimedRecord, ...],
+    newest_before_ms: int,
+    entries: tuple[TimedRecord, ...],
+    start_offset: int,
+    answer: TimedRecord,
+    segment: str,
+    source: str,
+) -> ZigzagView:
+    """Returns the records around a target in a segment, and the result of a lookup.
+
+    Args:
+        newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
+        entries: entries of the time index among the records.
+        start_offset: base offset of the batch where the search begins to read the log.
+        answer: the record that Kafka returns.
+        segment: the topic-partition and the segment.
+    """
+    times = [record.timestamp_ms for record in records]
+    running = tuple(accumulate(times, max, initial=newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
-    closest = min(lookup.records, key=lambda record: abs(record.timestamp_ms - lookup.target_ms))
+    closest = min(records, key=lambda record: abs(record.timestamp_ms - target_ms))
     lowest_ms = max(min(times), min(running) - DEEPEST_MS)
     older = sum(time_ms < lowest_ms for time_ms in times)
-    target = clock(lookup.target_ms)
-    is_closest = closest == lookup.answer
+    target = clock(target_ms)
+    is_closest = closest == answer
     return ZigzagView(
         title=say(
             "zigzag.title_closest" if is_closest else "zigzag.title",
             target=target,
-            offset=lookup.answer.offset,
+            offset=answer.offset,
             closest=closest.offset,
         ),
         question=say("zigzag.question", target=target),
@@ -100,16 +99,16 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
             late=late,
             older=older,
             count=len(times),
-            segment=f"{partition}/{file_stem(lookup.base_offset)}",
+            segment=segment,
             source=source,
         ),
-        target_ms=lookup.target_ms,
-        records=lookup.records,
+        target_ms=target_ms,
+        records=records,
         running_ms=running,
-        entries=lookup.entries,
+        entries=entries,
         lowest_ms=lowest_ms,
-        start_offset=lookup.start_offset,
-        answer=lookup.answer,
+        start_offset=start_offset,
+        answer=answer,
         closest=None if is_closest else closest,
     )
 
@@ -181,7 +180,7 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
     margin_ms = 0.04 * (top_ms - zigzag.lowest_ms)
     ticks = _ticks(zigzag.lowest_ms, top_ms)
     plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
-    target = {"y0": zigzag.target_ms, "y1": zigzag.target_ms}
+    target_line = {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"}
     chart = go.Figure(
         [
             _record_trace(zigzag, colours),
@@ -208,14 +207,7 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
             "gridcolor": colours["line"],
         },
         shapes=[
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "line": {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"},
-                **target,
-            }
+            straight_line(0, 1, zigzag.target_ms, zigzag.target_ms, xref="paper", line=target_line),
         ],
         annotations=[
             note(
@@ -439,21 +431,18 @@ def _make(block: LessonBlock) -> ZigzagView:
         all_batches["base_offset"] < batches["base_offset"][0]
     ]
     return view(
-        TimestampLookup(
-            base_offset=segment.base_offset,
-            target_ms=block["target"],
-            records=records,
-            newest_before_ms=int(before_ms.max(initial=-1)),
-            entries=tuple(
-                TimedRecord(int(entry["offset"]), int(entry["timestamp_ms"]))
-                for entry in segment.time_index
-                if records[0].offset <= entry["offset"] <= records[-1].offset
-            ),
-            start_offset=start_offset,
-            answer=TimedRecord(answer.offset, answer.timestamp_ms),
+        target_ms=block["target"],
+        records=records,
+        newest_before_ms=int(before_ms.max(initial=-1)),
+        entries=tuple(
+            TimedRecord(int(entry["offset"]), int(entry["timestamp_ms"]))
+            for entry in segment.time_index
+            if records[0].offset <= entry["offset"] <= records[-1].offset
         ),
-        location.partition.directory,
-        block["data"],
+        start_offset=start_offset,
+        answer=TimedRecord(answer.offset, answer.timestamp_ms),
+        segment=f"{location.partition.directory}/{file_stem(segment.base_offset)}",
+        source=block["data"],
     )
 
 

@@ -419,10 +419,9 @@ def _draw_names(
     return titled_table(title, say(below, release=names.release), [*heads], rows, "ccr")
 
 
-def _to_rolls(block: LessonBlock) -> Destination:
-    return "Rolls", {}
-
-
 SETTINGS = LessonFigure(
-    _make_names, _draw_names, _to_rolls, question=partial(_draw_names, is_answered=False)
+    _make_names,
+    _draw_names,
+    lambda _block: ("Rolls", {}),
+    question=partial(_draw_names, is_answered=False),
 )

@@ -144,14 +144,11 @@ def _figure(block: LessonBlock, key: str) -> Sequence[Part]:
 
 def _question(block: LessonBlock, key: str) -> Group:
     boxes = "".join(
-        _box(LETTERS[index].upper(), text) for index, (text, _) in enumerate(block.choices)
+        f"<li><i></i><b>{letter.upper()}</b>&ensp;{escape(text.replace('`', ''))}</li>"
+        for letter, (text, _) in zip(LETTERS, block.choices, strict=False)
     )
     ask = Markdown(f"**{block['ask']}**")
     return Group([ask, f'<ul class="kv-boxes">{boxes}</ul>'], f"kv_sheet_asked_{key}", 4)
-
-
-def _box(letter: str, text: str) -> str:
-    return f"<li><i></i><b>{letter}</b>&ensp;{escape(text.replace('`', ''))}</li>"
 
 
 def _task(block: LessonBlock) -> list[Part]:

@@ -45,7 +45,8 @@ def lesson_page(lesson: Lesson, number: int, count: int) -> str:
     """
     file = PageFile()
     steps = [_step(lesson, place, file) for place in range(1, len(lesson.steps) + 1)]
-    body = join((_header(lesson, number, count), tag("main", *steps), _footer()))
+    footer = tag("footer", tag("p", say("takeaway.complete", version=__version__)))
+    body = join((_header(lesson, number, count), tag("main", *steps), footer))
     return file.text(f"{lesson.title} · kafkaviz", body, _words())
 
 
@@ -77,10 +78,6 @@ def _header(lesson: Lesson, number: int, count: int) -> Html:
         tag("nav", tag("ul", *links), aria_label=say("takeaway.steps")),
         lang=lesson.language,
     )
-
-
-def _footer() -> Html:
-    return tag("footer", tag("p", say("takeaway.complete", version=__version__)))
 
 
 # ---- a step
