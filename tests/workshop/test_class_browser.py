@@ -92,6 +92,6 @@ def test_the_code_is_a_picture_for_a_phone(server, page):
     code = teach(page, server)
     button(page, "kv_class_show").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_text("Only this machine reaches this server").wait_for()
+    dialog.get_by_text("Only this machine can reach this server").wait_for()
     assert dialog.locator(".kv-class-code").inner_text() == code
     assert dialog.locator(".kv-class-qr").count() == 0

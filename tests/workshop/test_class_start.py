@@ -69,7 +69,7 @@ def test_a_server_that_only_this_machine_reaches_says_so(room, network_of_one, a
     lines = announced(room, address, has_picture=True)
     assert lines[:2] == [
         f"Class {room.code}",
-        "Only this machine reaches this server: leave --host out to let the class in",
+        "Only this machine can reach this server: leave out --host to let the class in",
     ]
     shown = f"[{address}]" if ":" in address else address
     assert f"  http://{shown}:8600/workshop?class={room.code}" in lines[4]

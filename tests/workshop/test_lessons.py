@@ -80,7 +80,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         ("target: 21", "target: 21\ntarget: 22", "14: target is given twice"),
         ("target: 21", "target:", "13: target has no value"),
         ("target: 21\n", "", "11: a block stepper needs the key target"),
-        ("target: 21", "and then 21", "13: a line here is key: value"),
+        ("target: 21", "and then 21", "13: a line here has the form key: value"),
         (
             "kafkaviz stepper",
             "kafkaviz steper",
@@ -93,12 +93,12 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         (
             "minutes: 2\nsay",
             "minutes: 3\nsay",
-            "1: the notes of its steps add up to 3 minutes, its head says 2",
+            "1: the notes of its steps add up to 3 minutes, but its head says 2",
         ),
         (
             "reveal: **That.**\n```",
             f"reveal: **That.**\n```\n\n{SECOND}",
-            "26: a step has one block predict",
+            "26: a step has at most one block predict",
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
         GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
     )
     assert [str(fault) for fault in check.faults([tmp_path])[1]] == [
-        "tenth.zh.md:11: this block is not that of tenth.en.md, line 11"
+        "tenth.zh.md:11: this block differs from the one in tenth.en.md, line 11"
     ]
 
 

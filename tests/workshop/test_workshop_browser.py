@@ -48,7 +48,7 @@ def test_a_lesson_by_keyboard(server, page):
     page.get_by_text("Where does the search for offset 21 begin?").wait_for()
     press(page, "1")
     page.get_by_text("Not right", exact=True).wait_for()
-    page.get_by_text("Offset 21 is found from slot 1").wait_for()
+    page.get_by_text("The search for offset 21 begins at slot 1").wait_for()
     assert "last-offset.2a" in page.url.replace("%20", " ").replace("+", " ")
     press(page, "n")
     heading(page, "Stepping over batches")
@@ -60,7 +60,7 @@ def test_a_lesson_by_keyboard(server, page):
     heading(page, "Stepping over batches")
     page.get_by_text("3 of 52 answered").wait_for()
     press(page, "b")
-    page.get_by_text("Offset 21 is found from slot 1").wait_for()
+    page.get_by_text("The search for offset 21 begins at slot 1").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.locator("[data-testid=stException]").count() == 0
 
