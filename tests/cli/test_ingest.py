@@ -60,10 +60,13 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     ]
     numbers = [counts["error"], counts["warning"], counts["info"]]
     words = ["error" if numbers[0] == 1 else "errors", "warning" if numbers[1] == 1 else "warnings"]
-    assert lines[12] == "found " + ", ".join(
+    assert lines[12] == "findings: " + ", ".join(
         f"{number} {word}" for number, word in zip(numbers, (*words, "info"), strict=True)
     )
-    assert lines[13] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert lines[13] == (
+        "read 2 segments (1.19 KiB of .log); "
+        "segments that had not changed and were not read again: 0"
+    )
     assert lines[14].startswith("in ")
 
 
@@ -126,7 +129,7 @@ def test_findings_can_be_left_out(broker, out, in_process, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["findings"] == check(broker).counts and report["read"]["segments"] == 2
     main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--full"])
-    assert "found " not in capsys.readouterr().out
+    assert "findings: " not in capsys.readouterr().out
 
 
 def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, monkeypatch):
