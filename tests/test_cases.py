@@ -3,7 +3,7 @@ import pytest
 from tests.support.cases import all_cases
 
 
-def test_every_case_is_run_and_the_error_tells_which_failed():
+def test_every_case_is_run_and_the_error_says_which_failed():
     """The first error is raised, with the others' names."""
     run = []
 

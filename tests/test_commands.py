@@ -64,7 +64,7 @@ def test_too_many_arguments_name_the_help_of_their_command(capsys):
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
-def test_help_tells_of_json(command, capsys):
+def test_help_mentions_json(command, capsys):
     """A command with a result has --json; the one that serves pages says why it has none."""
     with pytest.raises(SystemExit):
         main([command, "--help"])
@@ -364,7 +364,7 @@ def test_app_answers_soon(tmp_path):
     assert f"http://127.0.0.1:{port}" in output
 
 
-def test_a_reader_that_has_had_enough_is_no_fault(data):
+def test_a_reader_that_stops_is_no_error(data):
     """As with `| head -1`: no traceback."""
     command = f"{sys.executable} -m kafkaviz dump {next(data.rglob('*.log'))} --print-data-log"
     done = subprocess.run(

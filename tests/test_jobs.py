@@ -240,7 +240,7 @@ def test_two_that_ask_for_the_same_start_one():
     assert len(starts) == 1 and len(jobs) == 8 and len(set(jobs)) == 1
 
 
-def test_what_is_over_and_stale_is_started_anew(gate):
+def test_what_is_over_and_stale_is_started_again(gate):
     """A running job is neither; a request for a new one gets it once the old one is over."""
     registry, first = JobRegistry(8), gate.job()
     assert registry.get("a") is None

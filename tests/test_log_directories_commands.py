@@ -150,7 +150,7 @@ def test_a_closed_segment_is_not_said_to_be_the_end(clean, capsys):
         assert not codes & {"recovery-point-beyond-end", "snapshot-missing", "partition-stray"}
 
 
-def test_other_log_directories_tell_the_settings_of_a_partition(disks, tmp_path, capsys):
+def test_other_log_directories_show_the_settings_of_a_partition(disks, tmp_path, capsys):
     """--log-dirs of lookup, rebuild and a replay: as if the metadata log were in its directory."""
     folder = tmp_path / "disk-b" / "orders-2"
     shutil.copytree(disks / "disk-a" / "orders-2", folder)

@@ -397,7 +397,7 @@ def test_a_filter_that_fits_nothing(small):
     ]
 
 
-def test_a_long_table_says_that_it_goes_on(small):
+def test_a_long_table_says_that_it_continues(small):
     assert "23 more; scroll" in page_html(
         page(access.samples()[0])
     ) and "more; scroll" not in page_html(page(small))

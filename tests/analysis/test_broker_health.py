@@ -524,7 +524,7 @@ def test_an_empty_log_needs_no_index(clean, tmp_path):
     assert codes & {"index-missing", "timeindex-missing"} == set()
 
 
-def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
+def test_a_snapshot_after_an_entry_that_points_before_the_file(data, tmp_path):
     """Whether a batch begins at the snapshot's offset is then found from byte 0 on."""
     nulls = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
     index = nulls / "00000000000000000000.index"

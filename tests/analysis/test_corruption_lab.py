@@ -281,7 +281,7 @@ def deep(lab: Lab) -> None:
     lab.entries(times(lab, LATE), change)
 
 
-def behind_a_newer_one(lab: Lab) -> None:
+def after_a_newer_one(lab: Lab) -> None:
     """Writes an entry for a batch that is older than one before it."""
     batches = rows(log(lab, LATE))
     running = np.maximum.accumulate(batches["max_timestamp_ms"])
@@ -703,7 +703,7 @@ FAULTS = [
         lambda lab: lab.entries(times(lab), lambda table: table[:-1]),
     ),
     Fault(
-        "timeindex-max-missed", "sensors-late-0/00000000000000000000.timeindex", behind_a_newer_one
+        "timeindex-max-missed", "sensors-late-0/00000000000000000000.timeindex", after_a_newer_one
     ),
     Fault(
         "timeindex-empty",

@@ -150,7 +150,7 @@ def test_an_index_of_a_shorter_interval_is_too_dense():
     assert there.gaps.is_dense and not there.gaps.is_coarse
 
 
-def test_an_index_that_points_between_batches_tells_nothing():
+def test_an_index_that_points_between_batches_says_nothing():
     batches = arrays.batches([1000] * 20, [5] * 20)
     assert (
         existing(batches, arrays.offset_entries([(29, 5001)]), arrays.time_entries([]))[1] is None

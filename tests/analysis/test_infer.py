@@ -60,7 +60,7 @@ SIZES = st.lists(st.integers(61, 3000), min_size=1, max_size=80)
 
 
 @given(SIZES, st.integers(0, 5000))
-def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
+def test_the_interval_is_within_its_bounds(sizes, interval_bytes):
     batches, entries = written(sizes, interval_bytes)
     bounds = interval_bounds(batches, entries)
     if len(entries):
@@ -313,7 +313,7 @@ def test_a_level_that_was_raised_after_the_newest_snapshot_counts(upgraded):
     )
 
 
-def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
+def test_nothing_older_is_assumed_than_the_files_show(upgraded):
     """Without a metadata log the level is still of 3.3, and .kafka_cleanshutdown of 3.7 or later."""
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
@@ -340,7 +340,7 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)
 
 
-def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
+def test_a_snapshot_that_cannot_be_read_says_nothing(upgraded):
     """The release is assumed from a level that contradicts no trace: 3.9."""
     (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):

@@ -108,7 +108,7 @@ def test_a_time_that_its_batch_does_not_hold():
     assert links_of([], [(99, 1000)]).wrong_times.tolist() == [0]
 
 
-def test_wrappers_that_do_not_tell_their_first_offset():
+def test_wrappers_that_do_not_show_their_first_offset():
     """The least it can be is one past the batch before."""
     assert first_offsets(arrays.wrapped(BATCHES, [0, 2]), 50).tolist() == [50, 52, 55, 56, 60]
 
@@ -215,7 +215,7 @@ def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
 
 
 @pytest.mark.parametrize("name", ["clean", "killed"])
-def test_real_brokers_lead_nobody_astray(name, request):
+def test_entries_of_real_brokers_are_right(name, request):
     """In every segment of a 4.3.1 broker each entry is exact and each time entry true; at most one
     was written at a roll or stop.
     """

@@ -238,7 +238,7 @@ def test_a_lookup_as_the_library_is_called(clean):
         ({"timestamp_ms": "Latest"}, "Latest is neither a timestamp"),
     ],
 )
-def test_a_request_that_is_none_is_refused(clean, request_values, words):
+def test_an_invalid_request_is_refused(clean, request_values, words):
     partition = kv.open_broker(clean).partition("orders-0")
     with pytest.raises(KafkavizError, match=words):
         kv.lookup(partition, **request_values)
@@ -339,7 +339,7 @@ def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, 
         assert capsys.readouterr().err.endswith(f"; {takes}\n")
 
 
-def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
+def test_records_before_damage_are_found(killed, tmp_path):
     """Zeros after the last batch stop a broker's start, but not a search before them."""
     source = open_broker(killed).partition("weblogs-0")
     shutil.copytree(source.path, tmp_path / "weblogs-0")

@@ -72,7 +72,7 @@ def test_a_partition_that_another_directory_or_node_holds_is_not_missing(disk):
     assert losses(disk) == {}
 
 
-def test_without_the_metadata_log_a_clean_stop_tells_what_was_there(disk):
+def test_without_the_metadata_log_a_clean_stop_shows_what_was_there(disk):
     """A killed broker may have deleted it a moment before."""
     is_clean = (disk / ".kafka_cleanshutdown").exists()
     shutil.rmtree(disk / "__cluster_metadata-0")

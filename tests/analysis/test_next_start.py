@@ -40,7 +40,7 @@ def killed_settings(partition) -> IndexConfig:
     return IndexConfig(*KILLED_CONFIGS.get(partition.topic, (4096, 65_536)))
 
 
-class Foretold:
+class Prediction:
     """A restart, and the indexes that it builds."""
 
     def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
@@ -97,18 +97,18 @@ def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def killed_archive(shared) -> Foretold:
+def killed_archive(shared) -> Prediction:
     """Returns the whole killed directory with the settings its broker had."""
-    return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
+    return Prediction(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
 
 
 @pytest.fixture(scope="module")
-def killed_4_4(shared) -> Foretold:
+def killed_4_4(shared) -> Prediction:
     """Returns the killed directory of 4.4.0. Its metadata log has the topics' settings; the
     broker's were passed when it was started.
     """
     broker = open_broker(shared / "data" / "kafka-4.4.0-killed.tar.gz")
-    return Foretold(
+    return Prediction(
         broker,
         config_lookup(open_settings(broker, (4, 4, 0), {"log.index.size.max.bytes": "65536"})),
     )
@@ -206,7 +206,7 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
 
 def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(restarted_4_4):
     """Only the metadata log is recovered, and its preallocated index is trimmed."""
-    predicted = Foretold(open_broker(restarted_4_4))
+    predicted = Prediction(open_broker(restarted_4_4))
     assert predicted.restart.starts and {
         directory for directory, _ in predicted.recovered_segments
     } == {METADATA}
@@ -304,7 +304,7 @@ def test_a_directory_that_no_broker_starts_on(shared):
         return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
 
     broker = open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
-    restart = Foretold(broker, settings).restart
+    restart = Prediction(broker, settings).restart
     assert (
         predict_restart(broker).failures == restart.failures
     )  # its own metadata log tells the setting
@@ -338,7 +338,7 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
     )
     sizes = {
         name: size
-        for name, size in Foretold(open_broker(damaged)).sizes().items()
+        for name, size in Prediction(open_broker(damaged)).sizes().items()
         if not name.startswith(METADATA)
     }
     assert sizes.keys() == after.keys()
@@ -362,7 +362,7 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
 
 def test_what_a_damaged_directory_loses_and_gets_back(damaged):
     """A start handles each damage that it sees; it does not see indexes that are merely wrong."""
-    predicted = Foretold(open_broker(damaged))
+    predicted = Prediction(open_broker(damaged))
     steps = {
         (step.action, step.cause): step
         for step in predicted.restart.steps
@@ -390,7 +390,7 @@ def test_what_a_damaged_directory_loses_and_gets_back(damaged):
 
 def test_a_clean_directory_is_left_as_it_is(clean):
     """Only the metadata log is recovered, as at every start, and pending deletions are done."""
-    predicted = Foretold(open_broker(clean))
+    predicted = Prediction(open_broker(clean))
     assert predicted.restart.starts and {
         directory for directory, _ in predicted.recovered_segments
     } == {METADATA}
@@ -526,7 +526,7 @@ def test_a_replica_of_another_broker_becomes_stray(some):
     )
 
 
-def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
+def test_a_lone_partition_is_compared_with_the_metadata_log_next_to_it(some):
     """Opened by itself, it is still in its broker directory."""
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
@@ -667,7 +667,7 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
     assert places <= {(None, "meta.properties", "meta-properties", True)}
 
 
-def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
+def test_a_zookeeper_broker_writes_its_meta_properties_again(copied):
     """Before 4.0 the file may be missing, unless KRaft's own log is there."""
     (copied / "meta.properties").unlink()
     assert predict_restart(open_broker(copied), release=(3, 6)).starts

@@ -121,7 +121,7 @@ def test_a_new_leader_epoch_decides_nothing(lab):
     assert NAME not in {finding.code for finding in check(lab.path, partition=PLAIN).findings}
 
 
-def test_an_emptied_time_index_tells_nothing_of_before(lab):
+def test_an_emptied_time_index_says_nothing_of_before(lab):
     rows = rows_of(lab)
     entries, times = written(rows, {0: 4096, 150: 4096})
     assert (

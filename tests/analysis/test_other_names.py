@@ -28,7 +28,7 @@ def lab(clean, tmp_path_factory) -> Lab:
         (".DS_Store", "unknown_file"),
     ],
 )
-def test_a_file_of_another_name_is_told_with_what_a_start_does(name, consequence, lab):
+def test_a_file_of_another_name_is_reported_with_the_effect_of_a_start(name, consequence, lab):
     """LogLoader of 4.3.1 and 4.4.0 treats these names so (tests.simulate.test_load_faults)."""
     path = lab.path / PLAIN / name
     path.write_bytes(b"junk")
@@ -51,7 +51,7 @@ def test_a_file_of_another_name_is_told_with_what_a_start_does(name, consequence
         ".swap",
     ],
 )
-def test_a_name_that_ends_the_start_is_told_once(name, lab):
+def test_a_name_that_ends_the_start_is_reported_once(name, lab):
     path = lab.path / PLAIN / name
     path.write_bytes(b"junk")
     health = check(lab.path, "4.3.1")
@@ -75,7 +75,7 @@ FIRST = "00000000000000000000"
         (f"{FIRST}.snapshot", "folder"),
     ],
 )
-def test_a_folder_is_told_with_what_a_start_does(name, consequence, lab):
+def test_a_folder_is_reported_with_the_effect_of_a_start(name, consequence, lab):
     """LogLoader of 4.3.1 and 4.4.0 passes over these (tests.simulate.test_load_faults)."""
     path = lab.path / PLAIN / name
     path.mkdir()
@@ -87,7 +87,7 @@ def test_a_folder_is_told_with_what_a_start_does(name, consequence, lab):
     assert health.restart.starts
 
 
-def test_an_index_beside_a_folder_of_the_name_of_its_log_stays(lab):
+def test_an_index_next_to_a_folder_of_the_name_of_its_log_stays(lab):
     """LogLoader asks whether the name exists: recorded on 4.3.1 and 4.4.0."""
     folder = lab.path / PLAIN / f"{5:020}.log"
     index = folder.with_suffix(".index")

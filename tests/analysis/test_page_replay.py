@@ -179,7 +179,7 @@ def test_the_seed_decides_the_readers():
     assert plain == same != other
 
 
-def test_a_warm_section_does_not_help_who_comes_too_seldom():
+def test_a_warm_section_does_not_help_rare_lookups():
     """One lookup per 1.4 MB of a log whose pages become cold after 1 MB."""
     seldom, cold = Readers(appends_per_lookup=304), Memory(cold_after_bytes=MB)
     warm, plain = (
@@ -202,7 +202,7 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
     assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
 
 
-def test_readers_300_entries_behind_gain_nothing():
+def test_readers_300_entries_from_the_tail_gain_nothing():
     for lag_entries in (300, 1000):
         readers = Readers(laggard_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
         plain, warm = (

@@ -24,7 +24,7 @@ OF_BROKER = {
 }
 
 
-def test_the_worst_stands_first(clean):
+def test_the_worst_comes_first(clean):
     """Errors come before warnings, the log before its indexes. Information has no badge."""
     rows = [
         ("a-0", None, f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),

@@ -109,7 +109,7 @@ def test_a_lookup_says_as_many_requests_as_the_server_counted(
     assert third["measured_ms"] is None and third["bytes"] == first["bytes"]
 
 
-def test_what_lies_here_already_is_modelled(stored, capsys):
+def test_reads_of_cached_files_are_modelled(stored, capsys):
     arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000"]
     assert main(arguments) == 0
     measured = capsys.readouterr().out

@@ -162,7 +162,7 @@ def test_a_limit_that_only_the_rolls_tell(clean):
     )
 
 
-def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
+def test_a_log_with_batches_fills_as_its_indexes_say(clean):
     """The fills of a real segment equal those of its .log."""
     history, partition = (
         on_disk(clean, "rolls-by-time-0"),

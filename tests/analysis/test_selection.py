@@ -90,7 +90,7 @@ def test_the_row_at_a_byte(position, row):
     assert selection.row_at_byte(even(9), position) == row
 
 
-def test_an_offset_of_thousands_of_digits_is_none_of_this_segment():
+def test_an_offset_of_thousands_of_digits_is_not_in_the_segment():
     """An address may hold any text."""
     assert selection.select_offset(even(3), "9" * 5000).why is NoRowReason.ELSEWHERE
 

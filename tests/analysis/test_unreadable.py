@@ -133,7 +133,7 @@ def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
     )
 
 
-def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path, refuse):
+def test_no_transaction_hangs_after_a_log_that_may_not_be_read(clean, tmp_path, refuse):
     """An earlier transaction may have ended in it, and a later one may have begun in it."""
     from kafkaviz.format.walk import walk
 

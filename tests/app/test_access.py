@@ -10,7 +10,7 @@ from kafkaviz.app import access, upload_expiry
 from kafkaviz.errors import CannotOpen
 
 
-def test_samples_lie_beside_the_app():
+def test_samples_are_next_to_the_app():
     """The clean archive comes first and opens by default."""
     assert access.samples()[0].name == "kafka-4.3.1-clean.tar.gz"
 
@@ -126,7 +126,7 @@ def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, ty
     )
 
 
-def test_a_loop_of_links_is_allowed_by_where_it_lies(monkeypatch, tmp_path):
+def test_a_loop_of_links_is_allowed_by_its_place(monkeypatch, tmp_path):
     """It leads nowhere and has the message of any path that cannot be opened."""
     for root in ("in", "out"):
         (tmp_path / root).mkdir()

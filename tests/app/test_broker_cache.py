@@ -22,7 +22,7 @@ from tests.support.segment_files import columns, make_segment
 REAL_START = job.start_ingest
 
 
-def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
+def test_a_refused_path_says_nothing_about_itself(monkeypatch, directory):
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory / "orders-0"))
     for path in (directory, directory / "nothing-here"):
         with pytest.raises(CannotOpen) as refused:
@@ -259,7 +259,7 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
     assert raised.value.kind == "outside" and "root:x" not in str(raised.value)
 
 
-def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
+def test_a_lone_partition_says_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
     """The broker directory around it is read too, and may hold a link that leads out of the root."""
     lead_out(directory / "meta.properties", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
@@ -270,7 +270,7 @@ def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, d
     ] == [("meta.properties", "outside")]
 
 
-def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
+def test_a_fresh_catalog_shows_the_health(directory, read_once, in_process):
     """None if the catalog has no findings or the directory has changed."""
     from kafkaviz.analysis.broker_health import check
 

@@ -77,7 +77,7 @@ def test_fields_are_named_under_the_pointer(view):
 
 
 @pytest.mark.nightly
-def test_behind_the_last_field_lies_the_next_batch(view):
+def test_after_the_last_field_comes_the_next_batch(view):
     view.open("payments-0", 7975, pin=11612)
     view.press("End", "ArrowRight")
     view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
@@ -153,7 +153,7 @@ def test_slots_never_written(view, killed):
     assert view.page.locator(".kv-sw.byte-unwritten").count() == 1
 
 
-def test_what_is_torn_behind_the_last_batch(view, killed):
+def test_what_is_torn_after_the_last_batch(view, killed):
     """It is shown with the last batch, down to the last byte of the file."""
     view.open("clicks-zstd-0", 0, dir=killed, pin=7640)
     view.press("End")
@@ -163,7 +163,7 @@ def test_what_is_torn_behind_the_last_batch(view, killed):
 
 
 @pytest.mark.nightly
-def test_any_file_beside_the_segment(view):
+def test_any_file_next_to_the_segment(view):
     """The address keeps the file and the byte, and a reload restores both."""
     view.open("payments-0", 7975, pin=11612)
     view.page.get_by_role("button", name="Other files").click()

@@ -36,7 +36,7 @@ def copied(clean, tmp_path) -> Path:
     return directory
 
 
-def test_what_lies_beside_the_segment(clean):
+def test_files_next_to_the_segment(clean):
     """Snapshots and small files of the topic-partition, and the broker's own."""
     at = page(clean, "payments-0", 7975, tab="Bytes", file="leader-epoch-checkpoint")
     words = bytes_sent(at)
@@ -104,7 +104,7 @@ def test_a_name_that_is_no_file_here(clean, name):
     assert bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
 
 
-def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatch):
+def test_files_that_the_server_may_not_open(copied, tmp_path, monkeypatch):
     """With access to one topic-partition, its broker's files and links stay closed."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
     at = page(copied / "payments-0", "payments-0", 7975, **META)

@@ -117,7 +117,7 @@ def test_an_address_means_the_same_in_every_language():
     assert query_value(at, "order") == "name" and query_value(at, "lang") is None
 
 
-def test_where_nobody_chose_another_default_counts():
+def test_without_a_choice_another_default_counts():
     at = page(asks)
     at.query_params["usual"] = "name"
     assert page_text(at.run()) == "name" and query_value(at, "order") is None
@@ -170,7 +170,7 @@ def test_an_address_may_group_its_digits(said_so):
     )
 
 
-def test_a_choice_stands_at_its_word_whatever_message_was_lost():
+def test_a_choice_keeps_its_word_whatever_message_was_lost():
     """The state is sent in the run that sets it, and the default in the runs after."""
     at = AppTest.from_function(asks)
     at.query_params["order"] = "name"

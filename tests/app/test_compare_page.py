@@ -110,7 +110,7 @@ def test_a_changed_value_to_the_byte():
     assert "6d 61 72 73 68" in html and "57 52 4f 4e 47" in html
 
 
-def test_the_later_moment_given_first_is_told(tmp_path):
+def test_the_later_moment_given_first_is_reported(tmp_path):
     for name in ("older", "newer"):
         with tarfile.open(A) as archive:
             archive.extractall(tmp_path / name, filter="data")

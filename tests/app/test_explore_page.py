@@ -247,7 +247,7 @@ def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, inges
     assert "2 rows" in page_html(at) and fake.queries == [SELECT, SELECT]
 
 
-def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fake):
+def test_a_fault_of_the_catalog_shows_no_path_of_the_server(ingested_broker, fake):
     fake.now, fake.error = (
         "failed",
         CannotOpen(
@@ -294,7 +294,7 @@ def test_a_query_that_is_left_is_ended(ingested_broker, fake):
     assert left.is_over
 
 
-def test_a_query_that_somebody_cancelled_is_run_anew_by_another(ingested_broker, fake, monkeypatch):
+def test_a_cancelled_query_is_run_again_by_another_visitor(ingested_broker, fake, monkeypatch):
     snapshot, known, tab = broker_cache.open_snapshot(ingested_broker), queries.Queries(), ["a"]
     monkeypatch.setattr(queries, "_tab", lambda: tab[0])
     fake.now = "running"

@@ -56,7 +56,7 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
     assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
 
 
-def test_a_skeleton_of_the_page_stands_until_its_head_is_there(server, new_page):
+def test_a_skeleton_of_the_page_is_shown_until_its_head_is_there(server, new_page):
     """It has the reader's colours before Streamlit's scripts have drawn anything."""
     waiting: list[Route] = []
     new_page.route("**/static/js/index.*.js", lambda route: waiting.append(route))

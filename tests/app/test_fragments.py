@@ -44,7 +44,7 @@ def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | None], page: str):
+def test_no_fragment_is_in_another(starts: FakeStarts, parents: list[str | None], page: str):
     open_page(page, tp="payments-0")
     assert [parent for parent in parents if parent] == []
 

@@ -126,9 +126,7 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
         ("uploads/a/b.tar.gz", "/other", False),
     ],
 )
-def test_a_copied_link_tells_nothing_that_is_its_readers_own(
-    monkeypatch, cache, path, roots, is_named
-):
+def test_a_copied_link_has_nothing_private(monkeypatch, cache, path, roots, is_named):
     """Links leave out answers, notes and paths that another visitor may not open or does not need;
     the button says whose other paths are.
     """

@@ -107,7 +107,7 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
 
 
 @pytest.mark.nightly
-def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
+def test_one_of_many_findings_of_a_code_is_in_the_address(page, server, killed):
     page.goto(f"{server}/health?dir={killed}")
     page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     page.locator(".item", has_text="topic-partitions").first.click()
@@ -131,7 +131,7 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     )
 
 
-def test_the_release_is_chosen_and_stands_in_the_address(findings):
+def test_the_release_is_chosen_and_is_in_the_address(findings):
     findings.get_by_role("button", name="As Kafka 4.3.1, inferred from the files").click()
     findings.get_by_text("As Kafka 2.2", exact=True).click()
     findings.wait_for_url("**kafka=2.2*")

@@ -54,7 +54,7 @@ def test_a_damaged_broker_is_checked_by_another_release(damaged):
     assert then["verdict"]["text"].endswith(text) and "recorded" not in now["verdict"]["text"]
 
 
-def test_a_release_that_is_none_is_passed_over(damaged):
+def test_an_unknown_release_is_ignored(damaged):
     assert sent(page(damaged, kafka="<b>"))["key"].endswith(" ")
 
 
@@ -143,7 +143,7 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     )
 
 
-def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
+def test_a_fresh_catalog_shows_the_same(damaged, monkeypatch):
     from kafkaviz.analysis import broker_health as doctor
     from kafkaviz.app.cache import broker_cache
 

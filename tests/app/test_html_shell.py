@@ -55,7 +55,7 @@ def _answer(
     return answered, b"".join(message["body"] for message in sent[1:])
 
 
-def test_the_look_comes_behind_streamlits_own_styles_and_before_those_of_pages():
+def test_the_look_comes_after_streamlits_own_styles_and_before_those_of_pages():
     """Of two rules with equal weight the later one wins."""
     headers, body = _answer({})
     html = body.decode()

@@ -60,7 +60,7 @@ def test_the_map_has_a_group_a_directory(disks):
 
 
 @pytest.mark.usefixtures("starts")
-def test_the_table_tells_the_directory(disks):
+def test_the_table_shows_the_directory(disks):
     """Only if there are several; the title says how many."""
     at = opened("broker", disks)
     (table,) = [frame.value for frame in at.dataframe if "Log directory" in frame.value]
@@ -81,7 +81,7 @@ def test_a_directory_of_several_says_so(disks):
 
 
 @pytest.mark.usefixtures("starts")
-def test_a_partition_in_two_directories_is_told_apart(disks, tmp_path):
+def test_a_partition_in_two_directories_is_distinguished(disks, tmp_path):
     copy = Path(shutil.copytree(disks, tmp_path / "copy"))
     shutil.copytree(copy / "disk-b" / "audit-1", copy / "disk-c" / "audit-1")
     for directory in ("disk-b", "disk-c"):

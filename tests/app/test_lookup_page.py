@@ -182,7 +182,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     ]
 
 
-def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
+def test_a_practice_log_stays_next_to_a_place_that_is_not_there(clean):
     """If it was asked for by name it is shown, also after the next choice."""
     at = page(clean, tp="nowhere-0", set="five", target="23")
     assert "Five entries" in page_html(at)
@@ -527,7 +527,7 @@ def test_in_chinese(clean, query):
     )
 
 
-def test_a_download_beside_each_table(clean):
+def test_a_download_next_to_each_table(clean):
     """The steps, the lookup as JSON, the targets by probes, and the segments of a timestamp."""
     queries = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
     offset, time = (

@@ -78,7 +78,7 @@ def test_the_page_opens_with_the_answer():
         ),
     ],
 )
-def test_each_part_is_behind_its_tab(tab, words):
+def test_each_part_has_its_tab(tab, words):
     at = page(tab=tab)
     text = page_html(at)
     assert [phrase for phrase in words if phrase not in text] == []
@@ -109,12 +109,12 @@ def test_what_was_published_is_struck_out_where_it_is_not_so():
         ("Experts", ["Download as CSV", "Download as CSV"]),
     ],
 )
-def test_a_download_beside_each_figure(tab, labels):
+def test_a_download_next_to_each_figure(tab, labels):
     downloads = page(tab=tab).get("download_button")
     assert [element.proto.label for element in downloads] == labels
 
 
-def test_a_table_beside_each_figure():
+def test_a_table_next_to_each_figure():
     table = page(tab="Growth").dataframe[0].value
     assert len(table) == 40
     assert table["Faults, plain"].sum() == 56
@@ -148,7 +148,7 @@ def test_an_address_opens_the_part_that_it_is_about(query, tab, words):
     assert words in page_html(at)
 
 
-def test_the_answer_stays_open_beside_settings_of_another_part():
+def test_the_answer_stays_open_next_to_settings_of_another_part():
     """The address then has its name, because a setting alone would open the other part."""
     at = page(cold="4 MB", tab="Answer")
     assert answer(at)["first"] == 14

@@ -136,7 +136,7 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
-def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
+def test_the_path_of_an_address_is_shown_unchanged(monkeypatch, typed):
     """With several visitors no home and no directory of the server is shown."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
     with pytest.raises(CannotOpen) as refused:
@@ -171,7 +171,7 @@ def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path)
     assert page_location.recent() == ["/b", "/a"] and first[page_state.LAST_RECENT] == "/a"
 
 
-def test_a_list_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):
+def test_an_unwritable_list_is_no_error(monkeypatch, tmp_path):
     """The cache folder may be a file, or full."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))

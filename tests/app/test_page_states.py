@@ -82,7 +82,7 @@ def test_the_traces_are_chosen_over_a_release(broker, choose):
     ("key", "segment", "expected"),
     [("]", "0", "3"), ("[", "3", "0"), ("[", "0", "0"), ("]", "3", "3")],
 )
-def test_brackets_lead_to_the_segment_beside(broker, monkeypatch, key, segment, expected):
+def test_brackets_lead_to_the_next_segment(broker, monkeypatch, key, segment, expected):
     presses = [key]
     monkeypatch.setattr(frame, "keys", lambda wanted: presses.pop() if presses else None)
     at = open_page("segment", dir=broker, tp="t-0")

@@ -75,7 +75,7 @@ def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
     assert f'title="on a broker: {broker_names}">{name}<' in page_html(page(**query))
 
 
-def test_a_download_beside_each_figure():
+def test_a_download_next_to_each_figure():
     labels = [element.proto.label for element in page().get("download_button")]
     assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(
         labels

@@ -189,7 +189,7 @@ def test_a_large_segment_comes_in_slices(ruler):
 
 
 @pytest.mark.nightly
-def test_another_segment_starts_anew(ruler):
+def test_another_segment_starts_again(ruler):
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.evaluate("document.activeElement.blur()")
     ruler.page.keyboard.press("]")

@@ -233,7 +233,7 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     assert "changed while it was read" not in spaced_html(at)
 
 
-def test_a_changed_file_is_read_anew(clean, tmp_path):
+def test_a_changed_file_is_read_again(clean, tmp_path):
     folder = copy_of(clean, tmp_path, "refunds-0")
     assert "26 have an index entry" in spaced_html(page(folder, "refunds-0", 1))
     index = folder / "refunds-0" / f"{1:020d}.index"

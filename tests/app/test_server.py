@@ -81,7 +81,7 @@ def test_an_address_and_the_machine_s_own_names_are_answered(host):
 
 
 @pytest.mark.parametrize("host", [*FOREIGN, None])
-def test_a_name_of_somebody_else_is_refused(host):
+def test_a_foreign_name_is_refused(host):
     """Only the Host header shows that a web site's name was pointed at this machine."""
     check = HostCheck(_answers, host_names())
     assert _responses(check, host)[0]["status"] == 421
@@ -106,7 +106,7 @@ def test_every_answer_forbids_foreign_frames():
     )
 
 
-def test_what_the_server_holds_is_sent_to_nobody():
+def test_server_metrics_are_not_sent():
     """Sizes and counts of all visitors."""
     guard = FrameGuard(_answers)
     assert [
@@ -156,7 +156,7 @@ def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
 
 
 @pytest.mark.parametrize("language", ["", "en"])
-def test_what_goes_on_beside_the_pages(language, monkeypatch, capsys):
+def test_background_work_of_the_server(language, monkeypatch, capsys):
     """The search for garbage while the server runs, and with --class the class."""
     monkeypatch.setenv(app_server.access.CLASS, language)
     monkeypatch.setattr(class_start, "ROOMS", ClassRooms())

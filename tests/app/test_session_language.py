@@ -48,7 +48,7 @@ def test_a_thread_asks_its_session_once_and_follows_a_switch(monkeypatch):
     assert session_language.language() == "en"
 
 
-def test_another_session_is_asked_anew(monkeypatch):
+def test_another_session_is_asked_again(monkeypatch):
     """Another session has another context, even in the same thread."""
     state = {page_state.SESSION_LANGUAGE: "zh"}
     streamlit = SimpleNamespace(session_state=state, query_params={})

@@ -20,7 +20,7 @@ AT_ONCE = """name => { const timer = setInterval(() => {
 
 
 @pytest.mark.nightly
-def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
+def test_a_press_holds_while_its_link_is_drawn_again(server, page):
     """The button is released on the link's replacement, which is no click for a browser."""
     page.goto(server)
     heading(page, "37 topic-partitions")

@@ -70,7 +70,7 @@ def test_what_the_command_line_takes_is_opened(recorded, is_typed):
     assert query_value(page.run(), "dir") == view and page_location.recent()[0] == view
 
 
-def test_a_store_that_is_none_is_said(recorded, tmp_path):
+def test_a_folder_that_is_not_a_store_is_reported(recorded, tmp_path):
     """In the words of the command line, with its path."""
     text = page_html(open_page(dir=f"{recorded[0]} --tiered {tmp_path}"))
     assert "orders-0" not in text and str(tmp_path) in text
@@ -78,7 +78,7 @@ def test_a_store_that_is_none_is_said(recorded, tmp_path):
 
 @pytest.mark.parametrize("is_joined", [True, False])
 @pytest.mark.parametrize("manifest", ["encrypted", "corrupt"])
-def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, manifest):
+def test_an_unreadable_manifest_is_reported(recorded, tmp_path, is_joined, manifest):
     """The message says what to do if nothing else can be shown."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)

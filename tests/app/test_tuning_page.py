@@ -110,7 +110,7 @@ def test_the_page_opens_with_the_answer():
         ),
     ],
 )
-def test_each_part_is_behind_its_tab(tab, words):
+def test_each_part_has_its_tab(tab, words):
     text = page_html(page(tp="payments-0", tab=tab))
     assert [phrase for phrase in words if phrase not in text] == []
 
@@ -278,7 +278,7 @@ def test_a_topic_of_several_partitions():
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
 
 
-def test_the_log_once_more():
+def test_the_log_written_again():
     """Smaller segments: as many as the writer makes of the same batches; the command sets that too."""
     at = page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB")
     text = page_html(at)
@@ -394,7 +394,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     assert len(calls) == 2
 
 
-def test_a_cancelled_reading_can_be_begun_anew():
+def test_a_cancelled_reading_can_be_begun_again():
     """It stays cancelled until someone asks again; the next one of the same key is a new thread."""
     request = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None

@@ -44,7 +44,7 @@ def test_the_same_archive_is_kept_once():
     assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
 
 
-def test_nobody_else_on_the_server_reads_an_upload():
+def test_only_its_owner_reads_an_upload():
     """Neither the folders nor the file, whatever the umask, and also those created before."""
     upload_expiry.folder().mkdir(parents=True, exist_ok=True)
     upload_expiry.folder().chmod(0o755)

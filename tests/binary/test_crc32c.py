@@ -80,7 +80,7 @@ def by_tables(data: bytes, start: int, end: int) -> int:
 
 @settings(max_examples=30, deadline=None)  # the first one compiles
 @given(st.integers(0, 9000), st.integers(0, 9000))
-def test_a_sum_goes_on_where_another_ended(cut, length):
+def test_a_sum_continues_where_another_ended(cut, length):
     """stretch takes the sum of the bytes before, so a batch may be read in pieces."""
     data = np.frombuffer(NOISE, np.uint8)
     assert in_two(data, min(cut, length), length) == crc32c(NOISE[:length])

@@ -93,7 +93,7 @@ def test_loose_numbers_read_as_kafka_reads_them(read, data, answer):
         (varint.read_varlong, 10, "Varlong", "10th"),
     ],
 )
-def test_a_number_that_is_cut_or_goes_on_says_where(read, longest, kind, place):
+def test_a_number_that_is_cut_or_continues_says_where(read, longest, kind, place):
     """Kafka's words are used for a number that does not end."""
     for size in range(longest):
         with pytest.raises(

@@ -122,7 +122,7 @@ def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):
 @pytest.mark.parametrize(
     ("options", "status"), [([], 0), (["--fail-on", "error"], 0), (["--fail-on", "warning"], 1)]
 )
-def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options, status):
+def test_the_exit_status_says_whether_there_was_anything(clean, capsys, options, status):
     """The clean directory has a true warning and no error."""
     assert main(["check", str(clean / "tiny-index-0"), *options]) == status
     assert "0 errors, 1 warning," in capsys.readouterr().out
@@ -279,7 +279,7 @@ def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
     )
 
 
-def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
+def test_a_setting_that_the_directory_does_not_show_is_typed(clean, capsys):
     """The sample ran with log.retention.ms=-1 in a server.properties that is missing; then only
     retention.bytes counts.
     """

@@ -83,7 +83,7 @@ def test_the_status_says_whether_the_records_are_the_same(name, status, capsys):
     assert len(json.loads(capsys.readouterr().out)["partitions"]) == 1
 
 
-def test_one_moment_twice_is_told(capsys):
+def test_one_moment_twice_is_reported(capsys):
     assert main(["compare", REPLICAS[0], REPLICAS[0]]) == 0
     assert "no file of a partition has changed" in capsys.readouterr().out
 

@@ -129,7 +129,7 @@ def test_the_command_prints_and_ends_with_kafkas_status(killed):
     assert run.returncode == 1
 
 
-def test_a_reader_who_leaves_is_no_fault(clean):
+def test_a_reader_that_leaves_is_no_error(clean):
     command = [sys.executable, "-m", "kafkaviz", "dump", f"heartbeat-0/{LOG}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(

@@ -272,7 +272,7 @@ def descendants(root: int) -> set[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
+def test_the_status_shows_the_signal(broker, out, monkeypatch, capsys, number):
     monkeypatch.setattr(os, "_exit", sys.exit)
     cancelled = []
     # the jobs that a shell runs in the background ignore it

@@ -35,7 +35,7 @@ def run_in_shell(*arguments: str, **environment: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("place", ["before", "behind", "assigned"])
-def test_the_option_stands_before_the_command_or_behind_it(place, clean, capsys):
+def test_the_option_comes_before_the_command_or_after_it(place, clean, capsys):
     rest = ["lookup", str(clean / "refunds-0"), "--offset", "99999999"]
     arguments = {
         "before": ["--language", "zh", *rest],
@@ -73,7 +73,7 @@ def test_an_error_is_in_the_language(tmp_path, capsys):
         ["check", "nowhere", "--language"],
     ],
 )
-def test_a_language_that_is_none_is_one_line(arguments, capsys):
+def test_an_unknown_language_is_one_line(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     printed = capsys.readouterr()

@@ -70,7 +70,7 @@ def test_no_command_says_so_of_a_directory_that_is_known(
 
 
 @pytest.mark.parametrize("command", ["check", "tune", "report"])
-def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys):
+def test_json_says_it_next_to_the_release(command, newer, tmp_path, capsys):
     """kafka_version has the assumed release and the reason."""
     run(command, newer[99], tmp_path / "out", "--json")
     release = json.loads(capsys.readouterr().out)["kafka_version"]

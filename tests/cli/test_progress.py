@@ -32,7 +32,7 @@ def test_a_line_now_and_then(capsys):
 
 
 @pytest.mark.parametrize("line", ["check {0}", "tune {0}", "rebuild {0} --out {1}"])
-def test_long_commands_tell_their_bytes(line, partition, tmp_path, monkeypatch, capsys):
+def test_long_commands_show_their_bytes(line, partition, tmp_path, monkeypatch, capsys):
     total = units.format_bytes(sum(path.stat().st_size for path in partition.glob("*.log")))
     assert main([*line.format(partition, tmp_path / "quick").split(), "--json"]) in (0, 1)
     assert "reading" not in capsys.readouterr().err

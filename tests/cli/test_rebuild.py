@@ -352,7 +352,7 @@ def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
     )
 
 
-def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
+def test_nothing_is_written_next_to_a_lone_log(segment, tmp_path, capsys):
     for out in (segment, segment / "out"):
         assert main(["rebuild", str(segment / f"{BASE}.log"), "--out", str(out)]) == 2
     shutil.copytree(segment, tmp_path / "elsewhere")

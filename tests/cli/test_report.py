@@ -113,7 +113,7 @@ def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, b
     assert sorted(broker.rglob("*")) == before
 
 
-def test_beside_a_partition_without_a_broker_there_is_room(clean, tmp_path, capsys):
+def test_a_report_is_written_next_to_a_partition_without_a_broker(clean, tmp_path, capsys):
     """The folder of the copy is not Kafka's, even with logs of other programs in it."""
     shutil.copytree(clean / "tiny-index-0", tmp_path / "tiny-index-0")
     (tmp_path / "app.log").write_text("")

@@ -270,7 +270,7 @@ def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
     )
 
 
-def test_a_crash_leaves_what_check_tells_of(tmp_path, capsys):
+def test_a_crash_leaves_what_check_reports(tmp_path, capsys):
     """No clean stop; the next start rebuilds, and no bytes are lost."""
     simulated(capsys, tmp_path / "kafka", "iot", "--crash")
     assert not (tmp_path / "kafka" / ".kafka_cleanshutdown").exists()
@@ -398,7 +398,7 @@ def test_settings_are_checked_by_the_release_that_writes(tmp_path, capsys, head,
         assert len(json.loads(captured.out)["segments"]) == (1 if "--set" in options else 5)
 
 
-def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(capsys):
+def test_the_help_shows_that_a_refused_append_of_live_leaves_what_was_before_it(capsys):
     """Everywhere else nothing is written."""
     with pytest.raises(SystemExit):
         main(["simulate", "--help"])

@@ -226,7 +226,7 @@ def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, caps
     )
 
 
-def test_a_broker_tells_each_topic(clean_answer):
+def test_a_broker_shows_each_topic(clean_answer):
     answer = clean_answer
     assert (answer["recommendation"]["verdict"], answer["recommendation"]["setting"]) == (
         "keep",

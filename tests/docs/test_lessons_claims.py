@@ -26,7 +26,7 @@ def step_source(lesson_number: int, number: int) -> str:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:50])
-def test_a_claim_stands_where_the_table_says(row):
+def test_a_claim_is_where_the_table_says(row):
     _, verdict, step, words = row
     lesson_number, number = map(int, step.split("."))
     assert verdict in {"right", "mended", "answered"}

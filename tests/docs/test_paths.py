@@ -128,7 +128,7 @@ def test_a_path_is_there(document, paths):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS[:2])
-def test_a_name_is_defined_in_the_file_beside_it(document, paths):
+def test_a_name_is_defined_in_the_file_next_to_it(document, paths):
     """The text must follow a function that moved."""
     text = (ROOT / document).read_text(encoding="utf-8")
     assert DEFINITION.search(text)

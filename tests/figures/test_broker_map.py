@@ -264,7 +264,7 @@ def test_ticks_are_powers_of_two():
         assert 1 <= len(broker_map._ticks(longest)) <= 7
 
 
-def test_words_behind_a_torn_end_have_room(known):
+def test_words_after_a_torn_end_have_room(known):
     words = "512 zero bytes at the end"
     view = broker_map.view(torn(known, "orders-0", 512), tails={("orders-0", 30): words})
     assert (

@@ -337,7 +337,7 @@ def test_the_dump_begins_a_little_before_the_finding():
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
 
 
-def test_a_start_that_cannot_be_foretold_is_reported():
+def test_a_start_that_cannot_be_predicted_is_reported():
     view = checkup.view([finding_of("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
     assert (view.verdict, view.strip, len(view.items)) == (checkup.unknown_verdict(), None, 1)
 

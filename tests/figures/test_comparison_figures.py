@@ -92,7 +92,7 @@ def test_epochs_of_both_lanes(partitions):
     ("leader", "steps", "dropped"),
     [(1, 0, None), (1, 1, (0, 180, 250)), (1, 2, (0, 180, 250)), (0, 1, (1, 180, 220))],
 )
-def test_what_a_follower_has_dropped_behind_a_step(partitions, leader, steps, dropped):
+def test_what_a_follower_has_dropped_after_a_step(partitions, leader, steps, dropped):
     assert replica_axis.view(partitions["bids-0"], leader, steps).dropped == dropped
 
 

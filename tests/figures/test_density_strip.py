@@ -33,7 +33,7 @@ def test_where_only_numbers_are_known_a_segment_has_one_shade():
     assert cells[540:] == pytest.approx(np.full(180, 0.5))
 
 
-def test_bars_and_what_lies_between_them():
+def test_bars_and_the_gaps_between_them():
     """A strip ends where the bar ends, before a gap, and with the row."""
     cells = build_strip(segments((300, 30), (60, 6)), None, 720, 2)
     assert drawn_columns(cells) == [*range(298), *range(300, 358)]

@@ -199,7 +199,7 @@ def test_the_border_is_where_an_index_stops_to_end_segments(outcomes):
         )
 
 
-def test_a_line_of_rolls_lies_between_its_sizes(outcomes):
+def test_a_line_of_rolls_is_between_its_sizes(outcomes):
     """Segments end at 1 MiB: the size below ends them sooner, the one above later."""
     view = size_map(outcomes)
     (column,) = np.flatnonzero(view.intervals == 4096)

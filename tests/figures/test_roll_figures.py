@@ -129,7 +129,7 @@ def test_a_long_log_is_drawn_page_by_page():
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
 
 
-def test_words_beside_a_row_end_within_a_narrow_chart():
+def test_words_next_to_a_row_end_within_a_narrow_chart():
     """On a page of 1024 px with seven rows, the text of the last is before it."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(70))
     view = roll_timeline.view(history, 0, appended)
@@ -336,7 +336,7 @@ def test_curves_as_a_table():
 # ---- before and after
 
 
-def test_a_run_beside_the_run_before():
+def test_a_run_next_to_the_run_before():
     before, now = (
         roll_summary.summarize(
             written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)}

@@ -97,7 +97,7 @@ def test_the_title_says_which_entry_it_is():
         (1025, 100, "so short that all of it is the warm section"),
     ],
 )
-def test_the_caption_says_where_the_target_lies(entries, target, words):
+def test_the_caption_says_where_the_target_is(entries, target, words):
     """After the meaning of hot and cold."""
     caption = view(entries, target).caption
     assert caption.startswith("Pages of 4 KiB.")
@@ -135,7 +135,7 @@ def test_of_many_pages_those_are_drawn_that_matter():
     assert {cell.page for cell in race.cells} >= {0, 1279, 1280, 2557, 2558, 2559}
 
 
-def test_who_is_far_behind_is_slower():
+def test_a_reader_far_from_the_tail_is_slower():
     assert "A consumer far behind is slower for it" in view(7168, 100).caption
 
 

@@ -115,7 +115,7 @@ def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
     )
 
 
-def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
+def test_the_last_batch_continues_to_the_end_of_the_file(killed):
     torn = [
         (partition.directory, segment.base_offset)
         for partition in open_broker(killed).partitions

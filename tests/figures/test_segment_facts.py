@@ -138,7 +138,7 @@ def test_time_entries_without_an_index():
     )
 
 
-def test_a_reason_that_nobody_knows():
+def test_an_unknown_reason():
     """A dash with the reason."""
     table = arrays.batches([100] * 2)
     fact = rows(arrays.anatomy(table, None, None))[".log"]["Rolled by"]
@@ -175,7 +175,7 @@ def test_wrappers_do_not_tell():
     assert log["Newest record"] == "22:13:20.002"
 
 
-def test_segments_of_days_tell_the_day():
+def test_segments_of_days_show_the_day():
     table = arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
     log = fact_texts(rows(arrays.anatomy(table, None, None))[".log"])
     assert (log["First record"], log["Newest record"]) == (

@@ -100,7 +100,7 @@ def test_a_finding_in_chinese(chinese):
     assert member.found == "存储的校验和 1。" and member.expected == "应为：so and so。"
 
 
-def test_a_consequence_with_values_stands_in_place_of_that_of_the_code(chinese):
+def test_a_consequence_with_values_replaces_that_of_the_code(chinese):
     """It says where a search skips to."""
     entry = finding(
         "index-offset-mismatch",
@@ -149,7 +149,7 @@ def test_the_outlook_in_chinese(chinese):
     )
 
 
-def test_no_full_stop_behind_another():
+def test_no_full_stop_after_another():
     assert [end_sentence(text) for text in ("", "so", "so?", "如此。")] == [
         "",
         "so.",

@@ -401,7 +401,7 @@ def test_pseudocode_has_the_same_lines_in_every_language(name):
     )
 
 
-def test_a_search_goes_on_in_the_next_segment():
+def test_a_search_continues_in_the_next_segment():
     """Each segment is searched for an offset that none holds any more."""
     data = whole_logs.batch(0, [whole_logs.START_MS] * 3)
     segments = tuple(

@@ -178,7 +178,7 @@ def test_below_the_smallest_batch_nothing_changes():
     )
 
 
-def test_the_name_of_the_left_mark_stands_on_its_left():
+def test_the_name_of_the_left_mark_is_on_its_left():
     """No line crosses the text, whether of today's or the considered interval."""
     figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
     sides = {note.text: note.xanchor for note in figure.layout.annotations}
@@ -502,7 +502,7 @@ def test_cores_where_fetches_are_counted():
     ) and f"10{T}000 fetches/s" in row.basis
 
 
-def test_a_log_written_once_more():
+def test_a_log_written_again():
     """Changed settings come first, then rolls by cause, without a verdict where there is none."""
     now = WhatIf(
         config=LogConfig(),

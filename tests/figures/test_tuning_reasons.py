@@ -119,7 +119,7 @@ def test_every_code_has_its_sentence():
     assert {code for code, _ in EVERY} == set(tuning_text.CODES)
 
 
-def test_an_answer_tells_all_its_reasons():
+def test_an_answer_shows_all_its_reasons():
     recommendation = tuning.recommend(
         measured(1000),
         tuning.CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),

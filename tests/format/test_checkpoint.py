@@ -350,7 +350,7 @@ def test_a_message_quotes_the_beginning_of_a_line(parse):
 @pytest.mark.parametrize(
     "data", [b"\r" * (1 << 20), b"0\n" * (1 << 19), b"0\n0\n" + b"\r\n" * 10**6]
 )
-def test_lines_behind_a_fault_are_not_made(parse, data):
+def test_lines_after_a_fault_are_not_made(parse, data):
     """A million line ends take no more memory than their bytes and their text."""
     tracemalloc.start()
     try:

@@ -355,7 +355,7 @@ def test_a_header_that_is_cut_short_by_its_length():
 
 
 @pytest.mark.parametrize("name", codec.CODECS)
-def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
+def test_a_batch_above_the_limit_is_summed_and_skipped(name):
     """It is read chunk by chunk, and decompression stops at the limit."""
     large = batch_bytes(
         3,

@@ -18,7 +18,7 @@ UUID = "d9e2420e43c24fe7bcf8a819bf93d888"
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex", "txnindex", "snapshot"])
 @pytest.mark.parametrize("suffix", ["", "deleted", "cleaned", "swap"])
-def test_a_segment_file_tells_its_base_offset(kind, suffix):
+def test_a_segment_file_shows_its_base_offset(kind, suffix):
     """The 20 digits, the kind and the suffix."""
     name = f"00000000000000008527.{kind}" + (f".{suffix}" if suffix else "")
     assert parse_file(name) == SegmentName(8527, kind, suffix)
@@ -46,7 +46,7 @@ def test_a_segment_file_tells_its_base_offset(kind, suffix):
         ("bootstrap.checkpoint", None),
     ],
 )
-def test_a_kraft_snapshot_tells_its_end_offset_and_epoch(name, parsed):
+def test_a_kraft_snapshot_shows_its_end_offset_and_epoch(name, parsed):
     assert parse_file(name) == parsed
 
 
@@ -113,7 +113,7 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
     ],
     ids=lambda name: str(name)[:60],
 )
-def test_a_directory_tells_its_partition(name, parsed):
+def test_a_directory_shows_its_partition(name, parsed):
     """LocalLog.parseTopicPartitionName splits at the last dash; a suffixed id is removed."""
     assert parse_directory(name) == parsed
 

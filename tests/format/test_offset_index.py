@@ -68,7 +68,7 @@ def test_written_is_up_to_the_last_slot_that_is_not_zero(entries):
     assert count_entries(np.array(entries, ENTRY)) == expected
 
 
-def test_a_zero_slot_does_not_hide_the_entries_behind_it():
+def test_a_zero_slot_does_not_hide_the_entries_after_it():
     """A hole is a finding, not the end of the index."""
     assert count_entries(np.array([(1, 10), (0, 0), (3, 30), (0, 0)], ENTRY)) == 3
 

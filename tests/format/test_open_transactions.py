@@ -32,7 +32,7 @@ def batches_of(rows: list[tuple[int, int, int]]) -> np.ndarray:
 
 
 @given(ROWS, st.integers(0, 40))
-def test_it_tells_what_an_account_of_every_batch_tells(rows, cut):
+def test_it_gives_what_an_account_of_every_batch_gives(rows, cut):
     """Read in one piece or in two; a marker that compaction emptied ends nothing."""
     account: dict[int, int] = {}
     for offset, (producer, attributes, record_count) in enumerate(rows):
@@ -61,7 +61,7 @@ def test_an_abort_becomes_an_entry_with_the_oldest_that_is_open(monkeypatch):
     assert transactions.aborted().tolist() == [(0, 7, 0, 20, 10), (0, 8, 10, 30, 31)]
 
 
-def test_a_later_batch_leaves_the_begin_and_tells_its_time():
+def test_a_later_batch_leaves_the_begin_and_shows_its_time():
     """Also where the transaction began in another segment."""
     transactions = OpenTransactions()
     transactions.begin(7, TransactionBegin(100, 0, 5))

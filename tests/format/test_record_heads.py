@@ -44,7 +44,7 @@ def test_heads_and_values_are_those_of_the_records(codec_name):
 
 
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255), st.sampled_from(["none", "gzip"]))
-def test_what_cannot_be_read_is_told_in_kafkas_words(place, flip, codec_name):
+def test_what_cannot_be_read_is_reported_in_kafkas_words(place, flip, codec_name):
     body = bytearray(BODY)
     body[place] ^= flip
     data = batch_of(bytes(body), 2, codec_name)

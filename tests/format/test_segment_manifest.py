@@ -99,7 +99,7 @@ def test_names_of_both_layouts():
 
 
 @pytest.mark.parametrize("name", ["orders-0", f"-{ID}", f"t-{2**40}-{ID}", "1_0", "-1", "x" * 22])
-def test_other_names_are_none_of_them(name):
+def test_other_names_are_not_accepted(name):
     assert parse_partition_folder(name) is None
     assert parse_segment_file(f"{name}.log") is None
     assert parse_partition_number(name) is None

@@ -162,7 +162,7 @@ def samples(damaged: Path, killed: Path) -> dict[str, Path]:
     return {DAMAGED: damaged, KILLED: killed}
 
 
-def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
+def test_axe_core_finds_nothing_serious(opened):
     """axe-core, including the components' shadow roots."""
     for _ in range(TRIES):
         violations = (

@@ -121,10 +121,10 @@ def _load(files: Tree, question: dict, answer: dict) -> Iterator[str]:
         if answer["error"]["message"] is not None:
             expected += f": {answer['error']['message']}"
         if failures != [expected]:
-            yield f"Kafka throws {expected!r}, foretold is {failures}"
+            yield f"Kafka throws {expected!r}, predicted is {failures}"
         return
     if failures:
-        yield f"Kafka loads it, foretold is {failures}"
+        yield f"Kafka loads it, predicted is {failures}"
         return
     predicted = {name: file.size_bytes for name, file in loader.files().items()}
     found = {name: size for name, size in answer["files"].items() if size >= 0}
@@ -144,7 +144,7 @@ def _load(files: Tree, question: dict, answer: dict) -> Iterator[str]:
         ),
     ):
         if expected != here:
-            yield f"{what}: Kafka {expected}, foretold {here}"
+            yield f"{what}: Kafka {expected}, predicted {here}"
 
 
 if __name__ == "__main__":

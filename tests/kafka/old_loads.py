@@ -60,4 +60,4 @@ def _compare(kafka: Kafka, source: dict[str, bytes], change: dict) -> Iterator[s
     failures = [step.error or "" for step in loader.run() if step.action == "fail"]
     expected = [error["class"]] if error else []
     if [failure.partition(":")[0] for failure in failures] != expected:
-        yield f"Kafka {RELEASE} on {change}: Kafka throws {expected}, foretold is {failures}"
+        yield f"Kafka {RELEASE} on {change}: Kafka throws {expected}, predicted is {failures}"

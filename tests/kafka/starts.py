@@ -306,20 +306,20 @@ def as_outcome(restart: Restart) -> Outcome:
 def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
     """Returns where a forecast and a start differ, a line for each."""
     if expected is None:
-        return ["nothing is foretold"]
+        return ["nothing is predicted"]
     if expected.may_start and seen.starts:
         return []
     if expected.starts != seen.starts:
         found = f"{seen.starts} {seen.words[-1] if seen.words else ''}"
-        return [f"starts: foretold {expected.starts} {expected.words}, seen {found}"]
+        return [f"starts: predicted {expected.starts} {expected.words}, seen {found}"]
     if not seen.starts:
         log = "\n".join(seen.words)
         words = [word for word in expected.words if word]
         known = not words or any(_is_said(word, log) for word in words)
-        return [] if known else [f"words: foretold {words}, and the broker did not say so"]
+        return [] if known else [f"words: predicted {words}, and the broker did not say so"]
     differences = []
     if not _is_same_cut(expected.cut, seen.cut):
-        differences.append(f"cut: foretold {expected.cut}, seen {seen.cut}")
+        differences.append(f"cut: predicted {expected.cut}, seen {seen.cut}")
     compared = ["offline", "deleted", "recovered", "strays", "replaced"]
     if not expected.offline:  # else a partition of a lost directory may be made in another one
         compared.append("made")

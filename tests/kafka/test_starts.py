@@ -7,14 +7,14 @@ from tests.kafka.damages import DAMAGES
 from tests.kafka.starts import RELEASES, Outcome, cases, compare, unpack
 
 
-def test_an_outcome_that_differs_is_told():
+def test_an_outcome_that_differs_is_reported():
     """Each of the compared things."""
     expected = Outcome(starts=True, cut={("orders-0", 38): 10}, strays={"orders-1"})
     assert compare(expected, Outcome(starts=False))
     assert compare(expected, Outcome(starts=True, strays={"orders-1"}))
     assert compare(expected, Outcome(starts=True, cut=expected.cut))
     assert compare(expected, Outcome(starts=True, cut=expected.cut, strays={"orders-1"})) == []
-    assert compare(None, Outcome(starts=True)) == ["nothing is foretold"]
+    assert compare(None, Outcome(starts=True)) == ["nothing is predicted"]
     assert compare(Outcome(starts=False, may_start=True), Outcome(starts=True)) == []
 
 

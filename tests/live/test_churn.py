@@ -107,13 +107,13 @@ def churned(
 
 
 @pytest.mark.nightly
-def test_a_directory_that_never_stands_still(tmp_path, capsys):
+def test_a_directory_that_always_changes(tmp_path, capsys):
     counts = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)
     assert sum(counts.values()) > 5
 
 
 @pytest.mark.nightly
-def test_a_directory_that_never_stands_still_for_minutes(tmp_path, capsys):
+def test_a_directory_that_always_changes_for_minutes(tmp_path, capsys):
     """The same, with Spark."""
     counts = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)
     assert {name for name, status in counts if status != 2} == {

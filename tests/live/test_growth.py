@@ -132,7 +132,7 @@ def test_a_lookup_ends_where_the_listed_log_does(broker):
     assert lookup(log, profile, timestamp_ms="latest").answer.offset == last_offset + 1
 
 
-def test_a_checkup_beside_a_broker_that_writes(broker):
+def test_a_checkup_while_a_broker_writes(broker):
     """Again and again while a thread appends, to the end of the log."""
 
     def write() -> None:

@@ -278,7 +278,7 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
         archive.unpack_if_archive(path)
 
 
-def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
+def test_a_path_in_an_archive_is_opened_by_its_name(tmp_path):
     """The archive's own path and the path in it; nothing outside it is found."""
     path = packed(
         tmp_path / "b.tar",
@@ -317,7 +317,7 @@ def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, err
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
 
-def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
+def test_a_path_in_an_archive_is_named_by_it(tmp_path):
     path = tmp_path / "kafka.zip"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("kafka/orders-0/00000000000000000000.log", b"")

@@ -130,7 +130,7 @@ def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     )
 
 
-def test_damage_hides_nothing_behind_it(tmp_path):
+def test_damage_hides_nothing_after_it(tmp_path):
     """After a broken length the log continues at the next index entry, as for a broker."""
     for kind in ("log", "index"):
         shutil.copy(TINY.with_suffix(f".{kind}"), tmp_path)

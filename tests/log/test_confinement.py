@@ -94,7 +94,7 @@ def test_the_parent_of_a_lone_partition_is_checked_too(root):
     assert "root:x" not in str(broker.problems)
 
 
-def test_settings_beside_the_directory_are_checked_too(root):
+def test_settings_next_to_the_directory_are_checked_too(root):
     """A server.properties above the root, or that links out of it, is ignored."""
     (root / "broker" / "orders-0").mkdir(parents=True)
     (root / "broker" / "orders-0" / "00000000000000000000.log").touch()

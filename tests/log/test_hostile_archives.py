@@ -339,7 +339,7 @@ def test_folders_of_an_incremental_archive(tmp_path):
     assert (archive.unpack_if_archive(path) / "meta.properties").read_bytes() == b"node.id=1\n"
 
 
-def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
+def test_an_extended_sparse_map_is_bounded(tmp_path, monkeypatch):
     """An extended map of blocks that never ends, each a header."""
     path = tmp_path / "b.tar.gz"
     more = bytes(504) + b"\1" + bytes(7)
@@ -400,7 +400,7 @@ def test_a_zip_that_reaches_beyond_its_end(tmp_path):
         archive.unpack_if_archive(path)
 
 
-def test_a_long_extra_field_is_walked_once(tmp_path):
+def test_a_long_extra_field_is_read_once(tmp_path):
     """64 KiB of fields of no length, one after the other."""
     path = tmp_path / "b.zip"
     with members.zipfile.ZipFile(path, "w") as out:
@@ -458,7 +458,7 @@ def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
-def test_streams_behind_one_another_are_one(tmp_path, compress):
+def test_consecutive_streams_are_one(tmp_path, compress):
     """Parallel packers write them; a truncated one is refused."""
     content, path = (
         BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END,

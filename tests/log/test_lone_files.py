@@ -33,7 +33,7 @@ def test_a_copy_keeps_the_name_of_kafkas_in_its_own(name, expected):
     assert names.find_segment_name(name) == expected
 
 
-def test_a_file_is_its_segment_with_what_lies_beside_it(clean):
+def test_a_file_opens_its_segment_with_its_other_files(clean):
     """A partition directory that has three, under its name; the sizes are those on disk."""
     [partition] = open_broker(clean / "orders-0" / INDEX).partitions
     whole = open_broker(clean / "orders-0").partition("orders-0")
@@ -70,7 +70,7 @@ def test_a_path_is_displayed_as_it_was_given(clean, tmp_path):
     assert archive.display_path(segment.log.path) == path
 
 
-def test_what_lies_beside_is_looked_up_anew(clean, tmp_path):
+def test_files_next_to_it_are_looked_up_again(clean, tmp_path):
     """Also a file that came or went since; nothing is written next to it."""
     shutil.copy2(clean / "orders-0" / LOG, tmp_path)
 

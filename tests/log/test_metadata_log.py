@@ -220,7 +220,7 @@ def test_a_real_log(clean):
     } == {(1,)}
 
 
-def test_a_feature_at_level_0_is_none(tmp_path):
+def test_a_feature_at_level_0_is_off(tmp_path):
     """A broker that was downgraded removed it."""
 
     def level(name: str, number: int) -> bytes:

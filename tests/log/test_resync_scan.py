@@ -103,7 +103,7 @@ def test_a_torn_tail_is_a_hole(stem):
     )
 
 
-def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
+def test_a_batch_in_the_value_of_a_record_is_ignored(tmp_path):
     """A segment sent as a message: the batch around it is whole, so the entry is ignored."""
     inner = whole_logs.batch(2, [whole_logs.START_MS])
     body = record.build(

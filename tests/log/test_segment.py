@@ -44,7 +44,7 @@ def test_a_stretch_that_ends_inside_a_batch_says_so():
     )
 
 
-def test_a_segment_without_a_log_is_none_of_a_log(tmp_path):
+def test_a_segment_without_a_log_is_not_part_of_a_log(tmp_path):
     """It has no batch, and a request for its .log names the existing files."""
     segment = segment_at(Path(shutil.copy(f"{TINY}.index", tmp_path)).with_suffix(""))
     assert type(segment) is Segment and len(segment.offset_index) and not len(segment.batches())

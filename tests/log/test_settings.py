@@ -77,7 +77,7 @@ def test_the_sample_broker(clean):
     assert topic_settings["segment.ms"].source == message("setting_source.default", release="4.4")
 
 
-def test_a_file_beside_comes_before_the_defaults(clean, tmp_path):
+def test_a_properties_file_comes_before_the_defaults(clean, tmp_path):
     """By Kafka's precedence of names: minutes count before hours."""
     path = tmp_path / "server.properties"
     path.write_text(

@@ -245,7 +245,7 @@ def test_a_segment_without_metadata_is_dangling(broken):
     assert "remote-segment-dangling" in codes
 
 
-def test_an_incomplete_segment_is_none(broken):
+def test_an_incomplete_segment_is_ignored(broken):
     """Without its index a broker cannot read it."""
     logs, store = broken
     (index,) = files_of(store, "orders", 41, "index")
@@ -561,7 +561,7 @@ def problems_of(partition: TieredPartition) -> list[Path]:
     return [problem.path for problem in partition.problems]
 
 
-def test_a_segment_whose_manifest_is_none_says_nothing_of_itself(bucket):
+def test_a_segment_with_a_broken_manifest_says_nothing_of_itself(bucket):
     """Neither its size nor whether it is encrypted is known; the others identify its partition."""
     (path,) = files_of(bucket, "orders", 41, "rsm-manifest")
     path.write_text("{}")
@@ -573,7 +573,7 @@ def test_a_segment_whose_manifest_is_none_says_nothing_of_itself(bucket):
     assert {segment.start_offset for segment in partition.serving_segments} > {20, 65}
 
 
-def test_a_store_alone_must_tell_the_offsets_of_its_segments(bucket):
+def test_a_store_alone_must_have_the_offsets_of_its_segments(bucket):
     path = change_manifest(bucket, lambda fields: fields.pop("remoteLogSegmentMetadata"))
     partition = partition_of(read_tiered_state(bucket), "orders-0")
     (problem,) = partition.problems
@@ -629,7 +629,7 @@ def test_a_local_directory_that_is_damaged_is_joined_as_far_as_it_can(broken):
     assert partition.serving_segments[0].start_offset == 0
 
 
-def test_metadata_is_read_up_to_a_record_that_is_none(broken):
+def test_metadata_is_read_up_to_a_broken_record(broken):
     """A tombstone says nothing; the partition with the damage is named, and the others count."""
     logs, store = broken
     before = partition_of(read_tiered_state(store, logs), "orders-0").counts
@@ -671,7 +671,7 @@ def test_a_view_that_was_changed_is_put_right(broken):
 
 
 @pytest.mark.parametrize(("prefix", "is_found"), [("abcdefg", True), ("abcdefgh", False)])
-def test_a_store_lies_at_most_so_deep(tmp_path, prefix, is_found):
+def test_a_store_is_found_to_a_limited_depth(tmp_path, prefix, is_found):
     root = tmp_path.joinpath(*prefix)
     partition = root / f"orders-0-{'A' * 22}"
     partition.mkdir(parents=True)

@@ -59,7 +59,7 @@ def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
 
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
-def test_parts_tell_together_what_the_whole_tells(times, cuts):
+def test_parts_together_give_what_the_whole_gives(times, cuts):
     """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of all."""
     codecs = np.array(times, int) % 5
     batches = batches_of(
@@ -70,7 +70,7 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
     assert merge(map(content, parts_of(batches, cuts))) == content(batches) == builder.result()
 
 
-def test_no_batch_tells_nothing():
+def test_no_batch_says_nothing():
     assert (
         content(batches_of([]))
         == merge([])
@@ -125,7 +125,7 @@ def test_one_hidden_count_hides_the_sum():
 
 
 @pytest.mark.parametrize("bits", [LOG_APPEND_TIME, 0x40])
-def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
+def test_where_the_first_time_is_not_a_records_the_largest_replaces_it(bits):
     """With append time, or a delete horizon, the first time is not a record's."""
     batches = batches_of([100], attributes=bits, base_timestamp_ms=3, max_timestamp_ms=8)
     assert content(batches).min_timestamp_ms == 8

@@ -125,7 +125,7 @@ def test_an_unknown_table_is_named(out):
         catalog.read(out).table("rows")
 
 
-def test_a_catalog_replaced_meanwhile_is_read_anew(out, in_process, tmp_path):
+def test_a_catalog_replaced_meanwhile_is_read_again(out, in_process, tmp_path):
     """The files that its reader knew are gone."""
     read = catalog.read(out)
     in_process(tmp_path / "made", catalog=out, full=True)
@@ -218,7 +218,7 @@ def test_a_wrong_shape_is_reported(tmp_path, way, value):
     "file",
     ["../batches-x.parquet", "/batches-x.parquet", "batches-\0.parquet", "time_entries-x.parquet"],
 )
-def test_a_file_elsewhere_is_none_of_the_table(file):
+def test_a_file_elsewhere_is_not_in_the_table(file):
     """Files are named relative to their table's folder."""
     text = to_json(INFO)
     text["tables"]["batches"]["files"] = {file: 3}

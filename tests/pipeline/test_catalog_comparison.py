@@ -67,7 +67,7 @@ def pair(folders) -> CatalogPair:
 
 
 @pytest.fixture(scope="module")
-def made_anew(folders, tmp_path_factory) -> CatalogPair:
+def made_again(folders, tmp_path_factory) -> CatalogPair:
     """Returns two catalogs: in b one topic was deleted and created again with the batches of a, and
     another one waits for deletion.
     """
@@ -140,9 +140,9 @@ def test_a_log_on_one_side_names_the_other_directory(pair):
     assert (surveys["batches_a"], surveys["batches_b"]) == (12, None)
 
 
-def test_a_deleted_directory_is_no_part_of_the_topic_made_anew(made_anew):
+def test_a_deleted_directory_is_not_part_of_the_topic_made_again(made_again):
     """The name and the offsets are equal, but only the current directory counts."""
-    surveys = by_name(compare_catalogs(made_anew))["surveys-0"]
+    surveys = by_name(compare_catalogs(made_again))["surveys-0"]
     assert surveys["relation"] == "same-batches"
     assert (surveys["batches_a"], surveys["batches_b"]) == (12, 12)
 
@@ -180,8 +180,8 @@ def test_spark_says_what_duckdb_says(pair, spark):
 
 
 @pytest.mark.nightly
-def test_spark_says_what_duckdb_says_of_others(pair, made_anew, spark):
-    for either in (reverse(pair), made_anew):
+def test_spark_says_what_duckdb_says_of_others(pair, made_again, spark):
+    for either in (reverse(pair), made_again):
         rows = [row.asDict() for row in compare_on_spark(spark, either).collect()]
         assert rows == compare_catalogs(either)
 

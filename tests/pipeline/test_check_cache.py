@@ -218,12 +218,12 @@ def test_a_step_that_there_is_not_is_refused(name):
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[[]]", '[["a-0", 0, "cut", "tail"]]', "[" * 100_000])
-def test_steps_that_are_none_are_refused(text):
+def test_malformed_steps_are_refused(text):
     with pytest.raises(ValueError):
         finding_codec.steps_from_json(text)
 
 
-def test_the_digest_tells_facts_apart_and_not_times():
+def test_the_digest_depends_on_facts_and_not_times():
     facts = PartitionFacts(partition="a-0")
     known = check_cache.digest(SEGMENT, facts)
     assert check_cache.digest(SEGMENT, replace(facts, now_ms=5)) == known

@@ -32,7 +32,7 @@ def test_another_java_has_another_archive(tmp_path):
     assert class_archive.options(tmp_path, other) == ""
 
 
-def test_jars_that_are_installed_anew_have_another_archive(tmp_path, monkeypatch):
+def test_jars_that_are_installed_again_have_another_archive(tmp_path, monkeypatch):
     """Java refuses an archive of jars whose time has changed, though path and release are the same."""
     monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "pyspark" / "__init__.py"))
     java, jar = tmp_path / "java", tmp_path / "pyspark" / "jars" / "spark-core.jar"
@@ -47,7 +47,7 @@ def test_jars_that_are_installed_anew_have_another_archive(tmp_path, monkeypatch
     assert class_archive._path(tmp_path, java).name.startswith(archive.name.partition("-")[0])
 
 
-def test_the_java_behind_a_launcher(tmp_path):
+def test_the_java_of_a_launcher(tmp_path):
     """The last line of the launcher starts the program."""
     assert started_by(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
         "/opt/java 17/bin/java"

@@ -125,7 +125,7 @@ def test_the_master_of_a_server_is_given_a_session(monkeypatch):
     assert isinstance(runner, ConnectRunner) and masters == ["sc://there"]
 
 
-def test_a_task_is_run_where_its_pickled_copy_lies(tasks, tmp_path: Path):
+def test_a_task_runs_from_its_pickled_copy(tasks, tmp_path: Path):
     """A worker runs the tasks of the numbers that it is sent, each with its own results."""
     run_rows = task_runner._runner_of_rows(tmp_path, tuple(tasks))
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])

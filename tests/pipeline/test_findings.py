@@ -345,7 +345,7 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
     assert_health(out, broker)
 
 
-def test_a_start_that_cannot_be_foretold_leaves_the_findings(broker, in_process, out, monkeypatch):
+def test_a_start_that_cannot_be_predicted_leaves_the_findings(broker, in_process, out, monkeypatch):
     """A start reads an unreadable small file: there is no restart, but everything else."""
     (broker / "a-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     open_reader = file.reader

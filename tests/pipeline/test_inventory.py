@@ -116,7 +116,7 @@ def test_all_is_read_without_a_catalog(tmp_path):
 
 
 @pytest.mark.parametrize("field", ["size_bytes", "mtime_ns"])
-def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field, as_read):
+def test_size_and_time_show_that_a_file_has_changed(tmp_path, field, as_read):
     broker = make_broker(tmp_path / "one")
     before = as_read(inventory([broker]))
     (partition,) = broker.partitions

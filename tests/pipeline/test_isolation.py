@@ -84,7 +84,7 @@ def test_a_consumer_sees_neither_aborted_nor_open_transactions(broker_directory)
 
 
 @pytest.mark.parametrize("txnindex", [True, False])
-def test_uncommitted_tells_what_became_of_each(broker_directory, txnindex):
+def test_uncommitted_shows_the_outcome_of_each(broker_directory, txnindex):
     """true for an aborted one, null for an open one; without a .txnindex by the markers."""
     if not txnindex:
         (broker_directory / "t-0" / f"{7:020d}.txnindex").unlink()
@@ -165,7 +165,7 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
         ),
     ],
 )
-def test_the_end_of_the_log_is_not_read_for_what_lies_before_the_last_roll(
+def test_the_end_of_the_log_is_not_read_for_records_before_the_last_roll(
     clean, monkeypatch, name, needed
 ):
     """Each batch has the answer of the newest snapshot and the end of the log, which are read only
@@ -256,7 +256,7 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory)
     assert read("kafka_batches", broker_directory).num_rows == 13
 
 
-def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
+def test_without_its_transaction_indexes_a_log_shows_the_same(clean, tmp_path):
     """On a log of 4.3.1 the markers replace the .txnindex files."""
     directory = tmp_path / "kafka"
     directory.mkdir()

@@ -442,7 +442,7 @@ def test_a_catalog_inside_an_inspected_directory_is_refused(
     assert fingerprint(broker) == before
 
 
-def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
+def test_a_path_that_is_not_a_directory_is_one_line(tmp_path, in_process, out):
     run = job.start_ingest([tmp_path / "nowhere"], out)
     with pytest.raises(KafkavizError, match="nowhere"):
         run.wait()
@@ -512,6 +512,6 @@ def test_a_run_that_waits_is_cancelled_before_it_has_done_anything(broker, out, 
     assert not begun and not out.exists()
 
 
-def test_a_run_that_has_waited_goes_on(broker, out, in_process):
+def test_a_run_that_has_waited_continues(broker, out, in_process):
     run = job.start_ingest([broker], out, delay_s=0.01)
     assert run.wait() is not None and run.state == "done"

@@ -494,7 +494,7 @@ def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
 
 
 @pytest.mark.parametrize("pattern", ["made-*", "made-{1,2}", "mad[e]-?"])
-def test_a_pattern_stands_for_directories(tmp_path, pattern):
+def test_a_pattern_matches_directories(tmp_path, pattern):
     """As in Spark's own file sources; a pattern that matches nothing is reported."""
     for number in (1, 2):
         directory = whole_logs.broker(tmp_path / f"made-{number}")
@@ -518,7 +518,7 @@ def test_paths_are_a_list(text):
         directories({"paths": text})
 
 
-def test_the_replica_is_told_where_it_is_asked_for(broker_directory):
+def test_the_replica_is_named_on_request(broker_directory):
     """By an option, by columns, and by a schema in any case."""
     rows = read("kafka_files", broker_directory, subscribe="other", includeReplica="true")
     assert rows.column_names[-2:] == ["broker", "replica_reason"]

@@ -126,7 +126,7 @@ def test_any_changed_byte_is_detected(tmp_path):
         assert [row["offset"] for row in rows] == [0, 1, None, 20, 21], at
 
 
-def test_batches_tell_their_checksums(tmp_path):
+def test_batches_show_their_checksums(tmp_path):
     """crc_valid of each; no other column reads it, and no batch is left out for it."""
     directory, _ = corrupt(tmp_path)
     assert read("kafka_batches", directory)["crc_valid"].to_pylist() == [

@@ -37,7 +37,7 @@ def test_another_spark_keeps_its_own_pyspark(site_packages, tmp_path):
     assert without_archives(path, str(tmp_path / "spark-4")) == path
 
 
-def test_our_workers_import_pyspark_as_it_lies_on_disk(spark):
+def test_our_workers_import_pyspark_from_disk(spark):
     """From files that are compiled once, not from an archive."""
     files = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("pyspark").__file__)
     assert Path(files.first()).is_file()

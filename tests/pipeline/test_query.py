@@ -883,7 +883,7 @@ def test_no_catalog(tmp_path):
         ask(tmp_path, "SELECT 1")
 
 
-def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
+def test_a_catalog_that_is_replaced_meanwhile_is_read_again(
     catalog_folder, clean, tmp_path, in_process, monkeypatch
 ):
     """The query knew files that are gone; it says so if nothing replaced them."""
@@ -1020,7 +1020,7 @@ def test_a_warm_process_is_kept_and_no_more_than_one(catalog_folder):
     assert query.POOL._idle == [process] and process.is_alive
 
 
-def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
+def test_a_worker_that_does_not_start_is_not_awaited(monkeypatch):
     """The place in line is free again."""
     pool, over = WorkerPool(limit=1), threading.Event()
     monkeypatch.setattr(worker_pool, "MODULE", "no.such.module")

@@ -136,7 +136,7 @@ def test_a_fault_leaves_its_neighbours():
     assert faults > 60
 
 
-def test_bytes_behind_the_last_record_are_a_fault():
+def test_bytes_after_the_last_record_are_a_fault():
     """As in Kafka's iterator, compressed or not; the neighbours' records are returned."""
     body = (
         record.build(

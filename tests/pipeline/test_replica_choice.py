@@ -83,7 +83,7 @@ def test_the_leader_is_read(tmp_path, brokers):
     assert chosen["crew-one-0"][1] == ReplicaReason.ONLY
 
 
-def test_the_epochs_tell_it_without_a_metadata_log(tmp_path, brokers):
+def test_the_epochs_show_it_without_a_metadata_log(tmp_path, brokers):
     """Of equal logs the one that deleteRecords reached first is read."""
     chosen = choices(replicas(tmp_path, names.METADATA_DIRECTORY, brokers=brokers))
     assert {brokers[chosen["footprints-0"][0]]: chosen["footprints-0"][1]} == {
@@ -97,7 +97,7 @@ def test_the_epochs_tell_it_without_a_metadata_log(tmp_path, brokers):
     assert {chosen[name] for name in others} == {("a", ReplicaReason.FIRST_BROKER)}
 
 
-def test_the_metadata_log_tells_it_without_the_epochs(tmp_path, brokers):
+def test_the_metadata_log_shows_it_without_the_epochs(tmp_path, brokers):
     chosen = choices(replicas(tmp_path, names.LEADER_EPOCHS, brokers=brokers))
     assert {name: brokers[chosen[name][0]] for name in BOTH} == LEADERS
 
@@ -114,7 +114,7 @@ def test_no_record_is_read_that_the_cluster_drops(tmp_path, name):
     assert [row["offset"] for row in rows] == list(range(story["log_start"], story["log_end"]))
 
 
-def test_a_metadata_log_that_is_older_than_an_election_tells_nothing(tmp_path, brokers):
+def test_a_metadata_log_that_is_older_than_an_election_says_nothing(tmp_path, brokers):
     """Broker 1's metadata log ends before broker 2 was elected: only 2's files have epoch 5."""
     paths = replicas(tmp_path, brokers=brokers)
     name = {node: name for name, node in brokers.items()}
@@ -128,7 +128,7 @@ def test_a_metadata_log_that_is_older_than_an_election_tells_nothing(tmp_path, b
     assert choices(paths)["bids-0"] == (name["2"], ReplicaReason.LATEST_EPOCH)
 
 
-def test_a_killed_brokers_last_batches_tell_their_epoch(tmp_path):
+def test_a_killed_brokers_last_batches_show_their_epoch(tmp_path):
     """The checkpoint was not written any more; a clean stop wrote it."""
     paths = []
     for name, epoch, count in (("a", 0, 5), ("b", 4, 3)):

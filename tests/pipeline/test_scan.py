@@ -128,7 +128,7 @@ def test_a_pass_with_checks_gives_the_same_rows(sample, request, staging):
 
 
 @pytest.mark.parametrize("flipped", range(12))
-def test_a_pass_with_checks_gives_the_same_rows_behind_a_wrong_length(
+def test_a_pass_with_checks_gives_the_same_rows_after_a_wrong_length(
     clean, staging, tmp_path, flipped
 ):
     """Base offset and length of a batch in the middle are changed byte by byte: the checks continue
@@ -226,7 +226,7 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
 
 
-def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
+def test_a_log_torn_in_its_middle_is_not_read_after_that(tmp_path, staging):
     """The split after a bad length must not give rows that a walk from the start would not."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     log = directory / "a-0" / "00000000000000000000.log"

@@ -97,7 +97,7 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
 
 
 @pytest.mark.slow
-def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
+def test_the_probe_shows_what_spark_does(pushing, clean, monkeypatch):
     """Two scans with pushed filters are right exactly if the probe says so."""
     queries = []
     keeps_apart = probes.isolates_filters

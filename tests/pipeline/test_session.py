@@ -254,7 +254,7 @@ def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
 
 
 @pytest.mark.nightly
-def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
+def test_a_foreign_session_is_used_unchanged(tmp_path, damaged):
     """Found running or given: its settings stay, it is not stopped, and its workers find what only
     the driver can import.
     """

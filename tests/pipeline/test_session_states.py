@@ -68,7 +68,7 @@ def test_a_session_that_runs_is_not_refused(spark):
     assert session.refuse_stopped(spark) is None
 
 
-def test_a_context_of_somebody_else_is_not_stopped_for_another_master(monkeypatch):
+def test_a_foreign_context_is_not_stopped_for_another_master(monkeypatch):
     """It is used if no master or its own is given."""
     theirs = answering(lambda: False, master="local[1]")
     monkeypatch.setattr(SparkContext, "_active_spark_context", theirs)
@@ -128,7 +128,7 @@ def test_the_master_of_spark_submit_is_a_setting_of_its_jvm(monkeypatch, setting
     ("master", "python"),
     [("local[1]", sys.executable), ("spark://there:7077", "python3")],
 )
-def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, master, python):
+def test_workers_of_a_foreign_local_context_run_this_python(monkeypatch, master, python):
     """Only during our job; elsewhere administrators set the Python."""
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     environment = {"PYTHONPATH": "theirs"}

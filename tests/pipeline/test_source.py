@@ -456,7 +456,7 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
 @pytest.mark.parametrize(
     "lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"]
 )
-def test_an_index_that_lies_hides_nothing(tmp_path, lie):
+def test_a_wrong_index_hides_nothing(tmp_path, lie):
     """Whatever an .index says, every range of offsets has its rows, in one task and in many."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)]
@@ -492,7 +492,7 @@ def test_an_index_that_lies_hides_nothing(tmp_path, lie):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", ["times down", "offsets up", "random", "zeros", "torn", "gone"])
-def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
+def test_a_wrong_time_index_changes_no_answer(tmp_path, lie):
     """An entry counts only if the batch it names has its time."""
     directory = whole_logs.broker(tmp_path / "made")
     stem = whole_logs.write(
@@ -522,7 +522,7 @@ def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
             assert table["offset"].to_pylist() == list(range(at * 10, min(at * 10 + 20, 3000)))
 
 
-def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
+def test_damage_hides_neither_neighbours_nor_later_batches(tmp_path, caplog):
     """A zero length, a wrong one, an unreadable .log: the others are returned."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
@@ -706,7 +706,7 @@ def test_a_directory_may_be_named_by_a_uri(big):
         directories({"path": "ftp://host/kafka"})
 
 
-def test_a_directory_that_is_none_is_refused(tmp_path):
+def test_a_path_that_is_not_a_directory_is_refused(tmp_path):
     with pytest.raises(CannotOpen):
         read("kafka_batches", tmp_path / "gone")
     with pytest.raises(

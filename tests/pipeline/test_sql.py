@@ -107,14 +107,14 @@ def test_what_only_asks_the_catalog_is_not_refused(parse, text):
         ),
     ],
 )
-def test_a_common_mistake_is_told_in_our_words(details, key, advice):
+def test_a_common_mistake_is_reported_in_our_words(details, key, advice):
     """With DuckDB's proposal if it has one."""
     error = sql.query_error(DuckDBFault("Binder", "unused", **details), "SELECT 1")
     assert error.what.key == key
     assert (error.advice and error.advice.key) == advice
 
 
-def test_other_mistakes_are_told_in_duckdbs_first_sentence():
+def test_other_mistakes_are_reported_in_duckdbs_first_sentence():
     """The rest is advice, but not the list of all candidates."""
     text = "No overload fits!\n Add casts. Or not. Candidates: a, b"
     error = sql.query_error(DuckDBFault("Binder", text), "SELECT 1")

@@ -123,7 +123,7 @@ def test_another_catalog_is_opened_and_the_first_again(database, catalogs):
         ("SELECT getenv('HOME')", "query.forbidden_function", "getenv('HOME')"),
     ],
 )
-def test_a_wrong_query_is_told_with_its_place(reply, text, key, marked):
+def test_a_wrong_query_is_reported_with_its_place(reply, text, key, marked):
     head, rows = reply(text)
     what, _, start, stop = head["wrong"]
     assert Message.from_json(what).key == key
@@ -164,7 +164,7 @@ def test_files_that_are_gone_are_said(database, catalogs, tmp_path):
     assert database.reply(lost | {"folder": str(tmp_path / "gone")}) == ({"lost_files": True}, b"")
 
 
-def test_a_fault_of_ours_is_told_by_its_name_alone(database, catalogs):
+def test_a_fault_of_ours_is_reported_by_its_name_alone(database, catalogs):
     head, _ = database.reply(request(catalogs[0], "SELECT 1") | {"most_rows": None})
     assert head == {"failed": "TypeError"}
 
@@ -248,7 +248,9 @@ class FakeWorker:
         (RuntimeError("its pipe is odd"), "its pipe is odd"),
     ],
 )
-def test_a_worker_that_fails_is_told_from_a_wrong_query(catalogs, monkeypatch, answer, reason):
+def test_a_worker_that_fails_is_distinguished_from_a_wrong_query(
+    catalogs, monkeypatch, answer, reason
+):
     """By the name of its fault; the next query may be answered."""
     pool = worker_pool.WorkerPool()
     monkeypatch.setattr(query, "POOL", pool)

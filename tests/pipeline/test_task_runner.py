@@ -149,7 +149,7 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
             row = segments[broker, directory, parsed.base_offset, ""]
             ingested, dumped = (
                 row_counts(row, parsed.kind),
-                as_told(counts) if parsed.kind == "log" else counts,
+                of_dump(counts) if parsed.kind == "log" else counts,
             )
             # a dump does not tell what old wrappers hold
             if parsed.kind == "log" and counts["batches"]:
@@ -170,7 +170,7 @@ def row_counts(row: dict, kind: str) -> dict | int:
     }
 
 
-def as_told(counts: dict) -> dict:
+def of_dump(counts: dict) -> dict:
     end = {"first_offset": counts["first_base_offset"], "valid_bytes": counts["end_position"]}
     return {**{name: counts[name] for name in ("batches", "records", "last_offset")}, **end}
 

@@ -74,7 +74,7 @@ def test_the_workers_of_a_cluster_see_no_view(recorded):
 
 
 @pytest.mark.parametrize("is_torn", [False, True], ids=["flipped", "torn"])
-def test_damage_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path, is_torn):
+def test_damage_of_a_remote_segment_is_reported_by_the_directory(recorded, tmp_path, is_torn):
     """By the name of the broker's file, not its place in the cache."""
     logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
     shutil.copytree(recorded[1], store)
@@ -123,7 +123,7 @@ def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
 
 
 @pytest.mark.parametrize("asked", [{"offsets": "0-40"}, {"offsets": "65-"}])
-def test_what_lies_beside_a_hole_is_read(holed, recorded, asked):
+def test_records_around_a_hole_are_read(holed, recorded, asked):
     """As a consumer gets it; other topics too."""
     logs, store = holed
     for options in ({"topics": "orders", **asked}, {"topics": "payments,audit"}):

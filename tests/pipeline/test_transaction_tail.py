@@ -139,7 +139,7 @@ def test_the_end_of_a_log_is_followed_once_by_a_process(tmp_path, monkeypatch):
     assert reads.bytes < 1.1 * splits[-1].segment_task.log_bytes
 
 
-def test_of_a_cleanly_stopped_log_the_snapshot_at_its_end_tells_all(clean):
+def test_of_a_cleanly_stopped_log_the_snapshot_at_its_end_is_enough(clean):
     """The tasks read no tail (a real broker's, 4.3.1), unless no snapshot was written."""
     undecided = []
     for partition in open_broker(clean).partitions:
@@ -204,7 +204,7 @@ def test_a_marker_that_cannot_be_read_is_one_row(open_at_the_roll):
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])
-def test_an_end_behind_the_last_stable_offset_is_lost_data(open_at_the_roll, is_stopped, caplog):
+def test_an_end_after_the_last_stable_offset_is_lost_data(open_at_the_roll, is_stopped, caplog):
     """Whether a snapshot shows it when the query is planned, or a task finds it in the log."""
     shutil.rmtree(open_at_the_roll / "t-0")
     batches = [plain(0), plain(1), of_producer(7, 2), plain(4), plain(5)]

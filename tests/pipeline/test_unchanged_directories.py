@@ -139,7 +139,7 @@ def test_each_change_is_noticed_by_itself(name, some_partitions, in_process, tmp
     assert (True in copied) == (name not in ("it is killed", "a limit is set"))
 
 
-def test_one_change_makes_one_directory_anew(clean, in_process, tmp_path, copies):
+def test_one_change_recomputes_one_directory(clean, in_process, tmp_path, copies):
     """Besides it, one with records ahead of the clock and one with an open transaction; all others
     are copied, for a broker of 37 directories or of 2 000.
     """

@@ -41,7 +41,7 @@ def whole_batch() -> bytes:
     return whole_logs.batch(0, [whole_logs.START_MS] * 3)
 
 
-def test_no_batch_lies_before_a_file():
+def test_no_batch_is_before_a_file():
     """In the words of Utils.readFully."""
     with pytest.raises(CorruptBytes, match="position cannot be negative, but it is -7") as fault:
         next(log_reader(whole_batch()).batches(-7))
@@ -139,7 +139,7 @@ def test_a_file_that_is_cut_in_the_middle_of_a_lookup_is_one_error():
     assert keys[-1] is LookupOutcome.SKIPS
 
 
-def test_a_time_that_is_none_is_refused():
+def test_an_invalid_time_is_refused():
     with pytest.raises(KafkavizError) as refusal:
         by_timestamp(practice.five().log, by_time.EARLIEST_PENDING_UPLOAD - 1, PROFILE)
     assert refusal.value.message.key == "lookup_request.no_timestamp"
@@ -157,7 +157,7 @@ def test_the_largest_time_was_once_what_the_segment_remembers():
     assert old.answer.offset >= new.answer.offset
 
 
-def test_an_answer_behind_the_limit_is_hidden():
+def test_an_answer_after_the_limit_is_hidden():
     log = practice.five().log
     timestamp_ms = practice.START_MS + 3000
     seen = by_timestamp(log, timestamp_ms, PROFILE)

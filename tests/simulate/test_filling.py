@@ -133,7 +133,7 @@ def test_digits_are_pythons(number, count):
     assert batch_encoder.digits(number) == len(str(number))
 
 
-def test_a_piece_of_the_pool_goes_on_from_its_beginning():
+def test_a_piece_of_the_pool_continues_from_its_beginning():
     data, pool = np.zeros(11, np.uint8), np.frombuffer(b"abcd", np.uint8)
     batch_encoder.put_pieces(data, 1, 10, pool, 2)
     assert data.tobytes() == b"\0cdabcdabcd"

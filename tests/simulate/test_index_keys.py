@@ -18,7 +18,7 @@ def test_batches_of_the_same_size(interval_bytes, rows):
     assert entry_rows(np.full(20, 1000), interval_bytes).tolist() == rows
 
 
-def test_batches_of_any_size_beside_a_plain_loop():
+def test_batches_of_any_size_as_by_a_plain_loop():
     sizes = np.random.default_rng(3).integers(70, 9000, 3000)
     written, since = [], 0
     for row, size_bytes in enumerate(sizes.tolist()):

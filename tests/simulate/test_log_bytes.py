@@ -36,7 +36,7 @@ def test_a_log_is_cut_and_written_on(logs, tmp_path):
     assert content(logs, 7) == b"secret"
 
 
-def test_a_deleted_log_is_begun_anew(logs):
+def test_a_deleted_log_is_begun_again(logs):
     for base_offset in (7, 0, 9):
         logs.delete(base_offset)
         assert content(logs, base_offset) == b""

@@ -410,7 +410,7 @@ def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
     assert refusal.value.kind == "large"
 
 
-def test_properties_that_are_none_are_refused_in_javas_words():
+def test_malformed_properties_are_refused_in_javas_words():
     """java.util.Properties refuses an escape that it does not know."""
     fault = properties_fault(b"version=1\nnode.id=\\u12\ncluster.id=abc\n")
     assert str(fault) == "Malformed \\uxxxx encoding."

@@ -435,7 +435,7 @@ def test_an_idempotent_producer_numbers_its_records():
     }
 
 
-def test_a_sequence_goes_on_at_0():
+def test_a_sequence_wraps_to_0():
     """After 2147483647, by DefaultRecordBatch.incrementSequence."""
     workload = Workload(phases=(Phase(batches=3, records_per_batch=Spread(mean=5)),))
     state, producers = streams._begin(workload, None)
@@ -588,7 +588,7 @@ def test_a_preset_shows_what_its_story_says(name):
     check_twin(first.rows, first.data)
 
 
-def test_no_segment_rolls_by_time_behind_a_bad_clock():
+def test_no_segment_rolls_by_time_after_a_bad_clock():
     """The last roll is the one that the bad clock caused."""
     log, rows = written(preset("bad-clock"), payload=False)
     ahead = rows["base_offset"][rows["max_timestamp_ms"] > rows["now_ms"] + 86_400_000]
@@ -611,6 +611,6 @@ def test_strimzis_example_comes_out():
         ((Phase(silence_ms=streams.LONGEST_MS),) * 3, "phase 2, silence: "),
     ],
 )
-def test_no_phase_behind_a_hundred_years_is_lost(phases, where):
+def test_no_phase_after_a_hundred_years_is_lost(phases, where):
     with pytest.raises(KafkavizError, match=f"^{where}a workload lasts 36500d at most"):
         generate(Workload(phases=phases))

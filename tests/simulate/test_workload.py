@@ -228,7 +228,7 @@ def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_tells_its_story_in_two_sentences(name):
+def test_a_preset_shows_its_story_in_two_sentences(name):
     """With a title, and it reads back from its own text."""
     workload = preset(name)
     assert workload.title

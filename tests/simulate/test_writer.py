@@ -296,7 +296,7 @@ def facts(log: UnifiedLog) -> list:
     ]
 
 
-def test_a_truncation_before_the_log_begins_it_anew():
+def test_a_truncation_before_the_log_restarts_it():
     """truncateFullyAndStartAt: one empty segment at that offset, no epoch and no producer."""
     log = UnifiedLog(LogConfig(), V4_3, now_ms=0, start_offset=20, logs=MemoryLogs())
     rows = np.zeros(1, INCOMING)

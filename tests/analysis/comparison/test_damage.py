@@ -173,7 +173,7 @@ def test_a_changed_clock_with_a_mended_checksum_is_altered(compare_damaged):
     assert damage.start <= partition.differences[1].location.position < damage.stop
 
 
-def test_each_side_is_told_its_own_leader_epoch(broker, copies, tmp_path):
+def test_each_side_has_its_own_leader_epoch(broker, copies, tmp_path):
     copy = copies[0]
     name, data = copy.name("log"), bytearray(copy.content("log"))
     header = np.frombuffer(data, HEADER, 1)

@@ -52,7 +52,7 @@ def test_a_follower_without_epochs_goes_back_to_its_high_watermark():
     assert walk.steps[0].rule is TruncationRule.HIGH_WATERMARK and walk.steps[0].answer is None
 
 
-def test_a_follower_below_the_leaders_start_begins_anew():
+def test_a_follower_below_the_leaders_start_restarts():
     """Retention on the leader has removed everything that the follower has."""
     walk = walk_truncation(history((4, 500), start=500, end=600), history((3, 0), end=90))
     assert walk.steps[0].rule is TruncationRule.START_ANEW

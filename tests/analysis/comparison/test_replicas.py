@@ -38,7 +38,7 @@ def partitions(comparison):
 
 
 @all_cases("name", PARTITIONS)
-def test_the_relation_is_the_one_that_was_told(name, partitions):
+def test_the_relation_is_that_of_the_story(name, partitions):
     """All 23 partitions, each with the worst relation that holds."""
     words = PARTITIONS[name]["relation"]
     assert partitions[name].relation == WORDS.get(words, words.replace(" ", "-"))
@@ -138,7 +138,7 @@ def test_which_checksum_is_right(partitions):
     assert value.values == ("6d 61 72 73 68", "57 52 4f 4e 47")
 
 
-def test_no_byte_is_told_twice(partitions):
+def test_no_byte_is_reported_twice(partitions):
     """Each field of the header, then the records: no two ranges overlap."""
     differences = partitions["bids-0"].differences
     for side in (0, 1):
@@ -166,7 +166,7 @@ def test_a_log_of_other_records_is_no_prefix(cache):
     assert Relation.BEHIND not in partition.relations
 
 
-def test_a_single_log_has_the_epochs_beside_it(partitions, cache):
+def test_a_single_log_has_the_epochs_of_its_directory(partitions, cache):
     name = f"bids-0/{120:020d}.log"
     (log,) = compare(*(replica / name for replica in REPLICAS)).partitions
     for side, replica in enumerate(log.replicas):

@@ -154,7 +154,7 @@ def test_an_index_of_an_unknown_interval_cannot_be_judged(moved):
         (0.5, IndexReason.INTERVAL, IndexReason.INTERVAL),
     ],
 )
-def test_the_setting_tells_a_restart_from_another_interval(
+def test_the_setting_distinguishes_a_restart_from_another_interval(
     tmp_path, every, reason, reason_by_entries
 ):
     """A server.properties in the directory gives the setting.

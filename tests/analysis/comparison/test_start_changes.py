@@ -28,7 +28,7 @@ def broker(folder, segments, *, is_clean, files=()):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
-def test_every_step_came_as_foretold(release, shared):
+def test_every_step_came_as_predicted(release, shared):
     """A killed directory, and the same after its release recovered it and was stopped."""
     before, after = (
         shared / "data" / f"kafka-{release}-{state}.tar.gz"
@@ -65,7 +65,7 @@ def test_a_step_that_came_otherwise_is_named(tmp_path):
     assert verdicts[f"t-0/{log}"] is False and verdicts[f"t-0/{0:020d}.index"] is True
 
 
-def test_the_later_moment_given_first_is_told(tmp_path):
+def test_the_later_moment_given_first_is_reported(tmp_path):
     older, newer = (
         broker(tmp_path / name, {0: DATA}, is_clean=is_clean)
         for name, is_clean in (("older", False), ("newer", True))
@@ -154,7 +154,7 @@ def test_another_broker_is_no_other_moment(tmp_path, cache):
     assert compare(a, b).start is None
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
+def test_a_file_that_cannot_be_read_is_reported(tmp_path):
     name = f"{0:020d}.snapshot"
     a = broker(tmp_path / "a", {0: DATA}, is_clean=True, files={name: b"\0\1"})
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True)

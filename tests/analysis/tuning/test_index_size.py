@@ -240,7 +240,7 @@ def test_a_follower_whose_append_fills_an_index_is_no_outcome():
     assert index_size.close_segments(log, LogConfig(segment_index_bytes=64)) is None
 
 
-def test_a_clock_that_stands_still_has_no_rolls_per_day():
+def test_a_stopped_clock_has_no_rolls_per_day():
     outcome = index_size.write_with([replace(steady(gap_ms=0), next_ms=0)], LogConfig())
     assert outcome
     assert outcome.rolls_per_day == float("inf")

@@ -131,7 +131,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
     assert recommendation.considered_bytes == 1 << (interval.bit_length() - 1)
 
 
-def test_a_gain_within_its_error_is_none():
+def test_a_gain_within_its_error_is_not_counted():
     """The next lower interval would gain less than a fifth of the budget at the low end."""
     measurement = measured(1000)
     over = tuning.compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
@@ -143,7 +143,7 @@ def test_a_gain_within_its_error_is_none():
     assert codes(recommendation)[-1] == "faster-too-little"
 
 
-def test_a_dense_index_that_nobody_needs_is_made_smaller():
+def test_a_needlessly_dense_index_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
     gathering = MeasurementBuilder(extra_intervals={0}, by_base_offset=True)
     gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
@@ -255,7 +255,7 @@ def test_who_asks_for_nothing_changes_nothing():
     assert tuning_text.describe_reason(recommendation.reasons[-1]).key == "tuning_reason.unasked"
 
 
-def test_too_few_batches_tell_nothing():
+def test_too_few_batches_say_nothing():
     recommendation = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
     assert (
         recommendation.verdict == TuningVerdict.KEEP
@@ -431,7 +431,7 @@ def test_segments_joined_are_one_log():
     assert isinstance(merged.cold, ColdReads) and merged.cold.counts[0].sum() == 600
 
 
-def test_an_empty_log_beside_others_changes_nothing():
+def test_an_empty_log_next_to_others_changes_nothing():
     measurement, empty = (
         measured(1000),
         MeasurementBuilder(extra_intervals={4096}, by_base_offset=False).result(),
@@ -447,7 +447,7 @@ def test_an_empty_log_beside_others_changes_nothing():
     assert merge_measurements([empty, empty]).parts.batches == 0
 
 
-def test_measuring_tells_how_far_it_is():
+def test_measuring_shows_how_far_it_is():
     """Also within a .log of millions of batches."""
     latencies: list[float] = []
     batches = arrays.batches([1000] * 100, [5] * 100)

@@ -200,7 +200,7 @@ def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
 
 
 @pytest.mark.parametrize("length", [0, -1, 13, 2**31 - 1, 48])
-def test_batches_behind_a_wrong_length_are_found_again(segment, length):
+def test_batches_after_a_wrong_length_are_found_again(segment, length):
     """The third batch is wrong: its bytes are one problem, and all others are printed."""
     log = segment / f"{BASE}.log"
     before = kinds(json_dumped(segment, "--print-data-log", f"{BASE}.log"), "batch")
@@ -334,7 +334,7 @@ def test_an_index_without_its_log_is_still_shown(segment):
     assert kinds(lines, "offset_entry")
 
 
-def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
+def test_an_index_next_to_a_log_of_no_offset_is_still_shown(segment):
     """The name of the .log is beyond the largest offset."""
     (segment / f"{BASE}.log").rename(segment / "09223372036854775808.log")
     lines = json_dumped(segment, f"{BASE}.index")
@@ -459,7 +459,7 @@ def test_the_fields_are_those_that_the_help_lists(damaged):
     assert fields_by_kind == {kind: {tuple(fields)} for kind, fields in documented.items()}
 
 
-def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
+def test_the_last_sequence_continues_from_0_after_the_largest(segment):
     """By incrementSequence of DefaultRecordBatch two records from 2147483647 on end with 0."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())
@@ -534,7 +534,7 @@ def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
     assert findings_of_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
 
 
-def test_an_index_beside_damage_is_not_called_wrong(damaged):
+def test_an_index_next_to_damage_is_not_called_wrong(damaged):
     """The .timeindex next to a wrong .index, or to none, is right."""
     for name in (f"bookings-0/{BASE[:-3]}858.timeindex", f"rides-0/{BASE[:-4]}1811.timeindex"):
         assert kinds(json_dumped(damaged, name), "problem") == []

@@ -53,7 +53,7 @@ def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
     )
 
 
-def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
+def test_bytes_after_a_torn_batch_are_reported(orders, capsys):
     """How many, in which .log, from which byte on and why."""
     (orders / FIRST).write_bytes((orders / FIRST).read_bytes()[:500_000])
     assert replay(orders, "--json") == 0

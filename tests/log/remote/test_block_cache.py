@@ -91,7 +91,7 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
     assert file.read(folder / "joined") == noise
 
 
-def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
+def test_an_invalid_frame_is_an_error(folder, tmp_path):
     (tmp_path / "frames").write_bytes(b"no frame at all")
     make_file(
         folder / "bad",
@@ -127,7 +127,7 @@ def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
     assert len(object_store.data_requests) <= 12
 
 
-def test_a_read_at_the_end_brings_what_lies_before(stored, object_store, noise):
+def test_a_read_at_the_end_brings_the_bytes_before(stored, object_store, noise):
     """A reader that goes back some bytes from the end finds them in the cache."""
     assert file.read(stored, len(noise) - 10, 10) == noise[-10:]
     start = len(noise) - (400 << 10)
@@ -161,7 +161,7 @@ def test_what_is_small_or_searched_comes_whole(object_store, noise, name, size_b
     assert len(object_store.ranges) == (1 if is_whole else 2)
 
 
-def test_what_lies_behind_the_end_is_no_data(stored, noise):
+def test_bytes_after_the_end_are_not_data(stored, noise):
     """The block file is longer than the file."""
     buffer = np.zeros(100, np.uint8)
     with file.reader(stored) as read:
@@ -197,7 +197,7 @@ def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["5GiB", "-1", "0", "5e9"])
-def test_a_limit_that_is_none_is_refused(object_store, noise, monkeypatch, text):
+def test_an_invalid_limit_is_refused(object_store, noise, monkeypatch, text):
     object_store.put("limited", noise)
     path = file.absolute_path("s3://kafka/limited")
     monkeypatch.setenv(block_cache.LIMIT_VARIABLE, text)
@@ -264,7 +264,7 @@ def test_requests_are_counted(stored, object_store):
     ],
     ids=["too short", "no footer", "no JSON"],
 )
-def test_a_block_file_that_is_damaged_is_made_anew(stored, object_store, noise, damage):
+def test_a_block_file_that_is_damaged_is_made_again(stored, object_store, noise, damage):
     blocks = block_cache._blocks_path(stored)
     file.read(stored, 0, 1)
     blocks.write_bytes(damage(blocks.read_bytes()))

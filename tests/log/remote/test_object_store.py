@@ -284,7 +284,7 @@ def test_an_archive_is_fetched_whole_and_unpacked(object_store, damaged):
     assert inner.partitions[0].directory == broker.partitions[0].directory
 
 
-def test_a_file_that_changed_is_read_anew_at_the_next_opening(object_store):
+def test_a_file_that_changed_is_read_again_at_the_next_opening(object_store):
     """By size or time; a deleted file is also deleted here."""
     for name in ("00000000000000000000.log", "00000000000000000000.index"):
         object_store.put(f"changing/orders-0/{name}", b"a" * 100)
