@@ -371,7 +371,8 @@ def _has_long_gap(
 def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
     rows = np.searchsorted(batches["position"], entries["position"])
     known = rows < len(batches)
-    firsts, lasts = (batches[name][rows[known]] for name in ("base_offset", "last_offset"))
+    firsts = batches["base_offset"][rows[known]]
+    lasts = batches["last_offset"][rows[known]]
     keys = entries["offset"][known]
     return bool((keys[firsts < lasts] == firsts[firsts < lasts]).any())
 
@@ -402,17 +403,11 @@ def _compare_lookups(
     for segment, index_slots, rows in zip(segments, slots, batches, strict=True):
         search = index.find_offset(view_segment(segment), target, profile)
         position = search.entry[1] if search.entry else 0
-        reads.append(
-            LookupReads(search.slot_search, position, _count_headers(rows, position, target))
-        )
+        start = int(np.searchsorted(rows["position"], position))
+        stop = int(np.searchsorted(rows["last_offset"], target))
+        reads.append(LookupReads(search.slot_search, position, max(0, stop - start + 1)))
         means.append(_mean_headers(index_slots.entries, rows))
     return LookupComparison(target, (reads[0], reads[1]), (means[0], means[1]))
-
-
-def _count_headers(batches: np.ndarray, position: int, offset: int) -> int:
-    start = int(np.searchsorted(batches["position"], position))
-    stop = int(np.searchsorted(batches["last_offset"], offset))
-    return max(0, stop - start + 1)
 
 
 def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:

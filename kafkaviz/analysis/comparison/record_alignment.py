@@ -134,7 +134,8 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
     """
     alignment = RecordAlignment()
     for group in segment_groups(a, b):
-        if _is_equal_group(group):
+        is_pair = len(group.a) == len(group.b) == 1
+        if is_pair and is_equal_file(group.a[0].log, group.b[0].log):
             continue
         alignment.differing_segments.update(segment.base_offset for segment in group.a + group.b)
         with ExitStack() as stack:
@@ -162,10 +163,6 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
     place = bisect_right(segments, part[-1].base_offset, key=lambda segment: segment.base_offset)
     next_base = segments[place].base_offset if place < len(segments) else None
     return BatchStream(part, next_base, part[0].base_offset)
-
-
-def _is_equal_group(group: SegmentGroup) -> bool:
-    return len(group.a) == len(group.b) == 1 and is_equal_file(group.a[0].log, group.b[0].log)
 
 
 def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> None:
@@ -359,9 +356,11 @@ class _Alignment:
         else:
             epochs = int(a["leader_epoch"]), int(b["leader_epoch"])
             self._result.add_different(np.arange(first, last + 1), epochs)
-        self._result.add_differences(
-            describe_batches(self._sides(), (valid_crcs[0], valid_crcs[1]))
-        )
+        sides = [
+            (stream.segment, stream.rows[0], stream.batch_bytes(stream.rows[0]))
+            for stream in self._streams
+        ]
+        self._result.add_differences(describe_batches(sides, (valid_crcs[0], valid_crcs[1])))
         next_offset = max(last + 1, expected)
         self._take_both(1)
         for stream in self._streams:
@@ -374,12 +373,6 @@ class _Alignment:
             return all(a.rows[1][name] == b.rows[1][name] for name in HEADER_FIELDS)
         is_same_segment = a.segment.base_offset == b.segment.base_offset
         return is_same_segment and bool(a.rows[0]["position"] == b.rows[0]["position"])
-
-    def _sides(self) -> tuple[tuple[LogSegment, np.void, bytes], ...]:
-        return tuple(
-            (stream.segment, stream.rows[0], stream.batch_bytes(stream.rows[0]))
-            for stream in self._streams
-        )
 
     def _take_by_offset(self) -> None:
         a, b = self._streams
@@ -434,7 +427,8 @@ class _Alignment:
         while batches[0] or batches[1]:
             for side in (0, 1):
                 other = batches[1 - side]
-                if batches[side] is None and other and self._begins_in(side, other.last):
+                starts = self._streams[side].rows["base_offset"][:1]
+                if batches[side] is None and other and (starts <= other.last).any():
                     batches[side] = self._open(side)
             a, b = batches
             if a and b:
@@ -449,10 +443,6 @@ class _Alignment:
             ends = a.last, b.last
             batches = [a if ends[0] > ends[1] else None, b if ends[1] > ends[0] else None]
 
-    def _begins_in(self, side: int, last: int) -> bool:
-        stream = self._streams[side]
-        return bool(len(stream.rows)) and int(stream.rows["base_offset"][0]) <= last
-
     def _match(self, a: _OpenBatch, b: _OpenBatch) -> None:
         end = min(a.last, b.last)
         offsets_a = a.take_to(end)
@@ -463,7 +453,10 @@ class _Alignment:
         if damaged or a.epoch == b.epoch:
             records_a = a.records()
             records_b = b.records()
-            self._count_unreadable(a, b)
+            for side, batch in enumerate((a, b)):
+                if batch.is_crc_valid and not batch.is_readable:  # counted only once
+                    self._result.damaged_batches[side] += 1
+                    batch.is_crc_valid = False
             is_there = [offset in records_a and offset in records_b for offset in common.tolist()]
             self._result.unreadable.add_offsets(common[~np.array(is_there, bool)])
             common = common[np.array(is_there, bool)]
@@ -488,13 +481,6 @@ class _Alignment:
                 self._result.unreadable.add_offsets(alone[hidden])
                 alone = alone[~hidden]
             self._result.only_in[side].add_offsets(alone)
-
-    def _count_unreadable(self, *batches: _OpenBatch) -> None:
-        """Counts batches with a valid checksum whose records cannot be read, each only once."""
-        for side, batch in enumerate(batches):
-            if batch.is_crc_valid and not batch.is_readable:
-                self._result.damaged_batches[side] += 1
-                batch.is_crc_valid = False
 
     def _describe(self, batches: Sequence[_OpenBatch | None]) -> None:
         a, b = batches

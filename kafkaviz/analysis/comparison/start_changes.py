@@ -23,7 +23,6 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY
-from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart
@@ -291,7 +290,8 @@ def _outcome(
         return StepOutcome.UNSEEN
     if step.file is None:
         return StepOutcome.UNSEEN
-    if _is_segment_gone(step, partitions[step.partition]):
+    bases = {segment.base_offset for segment in partitions[step.partition].live}
+    if step.segment is not None and bases and step.segment not in bases:
         return StepOutcome.UNSEEN
     info = files[1].get(step.file)
     if info is None:
@@ -306,11 +306,6 @@ def _outcome(
     if is_in_two is False and info.name.endswith("index"):
         return StepOutcome.UNSEEN
     return _rebuild_outcome(step, info, recovered_files.get(step.file))
-
-
-def _is_segment_gone(step: StartupStep, partition: Partition) -> bool:
-    bases = {segment.base_offset for segment in partition.live}
-    return step.segment is not None and bool(bases) and step.segment not in bases
 
 
 def _rebuild_outcome(

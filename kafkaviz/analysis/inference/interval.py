@@ -103,15 +103,14 @@ def interval_evidence(
         entry_before,
     )
     starts_append = _follows_append(batches, slots_before, key)
+    # a key above the last offset of its batch is the end of an append of several batches
+    keys = key[floor_slots[is_indexed]] if len(positions) else key
+    is_per_append = keys > batches["last_offset"][is_indexed]
     return IntervalEvidence(
         int(appended_bytes[is_indexed].min()) if is_indexed.any() else None,
         _gap_maxima(appended_bytes, slots_before, ~is_indexed),
         _gap_maxima(appended_bytes, slots_before, ~is_indexed & starts_append),
-        bool(
-            _stands_for_append(
-                batches[is_indexed], key[floor_slots[is_indexed]] if len(positions) else key
-            ).any()
-        ),
+        bool(is_per_append.any()),
     )
 
 
@@ -125,14 +124,6 @@ def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarr
     """
     first_rows = np.searchsorted(batch_positions, positions)
     return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
-
-
-def _stands_for_append(indexed_batches: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns whether each entry's key is above the last offset of the batch it points to.
-
-    Such a key is the last offset of an append of several batches.
-    """
-    return key > indexed_batches["last_offset"]
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:

@@ -77,20 +77,16 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
     Returns:
         None for the last segment, and if no cause fits because the log was compacted or truncated.
     """
-    rolls = range(len(segments) - 1)
     causes = sorted(
         filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
         key=_FittingCause.strength,
         reverse=True,
     )
     reasons: list[RollCause | None] = [None] * len(segments)
-    for roll in rolls:
-        if (
-            segments[roll + 1].first_batch_last_offset - segments[roll].base_offset
-            > MAX_RELATIVE_OFFSET
-        ):
+    for roll, (segment, next_segment) in enumerate(pairwise(segments)):
+        if next_segment.first_batch_last_offset - segment.base_offset > MAX_RELATIVE_OFFSET:
             reasons[roll] = RollCause.OFFSET_OVERFLOW
-        elif segments[roll + 1].log_bytes:
+        elif next_segment.log_bytes:
             reasons[roll] = next((cause.reason for cause in causes if roll in cause.rolls), None)
     return reasons
 
@@ -100,7 +96,7 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
         roll: segment.log_bytes + next_segment.first_batch_bytes - 1
-        for roll, (segment, next_segment) in _numbered_rolls(segments)
+        for roll, (segment, next_segment) in enumerate(pairwise(segments))
         if segment.log_bytes
     }
     fitting = {roll: high for roll, high in reached_bytes.items() if high >= largest}
@@ -125,7 +121,7 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     )
     waited_ms = {
         roll: next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
-        for roll, (segment, next_segment) in _numbered_rolls(segments)
+        for roll, (segment, next_segment) in enumerate(pairwise(segments))
         if _has_timestamp(segment) and _has_timestamp(next_segment)
     }
     fitting = {roll: high for roll, high in waited_ms.items() if high > max(longest_ms, 0)}
@@ -191,10 +187,6 @@ def _pairs_entries(segment: SegmentFacts) -> bool:
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
 
-def _numbered_rolls(segments: Sequence[SegmentFacts]) -> enumerate:
-    return enumerate(pairwise(segments))
-
-
 def _has_timestamp(segment: SegmentFacts) -> bool:
     return segment.first_batch_max_timestamp_ms >= 0
 
@@ -248,9 +240,8 @@ def inferred_limits(
         ]
         low, high = _bounds(cause, segments, rolls_of_cause) if rolls_of_cause else (1, 0)
         if low <= high:
-            limits[SETTING[cause]] = InferredLimit(
-                low, high, _roundest_ms(low, high) if cause == TIME else _roundest(low, high)
-            )
+            roundest = _roundest_ms if cause == TIME else _roundest
+            limits[SETTING[cause]] = InferredLimit(low, high, roundest(low, high))
     return limits
 
 
@@ -258,23 +249,25 @@ def _bounds(
     cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]
 ) -> tuple[int, int]:
     if cause == SIZE:
-        return max(segment.log_bytes for segment in segments), min(
+        reached = [
             segment.log_bytes + next_segment.first_batch_bytes for segment, next_segment in rolls
-        ) - 1
+        ]
+        return max(segment.log_bytes for segment in segments), min(reached) - 1
     if cause == TIME:
         longest_ms = max(
             segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms for segment in segments
         )
-        return max(longest_ms, 1), min(
+        waited_ms = [
             next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
             for segment, next_segment in rolls
-        ) - 1
+        ]
+        return max(longest_ms, 1), min(waited_ms) - 1
     if cause == OFFSET_INDEX:
         max_entries = max(segment.offset_entries for segment in segments)
-        entry_bytes = offset_index.ENTRY.itemsize
+        entry_bytes = OFFSET_ENTRY_BYTES
     else:
         max_entries = max(segment.time_entries for segment in segments)
-        entry_bytes = time_index.ENTRY.itemsize
+        entry_bytes = TIME_ENTRY_BYTES
     return max_entries * entry_bytes, (max_entries + 1) * entry_bytes - 1
 
 
