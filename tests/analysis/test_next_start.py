@@ -12,7 +12,6 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.restart.next_start import (
     NEWEST,
-    Restart,
     all_logs,
     config_lookup,
     predict_partition_restart,
@@ -26,6 +25,7 @@ from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.startup.restart import Restart
 
 METADATA = "__cluster_metadata-0"
 # topic: (index.interval.bytes, segment.index.bytes) where they differ from that broker's values for

@@ -13,13 +13,10 @@ from kafkaviz import config_def, versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
-    Restart,
     RestartLog,
-    StartupStep,
     all_logs,
     cluster_steps,
     config_lookup,
-    join_steps,
     metadata_directory,
     misnamed_directories,
     missing_controller_steps,
@@ -38,7 +35,8 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.index_check import find_unflushed
-from kafkaviz.simulate.startup.restart import is_metadata
+from kafkaviz.simulate.startup.restart import Restart, is_metadata, join_steps
+from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import Release
 
 SAME_AS_LOG = -2

@@ -23,7 +23,16 @@ FEW_SEGMENTS = 20
 MAX_ROLLS = 0.5  # share of rolls that one cause must explain; a few may be alike by chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
-FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index-limit-binds"}
+# cause of a roll: the code, the file, and the counted entries with their size
+FULL = {
+    "offset-index-full": ("index-limit-rolls", "index", "entries", offset_index.ENTRY.itemsize),
+    "time-index-full": (
+        "time-index-limit-binds",
+        "timeindex",
+        "time_entries",
+        time_index.ENTRY.itemsize,
+    ),
+}
 
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
@@ -57,37 +66,27 @@ def _full_index_findings(
     summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
     reasons = roll_reasons([summary.segment_facts() for summary in summaries])
-    for reason, code in FULL.items():
+    for reason, (code, kind, counted, entry_bytes) in FULL.items():
         full_summaries = [
             summary
             for summary, roll_reason in zip(summaries, reasons, strict=True)
             if roll_reason == reason
         ]
-        if len(full_summaries) >= MAX_ROLLS * (len(summaries) - 1) and full_summaries:
-            summary = full_summaries[0]
-            kind = "entries" if reason == "offset-index-full" else "time_entries"
-            count = getattr(summary, kind)
-            length = (
-                count
-                * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
-            )
-            index_kind = "index" if reason == "offset-index-full" else "timeindex"
-            text = message(
-                "finding.index_full",
-                n=len(full_summaries),
-                all=len(summaries) - 1,
-                entries=count,
-                size=length,
-            )
-            yield facts.make_finding(
-                code,
-                summary.segment.file_name(index_kind),
-                text,
-                Evidence(
-                    message("evidence.entries_in_each", n=count), message("evidence.room_for_more")
-                ),
-                (0, length),
-            )
+        if not full_summaries or len(full_summaries) < MAX_ROLLS * (len(summaries) - 1):
+            continue
+        count = getattr(full_summaries[0], counted)
+        text = message(
+            "finding.index_full",
+            n=len(full_summaries),
+            all=len(summaries) - 1,
+            entries=count,
+            size=count * entry_bytes,
+        )
+        evidence = Evidence(
+            message("evidence.entries_in_each", n=count), message("evidence.room_for_more")
+        )
+        name = full_summaries[0].segment.file_name(kind)
+        yield facts.make_finding(code, name, text, evidence, (0, count * entry_bytes))
 
 
 def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:

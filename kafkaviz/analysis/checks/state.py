@@ -19,7 +19,6 @@ from kafkaviz.analysis.findings.finding import (
     Release,
     finding,
 )
-from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import LOCK
@@ -27,8 +26,8 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.startup.restart import is_stray_for_sure
-from kafkaviz.simulate.steps import CAUSES
+from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
+from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 # transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
 HANGING_MS = 15 * MINUTE_MS

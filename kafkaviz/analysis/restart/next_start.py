@@ -26,25 +26,6 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata, join_steps, 
 from kafkaviz.simulate.steps import StartupStep, StoredLog
 from kafkaviz.versions import Release
 
-__all__ = [
-    "ConfigLookup",
-    "Restart",
-    "RestartLog",
-    "StartupStep",
-    "all_logs",
-    "cluster_steps",
-    "config_lookup",
-    "join_steps",
-    "misnamed_directories",
-    "missing_controller_steps",
-    "own_file_steps",
-    "own_files",
-    "predict_partition_restart",
-    "predict_restart",
-    "restart_log",
-    "restart_steps",
-]
-
 NEWEST: Release = versions.NEWEST_RELEASE
 
 METADATA_VERSION = "metadata.version"

@@ -9,7 +9,6 @@ import pyarrow as pa
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.inference.version import AssumedRelease
-from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.analysis.retention import (
     COUNTED_BY,
     STATES,
@@ -23,6 +22,8 @@ from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 
 AGE_COLUMNS = {

@@ -29,7 +29,6 @@ from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
-from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.partition import Partition
@@ -83,6 +82,8 @@ from kafkaviz.pipeline.read.segment_tables import (
     statistics_of_read,
 )
 from kafkaviz.pipeline.read.summary import SegmentSummary, SplitSummary, merge_splits
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import StartupStep
 
 T = TypeVar("T")
 SEGMENTS_PART = "segments.part"  # table segments without its last columns
