@@ -5,12 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment import anatomy, tail
+from kafkaviz.analysis.segment.anatomy import Density, density, gaps
+from kafkaviz.analysis.segment.links import link
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message
 from tests.analysis import arrays
 
 
@@ -124,3 +129,120 @@ def test_entries_of_batches_that_came_later(clean, tmp_path):
         and len(read.batches) == 413
     )
     assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(data)))
+
+
+def test_the_first_gap_starts_at_byte_0():
+    entries = arrays.offset_entries([(59, 5000), (109, 10000), (169, 16000)])
+    assert gaps(entries).tolist() == [5000, 5000, 6000]
+    assert density(entries, 5, 3) == Density(5000, 5000, 6000, batches=5, never_indexed=2)
+
+
+def test_without_an_entry():
+    assert density(arrays.offset_entries([]), 2, 0) == Density(None, None, None, 2, 2)
+    assert density(arrays.offset_entries([]), 0, 0) == Density(None, None, None, 0, 0)
+
+
+def test_positions_that_go_back_are_no_gaps():
+    entries = arrays.offset_entries([(1, 100), (2, 900), (3, 300)])
+    assert gaps(entries).tolist() == [100, 800, -600]
+    assert density(entries, 1, 1).gap_min_bytes == 100
+
+
+@given(st.lists(st.integers(1, 10_000), min_size=1, max_size=300))
+def test_quantiles_are_gaps_that_exist(sizes):
+    """The p99 of n gaps is the one with a hundredth of them above, as a plain sort finds."""
+    entries = arrays.offset_entries(list(enumerate(np.cumsum(sizes).tolist())))
+    densities, ordered = density(entries, 1, 1), sorted(sizes)
+    assert densities.gap_min_bytes == ordered[0]
+    assert densities.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
+    assert densities.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
+
+
+@pytest.mark.parametrize(
+    ("directory", "base_offset", "expected"),
+    [
+        ("payments-0", 7975, Density(4104, 4906, 6438, batches=906, never_indexed=697)),
+        ("dense-index-0", 0, Density(134, 487, 929, batches=1127, never_indexed=1)),
+        ("refunds-0", 0, Density(None, None, None, batches=1, never_indexed=1)),
+    ],
+)
+def test_real_segments(clean, directory, base_offset, expected):
+    segment = open_broker(clean).partition(directory).segment(base_offset)
+    links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
+    assert density(segment.offset_index, links.batch_count, len(links.indexed_rows)) == expected
+
+
+def test_gaps_around_a_wrong_entry_say_nothing():
+    """Slot 1 points astray: the broker left neither the gap before it nor the one after it."""
+    entries = arrays.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
+    assert density(entries, 1, 1) == Density(100, 100, 800, 1, 0)
+    assert density(entries, 1, 1, np.array([1])) == Density(100, 100, 100, 1, 0)
+    assert density(entries, 1, 1, np.array([0, 2, 3])).gap_median_bytes is None
+
+
+def test_a_whole_segment_has_its_density(damaged):
+    """Slot 3 of this index points 7087 bytes too far, which must not become the largest gap."""
+    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    assert (
+        segment_anatomy.density.gap_p99_bytes
+        < 3000
+        < density(segment_anatomy.index.entries, 1, 1).gap_p99_bytes
+    )
+
+
+@pytest.fixture(scope="module")
+def log(clean) -> tuple[bytes, int, int]:
+    """Returns the bytes of a log, where its last batch starts, and the last offset before that."""
+    segment = open_broker(clean).partition("orders-1").active
+    batches = segment.batches()
+    return (
+        file.read(segment.log.path),
+        int(batches["position"][-1]),
+        int(batches["last_offset"][-2]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        (bytes(512), "512 zero bytes at the end"),
+        (bytes(1), "1 zero byte at the end"),
+        (b"\xff" * 45, "45 bytes that are not a batch"),
+        (b"\xff", "1 byte that is not a batch"),
+        (b"garbage", "7 bytes that are not a batch"),
+        (b"\x00" * 20 + b"\x01" * 25, "45 bytes that are not a batch"),
+    ],
+)
+def test_what_is_no_batch(tmp_path, log, behind, words):
+    data, position, last_offset = log
+    path = tmp_path / "torn.log"
+    path.write_bytes(data[:position] + behind)
+    assert str(tail.read(file.info(path), position, last_offset).summary) == words
+
+
+@pytest.mark.parametrize("kept_bytes", [17, 61, 100])
+def test_a_batch_cut_short(tmp_path, log, kept_bytes):
+    data, position, last_offset = log
+    path = tmp_path / "cut.log"
+    path.write_bytes(data[: position + kept_bytes])
+    assert tail.read(file.info(path), position, last_offset).summary == message("tail.torn")
+
+
+def test_a_batch_from_before_does_not_belong(tmp_path, log):
+    """Its offset is below the last one, so it does not continue the log."""
+    data, position, last_offset = log
+    path = tmp_path / "old.log"
+    path.write_bytes(data[:position] + data[:100])
+    assert tail.read(file.info(path), position, last_offset).summary == message(
+        "tail.garbage", n=100
+    )
+
+
+def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
+    data, position, last_offset = log
+    path = tmp_path / "long.log"
+    path.write_bytes(data[:position] + bytes(4096))
+    monkeypatch.setattr(tail, "READ_BYTES", 4095)
+    assert tail.read(file.info(path), position, last_offset).summary == message(
+        "tail.long", size=4096
+    )

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tarfile
 import time
 from dataclasses import replace
 from functools import cache
@@ -41,6 +42,7 @@ DAMAGES = {  # twelve changes by hand
     ("txnindex-mismatch", "transfers-0/00000000000000000320.txnindex"),
     ("snapshot-bad-crc", "transfers-0/00000000000000003429.snapshot"),
 }
+PARTITIONS = ("clicks-none-0", "payments-0")
 
 
 def alarms(health: Health) -> set[tuple[str, str]]:
@@ -581,3 +583,22 @@ def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
     assert str(found.message).startswith(
         f"producer 4{name} began a transaction at offset 18\u202f900 and last wrote to it at "
     )
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_copy"), [((), True), (("log-start-offset-checkpoint",), False)]
+)
+def test_partitions_in_an_archive_are_a_copy_unless_a_file_of_a_broker_is_there(
+    beside, is_copy, clean, tmp_path
+):
+    path = tmp_path / "copied.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in (*PARTITIONS, *beside):
+            archive.add(clean / name, name)
+    broker = open_broker(path)
+    assert (broker.is_copy, broker.shutdown_state) == (is_copy, "unknown" if is_copy else "unclean")
+    assert {partition.directory for partition in broker.partitions} == set(PARTITIONS)
+    health = check(path, "4.3.1")
+    assert health.restart.starts == is_copy
+    codes = {found.code for found in health.findings}
+    assert ("meta-properties-bad" in codes) == (not is_copy)
