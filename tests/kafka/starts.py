@@ -26,8 +26,7 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import names
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 from kafkaviz.simulate.startup.restart import Restart
-from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
-from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
+from kafkaviz.simulate.steps import MAX_LOG_BYTES, RECOVERY_CAUSES, StartupStep
 from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA
 from tests.kafka.harness import FOLDER, fetch_class_path, scratch
