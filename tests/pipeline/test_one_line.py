@@ -7,7 +7,7 @@ from pyspark.util import handle_worker_exception
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline.datasource.one_line import HIDE_TRACEBACK, WORKER_VARIABLE, one_line
+from kafkaviz.pipeline.datasource import HIDE_TRACEBACK, WORKER_VARIABLE, one_line
 from kafkaviz.pipeline.datasource.source import RecordsSource
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 

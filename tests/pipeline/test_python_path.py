@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline.spark.python_path import without_archives
+from kafkaviz.pipeline.spark.daemon import without_archives
 
 
 @pytest.fixture

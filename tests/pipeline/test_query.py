@@ -24,10 +24,16 @@ from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
-from kafkaviz.pipeline.sql import query, sql, worker_pool
-from kafkaviz.pipeline.sql.query import Query, QueryTooLarge, QueryTooLong, WorkerLost
+from kafkaviz.pipeline.sql import query, sql
+from kafkaviz.pipeline.sql.query import (
+    MAX_QUERIES,
+    Query,
+    QueryTooLarge,
+    QueryTooLong,
+    WorkerLost,
+    WorkerPool,
+)
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
-from kafkaviz.pipeline.sql.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
 from tests.pipeline import plain_rows
 from tests.support.ingest import ingest_in_process
@@ -674,7 +680,7 @@ def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
 def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
     """Neither by the environment nor by ${…}; the files of a catalog have no path."""
     monkeypatch.setenv(SECRET, "s3cret")
-    worker = worker_pool.Worker()
+    worker = query.Worker()
     request = {
         "folder": str(catalog_folder),
         "tables": {},
@@ -968,7 +974,7 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monke
     """In one sentence; this process keeps its size, and the next query is answered."""
     for worker in query.POOL._idle:
         worker.end()  # it has the limit of before
-    monkeypatch.setenv(worker_pool.MEMORY, "128")
+    monkeypatch.setenv(query.MEMORY, "128")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(
         (QueryTooLarge, WorkerLost), match=r"the query needs more than 128 MiB of memory|ended"
@@ -1023,13 +1029,13 @@ def test_a_warm_process_is_kept_and_no_more_than_one(catalog_folder):
 def test_a_worker_that_does_not_start_is_not_awaited(monkeypatch):
     """The place in line is free again."""
     pool, over = WorkerPool(limit=1), threading.Event()
-    monkeypatch.setattr(worker_pool, "MODULE", "no.such.module")
+    monkeypatch.setattr(query, "MODULE", "no.such.module")
     for _ in range(3):
         worker = pool.take(over)
-        with pytest.raises(worker_pool.WorkerEnded):
+        with pytest.raises(query.WorkerEnded):
             worker.ask({})
         pool.give_back(worker)
-    monkeypatch.setenv(worker_pool.MEMORY, "-1")
+    monkeypatch.setenv(query.MEMORY, "-1")
     for _ in range(3):
         with pytest.raises(
             query.KafkavizError, match="KAFKAVIZ_QUERY_MEMORY is not a whole number"
@@ -1051,7 +1057,7 @@ def test_a_killed_process_is_reported_and_another_started(catalog_folder, plain)
 
 def test_a_worker_ends_with_its_server(catalog_folder):
     """Even in the middle of a query: its stdin is closed."""
-    worker = worker_pool.Worker()
+    worker = query.Worker()
     head, _ = worker.ask(
         {"folder": str(catalog_folder), "tables": {}, "text": "SELECT 1", "most_rows": 9}
     )

@@ -16,7 +16,7 @@ import pytest
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.sql import query, sql_worker, worker_pool
+from kafkaviz.pipeline.sql import query, sql_worker
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS, CatalogDatabase
 from tests.pipeline.small_logs import write_broker
 from tests.support import ingest
@@ -252,9 +252,9 @@ def test_a_worker_that_fails_is_distinguished_from_a_wrong_query(
     catalogs, monkeypatch, answer, reason
 ):
     """By the name of its fault; the next query may be answered."""
-    pool = worker_pool.WorkerPool()
+    pool = query.WorkerPool()
     monkeypatch.setattr(query, "POOL", pool)
-    monkeypatch.setattr(worker_pool, "Worker", lambda: FakeWorker(answer))
+    monkeypatch.setattr(query, "Worker", lambda: FakeWorker(answer))
     with pytest.raises(query.WorkerLost) as fault:
         query.Query(catalogs[0], "SELECT 1").wait(60)
     assert dict(fault.value.message.values) == {"reason": reason}
@@ -265,13 +265,13 @@ def test_a_worker_that_fails_is_distinguished_from_a_wrong_query(
 )
 def test_a_reply_that_is_cut_or_too_large_ends_its_worker(output, monkeypatch):
     """Whatever it said before: its rest must not be read as the next reply."""
-    monkeypatch.setattr(worker_pool, "MAX_BYTES", 10)
+    monkeypatch.setattr(query, "MAX_BYTES", 10)
     steps = []
-    worker = object.__new__(worker_pool.Worker)
+    worker = object.__new__(query.Worker)
     worker._process = SimpleNamespace(
         kill=lambda: steps.append("kill"), wait=lambda: steps.append("wait")
     )
     worker._input, worker._output = io.BytesIO(), io.BytesIO(output)
-    with pytest.raises(worker_pool.WorkerEnded):
+    with pytest.raises(query.WorkerEnded):
         worker.ask({})
     assert steps == ["kill", "wait"]

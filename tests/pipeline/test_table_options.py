@@ -6,9 +6,14 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.datasource import table_options
 from kafkaviz.pipeline.datasource.source import FilesSource, RecordsSource
-from kafkaviz.pipeline.datasource.source_schema import BadOption
+from kafkaviz.pipeline.datasource.source_schema import (
+    METADATA_KEY,
+    BadOption,
+    attach_options,
+    attached_options,
+    without_table_properties,
+)
 
 # what Spark 4.3.0 gave a source in Python for CREATE TABLE ... OPTIONS (topics 'nulls') LOCATION ...
 # COMMENT ... TBLPROPERTIES ('team' = 'data')
@@ -30,7 +35,7 @@ PROPERTIES = {
 
 
 def test_properties_of_a_table_are_no_options():
-    values = table_options.without_properties(PROPERTIES, RecordsSource.has_option)
+    values = without_table_properties(PROPERTIES, RecordsSource.has_option)
     assert values == {"path": "file:/brokers/1", "topics": "nulls"}
     RecordsSource(PROPERTIES).schema()
 
@@ -53,7 +58,7 @@ def test_a_query_of_a_table_has_its_options_from_the_columns(clean):
     """Spark passes a SELECT only the columns and the options in WITH."""
     properties = {**PROPERTIES, "path": str(clean)}
     schema = RecordsSource(properties).schema()
-    assert json.loads(schema.fields[0].metadata[table_options.METADATA_KEY]) == {
+    assert json.loads(schema.fields[0].metadata[METADATA_KEY]) == {
         "path": str(clean),
         "topics": "nulls",
     }
@@ -78,8 +83,8 @@ def test_a_load_does_not_take_the_options_of_a_table(clean):
 def test_columns_carry_no_password():
     values = {"subscribe": "t", "kafka.ssl.key.password": "p", "kafka.isolation.level": "x"}
     schema = FilesSource({"path": "/brokers/1", "subscribe": "t"}).schema()
-    table_options.attach(schema, values)
-    assert table_options.attached(schema) == {"subscribe": "t", "kafka.isolation.level": "x"}
+    attach_options(schema, values)
+    assert attached_options(schema) == {"subscribe": "t", "kafka.isolation.level": "x"}
 
 
 @pytest.mark.slow

@@ -1,1 +1,30 @@
 """The Spark data source: its schema, its plan and its rows."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.units import escape_line
+
+# The setting spark.sql.execution.pyspark.udf.hideTraceback.enabled in a worker's environment. With
+# it, pyspark.util.handle_worker_exception of 4.0 to 4.3 sends the error without the stack.
+HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
+WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # set in every worker of these releases, and in no driver
+
+
+@contextmanager
+def one_line() -> Generator[None]:
+    """Reduces an error of kafkaviz to one line if this process is a Spark worker.
+
+    Spark sends a worker's error to the driver as text. By default it has Python's whole stack, and
+    the message for the user is the last of about thirty lines. The process ends with the error, so
+    nothing else runs in the changed environment.
+    """
+    try:
+        yield
+    except KafkavizError as fault:
+        if WORKER_VARIABLE in os.environ:
+            os.environ[HIDE_TRACEBACK] = "1"
+            fault.args = (escape_line(str(fault)),)
+        raise fault from None

@@ -26,6 +26,7 @@ from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import INT, LONG, STRING
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
 from kafkaviz.pipeline.datasource.source_schema import (
+    ISOLATION_LEVEL,
     PERMISSIVE,
     PROBLEM,
     REPLICA_REASON,
@@ -100,7 +101,6 @@ IDLE_OPTIONS = (
     "maxtriggerdelay",
 )
 CONSUMER_PREFIX = "kafka."
-ISOLATION_LEVEL = "kafka.isolation.level"
 REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source also refuses these
     f"{CONSUMER_PREFIX}{name}"
     for name in (

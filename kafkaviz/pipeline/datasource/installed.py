@@ -51,7 +51,7 @@ class InstalledSource(DataSource):
 
     @cached_property
     def _source(self) -> DataSource:
-        from kafkaviz.pipeline.datasource.one_line import one_line
+        from kafkaviz.pipeline.datasource import one_line
 
         with one_line():
             refuse_older_spark(pyspark.__version__)

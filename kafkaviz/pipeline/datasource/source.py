@@ -42,11 +42,7 @@ from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import (
-    consumer_options,
-    probes,
-    table_options,
-)
+from kafkaviz.pipeline.datasource import consumer_options, one_line, probes
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions, TopicPartition
 from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.offset_ranges import (
@@ -55,7 +51,6 @@ from kafkaviz.pipeline.datasource.offset_ranges import (
     offset_ranges,
     report_data_loss,
 )
-from kafkaviz.pipeline.datasource.one_line import one_line
 from kafkaviz.pipeline.datasource.pushdown import (
     NumberRange,
     PushedFilters,
@@ -86,9 +81,13 @@ from kafkaviz.pipeline.datasource.source_schema import (
     SPARK_OPTIONS,
     BadOption,
     SourceOptions,
+    attach_options,
+    attached_options,
     columns,
+    is_table,
     match_case,
     parse_options,
+    without_table_properties,
 )
 from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, plan_transactions
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
@@ -209,17 +208,17 @@ class KafkaSource(DataSource):
     def schema(self) -> "StructType":
         """Returns the columns, in order.
 
-        For a table in Spark's catalog, the first column carries the options (table_options.py).
+        For a table in Spark's catalog, the first column carries the options (source_schema.py).
 
         Raises:
             BadOption: a column does not exist.
             CannotOpen: a table has no directory, which a query could not add.
         """
-        values = table_options.without_properties(self.options, self.has_option)
+        values = without_table_properties(self.options, self.has_option)
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
-        if table_options.is_table(self.options):
+        if is_table(self.options):
             directories(values)
-            table_options.attach(schema, values)
+            attach_options(schema, values)
         return schema
 
     @staticmethod
@@ -265,9 +264,9 @@ class KafkaSource(DataSource):
         Raises:
             BadOption: a user-defined schema has other columns.
         """
-        values = table_options.without_properties(self.options, self.has_option)
+        values = without_table_properties(self.options, self.has_option)
         if values.keys().isdisjoint(SPARK_OPTIONS):  # without load(), it is a table of the catalog
-            values = table_options.attached(schema) | values
+            values = attached_options(schema) | values
         available_schema = self.available_columns(self.parse_options(values))
         for field in arrow_schema(schema):
             (name,) = match_case([field.name], available_schema.names)

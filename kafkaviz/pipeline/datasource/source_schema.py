@@ -4,10 +4,12 @@ The columns equal those of the catalog's tables, with these exceptions: kafka_re
 crc_valid, which no catalog has, and columns that depend on all segments of a partition.
 """
 
+import json
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -20,6 +22,9 @@ from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 from kafkaviz.pipeline.datasource.records import HEADERS, TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 RECORDS = pa.schema(
     [
@@ -102,6 +107,11 @@ REPLICAS = (ONE_REPLICA, ALL_REPLICAS)
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 SPARK_OPTIONS = ("path", "paths")  # options that load() adds
+PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER; tables have it, loads do not
+OPTION_PREFIX = "option."  # TableCatalog.OPTION_PREFIX
+METADATA_KEY = "kafkaviz.options"
+SECRETS = "kafka."  # options of a consumer, which may be passwords; only one of them has an effect
+ISOLATION_LEVEL = "kafka.isolation.level"
 MAX_SHOWN = 200  # the longest value that an error repeats
 
 
@@ -357,3 +367,60 @@ def parse_number(option: str, text: str, least: int) -> int:
             message("option.no_number", option=option, least=least, most=MAX_OFFSET, value=text)
         )
     return number
+
+
+# ---- the options of a table that was created by CREATE TABLE ... USING kafka_records
+#
+# Spark passes a table's options to the source only at CREATE TABLE, mixed with its own properties.
+# At SELECT they are missing (seen with Spark 4.1 to 4.3; V2SessionCatalog and CatalogV2Util):
+#
+#     CREATE TABLE     provider, owner, location, path, comment, external, collation, the
+#                      TBLPROPERTIES, and each option twice: topics and option.topics
+#     SELECT           only the options of the query itself (WITH), and the columns
+#
+# So the options are stored as metadata of the first column, which the catalog keeps.
+
+
+def is_table(values: Mapping[str, str]) -> bool:
+    """Returns whether these are properties of a table, rather than options of a load."""
+    return PROVIDER in _by_lower_name(values)
+
+
+def without_table_properties(
+    values: Mapping[str, str], has_option: Callable[[str], bool]
+) -> dict[str, str]:
+    """Returns only the options, without properties of Spark or TBLPROPERTIES.
+
+    A name given in OPTIONS is kept even if it is unknown, so that a mistyped one is refused.
+    """
+    if not is_table(values):
+        return dict(values)
+    properties = _by_lower_name(values)
+    return {
+        name: value
+        for name, value in values.items()
+        if not name.lower().startswith(OPTION_PREFIX)
+        and (has_option(name.lower()) or f"{OPTION_PREFIX}{name.lower()}" in properties)
+    }
+
+
+def attach_options(schema: "StructType", values: Mapping[str, str]) -> None:
+    """Stores the options in the columns, for queries of the table."""
+    plain_values = {
+        name: value
+        for name, value in values.items()
+        if not name.lower().startswith(SECRETS) or name.lower() == ISOLATION_LEVEL
+    }
+    schema.fields[0].metadata = {METADATA_KEY: json.dumps(plain_values)}
+
+
+def attached_options(schema: "StructType") -> dict[str, str]:
+    """Returns the options stored in the columns of a table."""
+    for field in schema.fields:
+        if METADATA_KEY in (field.metadata or {}):
+            return json.loads(field.metadata[METADATA_KEY])
+    return {}
+
+
+def _by_lower_name(values: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in values.items()}

@@ -18,6 +18,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import TABLES
 
+MAX_BYTES = 1 << 29  # the limit for the reply of a process that runs a query
 LONGEST = 8000  # characters of a query, so that it fits into a URL
 # the node types of a query that only reads
 QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})

@@ -1,6 +1,6 @@
 """A process that runs queries with DuckDB on the Parquet files of a catalog.
 
-worker_pool.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty
+query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty
 environment. The process is not trusted. It can read nothing but these files. A query that takes all
 memory ends only this process, and not the server.
 
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.sql import sql
-from kafkaviz.pipeline.sql.worker_pool import MAX_BYTES
+from kafkaviz.pipeline.sql.sql import MAX_BYTES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
