@@ -51,17 +51,31 @@ class Span(NamedTuple):
 class FieldDisplay(NamedTuple):
     """How a field of a fixed layout is shown.
 
-    Value and note are computed from the complete row, so that one field can explain another.
+    Value and note may be computed from the complete row, so that one field can explain another.
+
+    Attributes:
+        is_grouped: whether the number is shown with its digits grouped.
+        value: None for the number itself.
+        note: the key of a message without values, or a function of the row.
     """
 
     name: str
     kind: str
-    value: Callable[[np.void], str] | None = None  # None: the number itself
-    note: Callable[[np.void], Message] | None = None
+    is_grouped: bool = False
+    value: Callable[[np.void], str] | None = None
+    note: str | Callable[[np.void], Message] = ""
 
+    def value_text(self, row: np.void, field_name: str) -> str:
+        if self.value:
+            return self.value(row)
+        if self.is_grouped:
+            return units.format_count(int(row[field_name]))
+        return str(row[field_name])
 
-def group_field(name: str) -> Callable[[np.void], str]:
-    return lambda row: units.format_count(int(row[name]))
+    def note_text(self, row: np.void) -> Text:
+        if isinstance(self.note, str):
+            return message(self.note) if self.note else ""
+        return self.note(row)
 
 
 def field_spans(
@@ -84,58 +98,23 @@ def field_spans(
     is_whole = len(data) >= layout.itemsize
     spans = []
     for number, name in enumerate(field_names(layout)):
-        dtype = layout[name]
+        display = displays[name]
+        size_bytes = layout[name].itemsize
         start = field_start(layout, name)
+        end = start + size_bytes
         if start >= len(data):
             break
-        title = (
-            message("span.row_field", row=prefix, field=displays[name].name)
-            if prefix and not number
-            else displays[name].name
-        )
-        if start + dtype.itemsize > len(data):
-            spans.append(
-                torn_span(
-                    position + start,
-                    position + len(data),
-                    title,
-                    message("span.cut_field", n=len(data) - start, size=dtype.itemsize),
-                )
-            )
-        else:
-            spans.append(
-                _field_span(
-                    displays[name],
-                    row,
-                    name,
-                    title=title,
-                    start=position + start,
-                    size_bytes=dtype.itemsize,
-                    is_whole=is_whole,
-                )
-            )
+        title: Text = display.name
+        if prefix and not number:
+            title = message("span.row_field", row=prefix, field=display.name)
+        if end > len(data):
+            note = message("span.cut_field", n=len(data) - start, size=size_bytes)
+            spans.append(torn_span(position + start, position + len(data), title, note))
+            break
+        value = display.value_text(row, name)
+        shown_note = display.note_text(row) if is_whole else ""
+        spans.append(Span(position + start, position + end, title, value, display.kind, shown_note))
     return spans
-
-
-def _field_span(
-    field: FieldDisplay,
-    row: np.void,
-    name: str,
-    *,
-    title: Text,
-    start: int,
-    size_bytes: int,
-    is_whole: bool,
-) -> Span:
-    value = field.value(row) if field.value else str(row[name])
-    return Span(
-        start,
-        start + size_bytes,
-        title,
-        value,
-        field.kind,
-        field.note(row) if field.note and is_whole else "",
-    )
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:

@@ -269,30 +269,24 @@ FIELDS = {
     "base_offset": FieldDisplay(
         "baseOffset",
         OFFSET,
-        spans.group_field("base_offset"),
-        lambda header: message("span.base_offset", offset=int(header["base_offset"])),
+        is_grouped=True,
+        note=lambda header: message("span.base_offset", offset=int(header["base_offset"])),
     ),
     "batch_length_bytes": FieldDisplay(
         "batchLength",
         SIZE,
-        spans.group_field("batch_length_bytes"),
-        lambda header: message(
+        is_grouped=True,
+        note=lambda header: message(
             "span.batch_length",
             n=int(header["batch_length_bytes"]),
             size=_length(header),
         ),
     ),
-    "leader_epoch": FieldDisplay(
-        "partitionLeaderEpoch",
-        PRODUCER,
-        None,
-        lambda _header: message("span.leader_epoch"),
-    ),
+    "leader_epoch": FieldDisplay("partitionLeaderEpoch", PRODUCER, note="span.leader_epoch"),
     "magic": FieldDisplay(
         "magic",
         CHECK,
-        None,
-        lambda header: (
+        note=lambda header: (
             message("span.record_format", magic=header["magic"])
             if header["magic"] == MAGIC_2
             else message("span.unknown_magic", magic=header["magic"])
@@ -301,38 +295,39 @@ FIELDS = {
     "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: message("span.covered_by_batch_crc"),
+        value=lambda header: f"0x{int(header['crc']):08x}",
+        note="span.covered_by_batch_crc",
     ),
     "attributes": FieldDisplay(
-        "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}", _codec
+        "attributes",
+        CHECK,
+        value=lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}",
+        note=_codec,
     ),
-    "last_offset_delta": FieldDisplay("lastOffsetDelta", OFFSET, None, _last_offset),
-    "base_timestamp_ms": FieldDisplay("baseTimestamp", TIME, None, _first_time),
-    "max_timestamp_ms": FieldDisplay("maxTimestamp", TIME, None, _newest_time),
+    "last_offset_delta": FieldDisplay("lastOffsetDelta", OFFSET, note=_last_offset),
+    "base_timestamp_ms": FieldDisplay("baseTimestamp", TIME, note=_first_time),
+    "max_timestamp_ms": FieldDisplay("maxTimestamp", TIME, note=_newest_time),
     "producer_id": FieldDisplay(
         "producerId",
         PRODUCER,
-        None,
-        _optional_note("producer_id", message("span.no_producer_id"), message("span.producer_id")),
+        note=_optional_note(
+            "producer_id", message("span.no_producer_id"), message("span.producer_id")
+        ),
     ),
     "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
-        None,
-        _optional_note("producer_epoch", message("span.none"), message("span.producer_epoch")),
+        note=_optional_note("producer_epoch", message("span.none"), message("span.producer_epoch")),
     ),
     "base_sequence": FieldDisplay(
         "baseSequence",
         PRODUCER,
-        None,
-        _optional_note("base_sequence", message("span.none"), message("span.base_sequence")),
+        note=_optional_note("base_sequence", message("span.none"), message("span.base_sequence")),
     ),
     "record_count": FieldDisplay(
         "recordCount",
         SIZE,
-        None,
-        lambda header: message("span.record_count", n=header["record_count"]),
+        note=lambda header: message("span.record_count", n=header["record_count"]),
     ),
 }
 
@@ -475,8 +470,8 @@ LEGACY_FIELDS = {
     "offset": FieldDisplay(
         "offset",
         OFFSET,
-        spans.group_field("offset"),
-        lambda header: (
+        is_grouped=True,
+        note=lambda header: (
             message("span.wrapper_offset")
             if header["attributes"] & CODEC_MASK
             else message("span.message_offset")
@@ -485,33 +480,34 @@ LEGACY_FIELDS = {
     "message_size_bytes": FieldDisplay(
         "messageSize",
         SIZE,
-        spans.group_field("message_size_bytes"),
-        lambda header: message("span.message_size", n=header["message_size_bytes"]),
+        is_grouped=True,
+        note=lambda header: message("span.message_size", n=header["message_size_bytes"]),
     ),
     "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: message("span.covered_by_message_crc"),
+        value=lambda header: f"0x{int(header['crc']):08x}",
+        note="span.covered_by_message_crc",
     ),
     "magic": FieldDisplay(
         "magic",
         CHECK,
-        None,
-        lambda header: (
+        note=lambda header: (
             message("span.message_format_0")
             if header["magic"] == 0
             else message("span.message_format", magic=header["magic"])
         ),
     ),
     "attributes": FieldDisplay(
-        "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFF:02x}", _attributes
+        "attributes",
+        CHECK,
+        value=lambda header: f"0x{int(header['attributes']) & 0xFF:02x}",
+        note=_attributes,
     ),
     "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
-        None,
-        lambda header: (
+        note=lambda header: (
             message("span.time", time=header["timestamp_ms"])
             if header["timestamp_ms"] != -1
             else message("span.no_time")

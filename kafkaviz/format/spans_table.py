@@ -50,16 +50,10 @@ def offset_entries(base_offset: int) -> RowFormat:
         offset_index.ENTRY,
         {
             "relative_offset": FieldDisplay(
-                "relativeOffset",
-                OFFSET,
-                spans.group_field("relative_offset"),
-                _offset_note(base_offset),
+                "relativeOffset", OFFSET, is_grouped=True, note=_offset_note(base_offset)
             ),
             "position": FieldDisplay(
-                "position",
-                POSITION,
-                spans.group_field("position"),
-                lambda _: message("span.index_position"),
+                "position", POSITION, is_grouped=True, note="span.index_position"
             ),
         },
         "span.slot",
@@ -74,14 +68,10 @@ def time_entries(base_offset: int) -> RowFormat:
             "timestamp_ms": FieldDisplay(
                 "timestamp",
                 TIME,
-                None,
-                lambda entry: message("span.time_entry", time=entry["timestamp_ms"]),
+                note=lambda entry: message("span.time_entry", time=entry["timestamp_ms"]),
             ),
             "relative_offset": FieldDisplay(
-                "relativeOffset",
-                OFFSET,
-                spans.group_field("relative_offset"),
-                _offset_note(base_offset),
+                "relativeOffset", OFFSET, is_grouped=True, note=_offset_note(base_offset)
             ),
         },
         "span.slot",
@@ -94,29 +84,19 @@ def txn_entries() -> RowFormat:
     return RowFormat(
         txn_index.ENTRY,
         {
-            "version": FieldDisplay(
-                "version", CHECK, None, lambda _entry: message("span.txn_version")
-            ),
-            "producer_id": FieldDisplay(
-                "producerId", PRODUCER, None, lambda _entry: message("span.aborted_producer")
-            ),
+            "version": FieldDisplay("version", CHECK, note="span.txn_version"),
+            "producer_id": FieldDisplay("producerId", PRODUCER, note="span.aborted_producer"),
             "first_offset": FieldDisplay(
-                "firstOffset",
-                OFFSET,
-                spans.group_field("first_offset"),
-                lambda _entry: message("span.transaction_start"),
+                "firstOffset", OFFSET, is_grouped=True, note="span.transaction_start"
             ),
             "last_offset": FieldDisplay(
-                "lastOffset",
-                OFFSET,
-                spans.group_field("last_offset"),
-                lambda _entry: message("span.abort_marker_offset"),
+                "lastOffset", OFFSET, is_grouped=True, note="span.abort_marker_offset"
             ),
             "last_stable_offset": FieldDisplay(
                 "lastStableOffset",
                 OFFSET,
-                spans.group_field("last_stable_offset"),
-                lambda entry: message(
+                is_grouped=True,
+                note=lambda entry: message(
                     "span.last_stable_offset", offset=entry["last_stable_offset"]
                 ),
             ),
@@ -232,65 +212,41 @@ def _offset_note(base_offset: int) -> Callable[[np.void], Message]:
 
 
 SNAPSHOT_FIELDS = {
-    "version": FieldDisplay(
-        "version", CHECK, None, lambda _header: message("span.snapshot_version")
-    ),
+    "version": FieldDisplay("version", CHECK, note="span.snapshot_version"),
     "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: message("span.covered_by_snapshot_crc"),
+        value=lambda header: f"0x{int(header['crc']):08x}",
+        note="span.covered_by_snapshot_crc",
     ),
-    "producer_count": FieldDisplay(
-        "producerCount", SIZE, None, lambda _header: message("span.producer_count")
-    ),
+    "producer_count": FieldDisplay("producerCount", SIZE, note="span.producer_count"),
 }
 PRODUCER_FIELDS = {
-    "producer_id": FieldDisplay(
-        "producerId", PRODUCER, None, lambda _producer: message("span.snapshot_producer")
-    ),
-    "producer_epoch": FieldDisplay(
-        "producerEpoch",
-        PRODUCER,
-        None,
-        lambda _producer: message("span.snapshot_epoch"),
-    ),
-    "last_sequence": FieldDisplay(
-        "lastSequence", PRODUCER, None, lambda _producer: message("span.last_sequence")
-    ),
+    "producer_id": FieldDisplay("producerId", PRODUCER, note="span.snapshot_producer"),
+    "producer_epoch": FieldDisplay("producerEpoch", PRODUCER, note="span.snapshot_epoch"),
+    "last_sequence": FieldDisplay("lastSequence", PRODUCER, note="span.last_sequence"),
     "last_offset": FieldDisplay(
         "lastOffset",
         OFFSET,
-        spans.group_field("last_offset"),
-        lambda producer: (
+        is_grouped=True,
+        note=lambda producer: (
             message("span.last_batch_offset")
             if producer["last_offset"] >= 0
             else message("span.no_batch_known")
         ),
     ),
-    "offset_delta": FieldDisplay(
-        "offsetDelta",
-        OFFSET,
-        None,
-        lambda _producer: message("span.offset_delta"),
-    ),
+    "offset_delta": FieldDisplay("offsetDelta", OFFSET, note="span.offset_delta"),
     "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
-        None,
-        lambda producer: message("span.last_batch_time", time=producer["timestamp_ms"]),
+        note=lambda producer: message("span.last_batch_time", time=producer["timestamp_ms"]),
     ),
-    "coordinator_epoch": FieldDisplay(
-        "coordinatorEpoch",
-        PRODUCER,
-        None,
-        lambda _producer: message("span.coordinator_epoch"),
-    ),
+    "coordinator_epoch": FieldDisplay("coordinatorEpoch", PRODUCER, note="span.coordinator_epoch"),
     "current_txn_first_offset": FieldDisplay(
         "currentTxnFirstOffset",
         OFFSET,
-        spans.group_field("current_txn_first_offset"),
-        lambda producer: (
+        is_grouped=True,
+        note=lambda producer: (
             message("span.open_transaction_start")
             if producer["current_txn_first_offset"] >= 0
             else message("span.no_open_transaction")

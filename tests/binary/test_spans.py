@@ -19,9 +19,9 @@ from kafkaviz.messages import message
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
 NAMES = {
     "relative": FieldDisplay(
-        "relativeOffset", OFFSET, None, lambda row: f"at byte {row['position']}"
+        "relativeOffset", OFFSET, note=lambda row: f"at byte {row['position']}"
     ),
-    "position": FieldDisplay("position", POSITION, lambda row: f"{row['position']:,}"),
+    "position": FieldDisplay("position", POSITION, value=lambda row: f"{row['position']:,}"),
 }
 
 
