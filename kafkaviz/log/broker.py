@@ -515,7 +515,9 @@ def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDir
     Args:
         problems: the problems found so far, including those of its partitions.
     """
-    properties = _read_properties(root, problems)
+    properties = _read_small_file(
+        root / META_PROPERTIES, checkpoint.parse_properties, file.PROPERTIES_BYTES, problems
+    )
     is_clean, clean_body = _read_clean_marker(root, problems)
     return LogDirectory(
         path=root,
@@ -778,30 +780,23 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     without it is decided in simulate.startup.small_files.
     """
     return {
-        checkpoint_name: _read_offsets(root / name, problems)
+        checkpoint_name: _read_small_file(
+            root / name, checkpoint.parse_offsets, file.TEXT_BYTES, problems
+        )
         for checkpoint_name, name in CHECKPOINTS.items()
     }
 
 
-def _read_offsets(path: Path, problems: list[Problem]) -> dict:
+def _read_small_file(
+    path: Path, parse: Callable[[bytes], dict], limit_bytes: int, problems: list[Problem]
+) -> dict:
+    """Returns the content of a file; empty if the file is missing or cannot be read."""
     try:
         if file.is_there(path):
-            return checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
-        return {}
+            return parse(file.read(path, limit_bytes=limit_bytes))
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
-        return {}
-
-
-def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
-    path = root / META_PROPERTIES
-    try:
-        if file.is_there(path):
-            return checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
-        return {}
-    except KafkavizError as fault:
-        problems.append(Problem.from_fault(path, fault))
-        return {}
+    return {}
 
 
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:

@@ -132,7 +132,10 @@ def chunks(
             int(state["clock_ns"][0]) + 1, message("errors.phase_number", number=number + 1)
         )
         plan = _plan(phase, workload, config, behaviour)
-        _enter(state)
+        state["phase_start_ns"] = state["clock_ns"]
+        for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
+            state[name] = 0
+        state["marker_due"] = generator.NOBODY
         yield from _phase_chunks(
             phase,
             plan,
@@ -185,13 +188,6 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
     return state, producers
 
 
-def _enter(state: np.ndarray) -> None:
-    state["phase_start_ns"] = state["clock_ns"]
-    for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
-        state[name] = 0
-    state["marker_due"] = generator.NOBODY
-
-
 def _phase_chunks(
     phase: Phase,
     plan: tuple[np.ndarray, _Parts],
@@ -212,7 +208,11 @@ def _phase_chunks(
         )
         filled_rows = rows[:filled_count]
         if phase.fetch_batches > 1:
-            _arrive_together(filled_rows)
+            # all batches of an append arrive with the last one
+            last = np.flatnonzero(np.diff(filled_rows["append"], append=-1))
+            filled_rows["now_ms"] = np.repeat(
+                filled_rows["now_ms"][last], np.diff(last, prepend=-1)
+            )
         if filled_count:
             yield _chunk(filled_rows, data[:used_bytes], phase.codec, payload=payload)
     if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
@@ -261,11 +261,6 @@ def _fill(
         if outcome != NO_ROOM or (filled_count and state["in_append"][0] == 0):
             return filled_count, used_bytes, outcome == DONE, data
         data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])
-
-
-def _arrive_together(rows: np.ndarray) -> None:
-    last = np.flatnonzero(np.diff(rows["append"], append=-1))
-    rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
 
 
 def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool) -> AppendChunk:

@@ -383,14 +383,10 @@ def _phase(table: object, where: Message) -> Phase:
         rate=rate,
         rate_of=RATE_KEYS[rates[0]],
     )
-    return _fill_batches(
-        phase, fills_batches="records_per_batch" not in table and "batch_bytes" in table
-    )
-
-
-def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
-    """Removes the limit on records per batch, so that batches are limited only by size."""
-    return replace(phase, records_per_batch=Spread(mean=MAX_RECORDS)) if fills_batches else phase
+    if "records_per_batch" not in table and "batch_bytes" in table:
+        # only the size limits a batch
+        return replace(phase, records_per_batch=Spread(mean=MAX_RECORDS))
+    return phase
 
 
 def _phase_lines(phase: Phase) -> list[str]:

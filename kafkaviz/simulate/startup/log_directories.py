@@ -60,20 +60,10 @@ def directory_steps(
         step
         for directory in ordered
         for step in own_steps[directory.path]
-        if _is_read(step, directory)
+        if step.cause != "meta-properties"  # _ensemble_steps replaces these
+        and (step.cause != "bootstrap" or directory.is_metadata_directory)
     ]
     return (*_ensemble_steps(ordered), *other_steps)
-
-
-def _is_read(step: StartupStep, directory: StartDirectory) -> bool:
-    """Returns whether a step counts when a broker has several log directories.
-
-    bootstrap.checkpoint is read only in the metadata log directory; steps about meta.properties are
-    replaced by `_ensemble_steps`.
-    """
-    if step.cause == "bootstrap":
-        return directory.is_metadata_directory
-    return step.cause != "meta-properties"
 
 
 def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:

@@ -17,7 +17,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.binary.file_view import FileView, in_memory, reader
+from kafkaviz.binary.file_view import in_memory, reader
 from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
@@ -335,7 +335,9 @@ class UnifiedLog:
         position = active.truncate(offset, self.logs.stored(active.base_offset), now_ms)
         if position is not None:
             self.logs.cut(active.base_offset, position)
-        self._end_at(offset)
+        self.log_end_offset = offset
+        active.counters["log_end_offset"] = offset
+        self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
         self.log_start_offset = min(self.log_start_offset, offset)
         self._know_producers(offset)
         return True
@@ -350,11 +352,6 @@ class UnifiedLog:
         self.epochs = LeaderEpochs()
         self.snapshots.clear()
         self._begin(offset, now_ms)
-
-    def _end_at(self, offset: int) -> None:
-        self.log_end_offset = offset
-        self.active.counters["log_end_offset"] = offset
-        self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
 
     def delete_records(self, offset: int, now_ms: int) -> int:
         """Raises the log start offset, deletes the segments below it, and returns their number."""
@@ -439,7 +436,11 @@ class UnifiedLog:
             if name.endswith(".log")
         }
         for segment in self.segments:
-            self._keep(segment.base_offset, logs.get(segment.base_offset))
+            file = logs.get(segment.base_offset)
+            if file is None:
+                self.logs.delete(segment.base_offset)
+            else:
+                self.logs.cut(segment.base_offset, file.size_bytes)
         self.log_end_offset = loading.log_end_offset()
         self.segments = []
         for base_offset in sorted(logs):
@@ -540,12 +541,6 @@ class UnifiedLog:
                         )
         table.transactions.take_aborted()  # the aborted transactions are in the indexes already
         return table
-
-    def _keep(self, base_offset: int, file: FileView | None) -> None:
-        if file is None:
-            self.logs.delete(base_offset)
-        else:
-            self.logs.cut(base_offset, file.size_bytes)
 
     def stored_log(self, recovery_point: int = 0) -> StoredLog:
         files = []
