@@ -1,4 +1,4 @@
-"""The fields of a structured dtype; numpy's own attributes may be None for other dtypes."""
+"""Structured dtypes: their fields, and files that are a sequence of equal rows."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -7,8 +7,26 @@ import numpy as np
 
 
 def field_names(layout: np.dtype) -> tuple[str, ...]:
+    # numpy's own attribute is None for other dtypes
     return cast("tuple[str, ...]", layout.names)
 
 
 def field_start(layout: np.dtype, name: str) -> int:
     return cast("Mapping[str, Any]", layout.fields)[name][1]
+
+
+def parse_rows(layout: np.dtype, data: bytes | memoryview | np.ndarray) -> np.ndarray:
+    """Returns the rows as an array of the layout, without copying; a torn last row is left out."""
+    return np.frombuffer(data, layout, count=len(data) // layout.itemsize)
+
+
+def build_rows(layout: np.dtype, rows: np.ndarray) -> bytes:
+    """Returns the bytes of rows.
+
+    Args:
+        rows: any array with the fields of the layout.
+    """
+    stored_rows = np.empty(len(rows), layout)
+    for name in field_names(layout):
+        stored_rows[name] = rows[name]
+    return stored_rows.tobytes()

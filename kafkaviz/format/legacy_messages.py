@@ -15,7 +15,6 @@ offset 7 with timestamp 5:
   wrapper at offset 12, the offsets 0, 1, 2 mean 10, 11, 12.
 """
 
-import struct
 import zlib
 from dataclasses import dataclass
 
@@ -56,6 +55,7 @@ ROW: np.dtype = np.dtype(
 TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
 NO_TIMESTAMP, CREATE_TIME, APPEND_TIME = range(3)
 LIMIT_BYTES = codec.LIMIT_BYTES
+SIZE_BYTES = 4  # of the size before a key or value
 
 _SIZE_AT = field_start(LEGACY_HEADER, "message_size_bytes")
 _CRC_AT = field_start(LEGACY_HEADER, "crc")
@@ -63,8 +63,6 @@ _MAGIC_AT = field_start(LEGACY_HEADER, "magic")
 _ATTRIBUTES_AT = field_start(LEGACY_HEADER, "attributes")
 _TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
 _KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # in magic 0, in any other magic
-_OFFSET_AND_SIZE = struct.Struct(">qi")
-_INT = struct.Struct(">i")
 
 
 @dataclass(frozen=True)
@@ -129,32 +127,6 @@ def are_crcs_valid(messages: Messages) -> np.ndarray:
     return rows["crc"] == np.array(crcs, np.uint32)
 
 
-def build(
-    magic: int,
-    offset: int,
-    key: bytes | None,
-    value: bytes | None,
-    *,
-    timestamp_ms: int = -1,
-    attributes: int = 0,
-) -> bytes:
-    """Returns the bytes of a message.
-
-    For a wrapper, the value is the compressed messages and the key is null.
-    """
-    timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
-    body = bytes([magic, attributes]) + timestamp + _prefix_size(key) + _prefix_size(value)
-    return (
-        _OFFSET_AND_SIZE.pack(offset, len(body) + _MAGIC_AT - _CRC_AT)
-        + struct.pack(">I", zlib.crc32(body))
-        + body
-    )
-
-
-def _prefix_size(part: bytes | None) -> bytes:
-    return _INT.pack(-1) if part is None else _INT.pack(len(part)) + part
-
-
 # ---- wrappers
 
 
@@ -205,7 +177,7 @@ def _decompress(
         raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
         raise CorruptBytes(
-            position - _INT.size,
+            position - SIZE_BYTES,
             verbatim(f"Found invalid compressed record set with null value (magic = {magic})"),
         )
     try:

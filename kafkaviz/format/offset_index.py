@@ -11,10 +11,11 @@ the log ends at its base offset, although one batch is left.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
-from kafkaviz.binary.layouts import field_names
+from kafkaviz.binary.layouts import build_rows, parse_rows
 
 ENTRY: np.dtype = np.dtype(
     [
@@ -27,26 +28,8 @@ MAX_RELATIVE_OFFSET = 2**31 - 1
 
 # last_offsets(position) gives the last offset of each batch from there on, in arrays of any length
 LastOffsets = Callable[[int], Iterable[np.ndarray]]
-
-
-def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """Returns the slots as an array of ENTRY, shape (slots,), without copying.
-
-    A torn last slot is left out.
-    """
-    return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
-
-
-def build(entries: np.ndarray) -> bytes:
-    """Returns the bytes that Kafka would write for these entries.
-
-    Args:
-        entries: any array with the fields of ENTRY.
-    """
-    slots = np.empty(len(entries), ENTRY)
-    for field in field_names(ENTRY):
-        slots[field] = entries[field]
-    return slots.tobytes()
+parse = partial(parse_rows, ENTRY)
+build = partial(build_rows, ENTRY)
 
 
 def count_entries(entries: np.ndarray) -> int:

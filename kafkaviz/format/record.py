@@ -131,17 +131,6 @@ def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     )
 
 
-def parse(
-    data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
-) -> list[Record]:
-    """Returns the records in bytes that are not compressed, or are decompressed already.
-
-    Raises:
-        CorruptBytes: same as `rows`.
-    """
-    return records_from_rows(data, rows(data, record_count, is_compressed=is_compressed))
-
-
 def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
     data = memoryview(data)
     return [

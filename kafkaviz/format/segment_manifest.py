@@ -170,23 +170,6 @@ def _refuse_negative(sizes: np.ndarray) -> np.ndarray:
     return sizes
 
 
-def encode_sizes(sizes: np.ndarray) -> bytes:
-    """Encodes the sizes of chunks, with as few bytes per size as possible."""
-    count = struct.pack(">i", len(sizes))
-    if len(sizes) <= 1:
-        return count + np.asarray(sizes, ">i4").tobytes()
-    smallest = int(min(sizes[:-1]))
-    above = np.asarray(sizes[:-1], np.int64) - smallest
-    width = max(1, (int(above.max()).bit_length() + 7) // 8)
-    rows = above.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
-    return (
-        count
-        + struct.pack(">ib", smallest, width)
-        + rows.tobytes()
-        + struct.pack(">i", int(sizes[-1]))
-    )
-
-
 def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
     chunk_bytes = chunk_index["originalChunkSize"]
     log_bytes = chunk_index["originalFileSize"]

@@ -5,9 +5,11 @@ The file is a sequence of 12-byte slots. In a segment with base offset 1000 the 
 exists since Kafka 0.10.1.
 """
 
+from functools import partial
+
 import numpy as np
 
-from kafkaviz.binary.layouts import field_names
+from kafkaviz.binary.layouts import build_rows, parse_rows
 
 ENTRY: np.dtype = np.dtype(
     [
@@ -16,26 +18,8 @@ ENTRY: np.dtype = np.dtype(
         ("relative_offset", ">i4"),
     ]
 )
-
-
-def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """Returns the slots as an array of ENTRY, shape (slots,), without copying.
-
-    A torn last slot is left out.
-    """
-    return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
-
-
-def build(entries: np.ndarray) -> bytes:
-    """Returns the bytes that Kafka would write for these entries.
-
-    Args:
-        entries: any array with the fields of ENTRY.
-    """
-    slots = np.empty(len(entries), ENTRY)
-    for field in field_names(ENTRY):
-        slots[field] = entries[field]
-    return slots.tobytes()
+parse = partial(parse_rows, ENTRY)
+build = partial(build_rows, ENTRY)
 
 
 def count_entries(entries: np.ndarray) -> int:

@@ -9,9 +9,11 @@ As TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its 
 search.
 """
 
+from functools import partial
+
 import numpy as np
 
-from kafkaviz.binary.layouts import field_names
+from kafkaviz.binary.layouts import build_rows, parse_rows
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
 
@@ -26,26 +28,8 @@ ENTRY: np.dtype = np.dtype(
     ]
 )
 VERSION = 0
-
-
-def parse(data: bytes | memoryview) -> np.ndarray:
-    """Returns the entries as an array of ENTRY, shape (entries,), without copying.
-
-    A torn last entry is left out, as by Kafka.
-    """
-    return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
-
-
-def build(entries: np.ndarray) -> bytes:
-    """Returns the bytes that Kafka would write for these entries.
-
-    Args:
-        entries: any array with the fields of ENTRY.
-    """
-    rows = np.empty(len(entries), ENTRY)
-    for field in field_names(ENTRY):
-        rows[field] = entries[field]
-    return rows.tobytes()
+parse = partial(parse_rows, ENTRY)
+build = partial(build_rows, ENTRY)
 
 
 def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.ndarray:

@@ -16,7 +16,7 @@ from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.varint import read_varint, read_varlong
-from kafkaviz.format import legacy_messages, txn_index
+from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import CLEAN_SHUTDOWN
@@ -26,6 +26,7 @@ from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
+from tests.support.legacy_messages import build_message
 
 YEAR_2000_MS = 946_684_800_000
 NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops before")
@@ -123,16 +124,16 @@ def wrapped(lab: Lab) -> None:
     first, last = int(row["base_offset"]), int(row["last_offset"])
     times_ms = {"timestamp_ms": int(row["max_timestamp_ms"])}
     messages = [
-        legacy_messages.build(1, place, b"k", b"v", **times_ms) for place in range(last - first + 1)
+        build_message(1, place, b"k", b"v", **times_ms) for place in range(last - first + 1)
     ]
     broken = bytearray(messages[1])
     broken[-1] ^= 1
     messages[1] = bytes(broken)
     content = codec.compress("gzip", b"".join(messages))
-    empty = legacy_messages.build(1, last, None, b"", attributes=1, **times_ms)
+    empty = build_message(1, last, None, b"", attributes=1, **times_ms)
     # bytes after the gzip member are not read
     content += bytes(int(row["size_bytes"]) - len(empty) - len(content))
-    wrapper = legacy_messages.build(1, last, None, content, attributes=1, **times_ms)
+    wrapper = build_message(1, last, None, content, attributes=1, **times_ms)
     start = int(row["position"])
     lab.change(path, lambda data: data.__setitem__(slice(start, start + len(wrapper)), wrapper))
 

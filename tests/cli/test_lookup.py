@@ -14,9 +14,10 @@ from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.cli.text import lookup_text
-from kafkaviz.format import batch, legacy_messages, offset_index
+from kafkaviz.format import batch, offset_index
 from kafkaviz.messages import say
 from tests.pipeline import whole_logs
+from tests.support.legacy_messages import build_message
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -302,9 +303,7 @@ def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
-    messages = [
-        bytearray(legacy_messages.build(magic, offset, b"k", b"value")) for offset in range(3)
-    ]
+    messages = [bytearray(build_message(magic, offset, b"k", b"value")) for offset in range(3)]
     messages[1][-1] ^= 1
     folder = tmp_path / "old-0"
     folder.mkdir()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kafkaviz.binary import codec
 from kafkaviz.binary.decoders import runs
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import legacy_messages, record
+from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.deep_scan import (
     CHECKED_BATCH,
@@ -36,6 +36,7 @@ from tests.format import plain_record
 from tests.support.batch_reading import records_until_fault
 from tests.support.bytes_reader import reader
 from tests.support.cases import all_cases
+from tests.support.legacy_messages import build_message
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
@@ -86,16 +87,16 @@ ALL_KINDS = b"".join(
         *(batch_bytes(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)),
         batch_bytes(50, FEW, attributes=0x08),
         batch_bytes(60, []),
-        legacy_messages.build(0, 70, b"k", b"v"),
-        legacy_messages.build(1, 71, None, b"value", timestamp_ms=1234),
-        legacy_messages.build(
+        build_message(0, 70, b"k", b"v"),
+        build_message(1, 71, None, b"value", timestamp_ms=1234),
+        build_message(
             1,
             73,
             None,
             codec.compress(
                 "gzip",
-                legacy_messages.build(1, 0, b"a", b"b", timestamp_ms=5)
-                + legacy_messages.build(1, 1, b"c", b"d", timestamp_ms=6),
+                build_message(1, 0, b"a", b"b", timestamp_ms=5)
+                + build_message(1, 1, b"c", b"d", timestamp_ms=6),
             ),
             timestamp_ms=6,
             attributes=1,
@@ -393,7 +394,7 @@ def test_a_bomb_is_a_fault():
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
     """The checksum is computed chunk by chunk, and a flipped byte is seen."""
-    data = legacy_messages.build(1, 0, None, bytes(5000), timestamp_ms=5)
+    data = build_message(1, 0, None, bytes(5000), timestamp_ms=5)
     for damaged in (0, 1):
         batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
         assert batches["crc_valid"].tolist() == [not damaged]

@@ -13,6 +13,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages
 from tests.format import plain_legacy
 from tests.support.batch_reading import records_until_fault
+from tests.support.legacy_messages import build_message
 
 SIZED = st.none() | st.binary(max_size=30)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -28,7 +29,7 @@ def wrapper(
     attributes: int = 0,
 ) -> bytes:
     compressed = codec.compress(codec.CODECS[codec_id], inner)
-    return legacy_messages.build(
+    return build_message(
         magic, offset, None, compressed, timestamp_ms=timestamp_ms, attributes=codec_id | attributes
     )
 
@@ -60,7 +61,7 @@ def test_a_message_byte_by_byte():
     data = bytes.fromhex(
         "0000000000000007 0000001a 2472569a 01 00 0000000000000005 00000002 6b31 00000002 7631"
     )
-    assert legacy_messages.build(1, 7, b"k1", b"v1", timestamp_ms=5) == data
+    assert build_message(1, 7, b"k1", b"v1", timestamp_ms=5) == data
     rows = legacy_messages.read(data).rows
     assert rows[
         [
@@ -81,7 +82,7 @@ def test_a_message_byte_by_byte():
 
 def test_a_message_of_magic_0_has_no_time():
     """Its attributes may claim LogAppendTime, a bit that magic 0 does not have."""
-    records, fault = answer(legacy_messages.build(0, 3, None, b"", attributes=APPEND_TIME))
+    records, fault = answer(build_message(0, 3, None, b"", attributes=APPEND_TIME))
     assert fault is None and records[0][:5] == (3, -1, "NoTimestampType", None, b"")
 
 
@@ -89,7 +90,7 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
     """Offset 0 of a wrapper means that the inner offsets are real (old librdkafka)."""
     inner = {
         magic: b"".join(
-            legacy_messages.build(magic, offset, b"k", b"v", timestamp_ms=9) for offset in (0, 2, 5)
+            build_message(magic, offset, b"k", b"v", timestamp_ms=9) for offset in (0, 2, 5)
         )
         for magic in (0, 1)
     }
@@ -102,9 +103,7 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
 
 def test_a_cut_last_message_inside_moves_the_offsets():
     """The cut message is left out, and the wrapper's offset is that of the last whole message."""
-    inner = b"".join(
-        legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3)
-    )
+    inner = b"".join(build_message(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3))
     assert [record[0] for record in answer(wrapper(1, 10, inner[:-1]))[0]] == [9, 10]
     assert [record[0] for record in answer(wrapper(0, 10, inner[:-1]))[0]] == [0, 1]
 
@@ -112,9 +111,9 @@ def test_a_cut_last_message_inside_moves_the_offsets():
 def test_the_wrapper_says_whose_clock_it_was():
     """LogAppendTime applies to all inner messages; with CreateTime each keeps its own."""
     inner = (
-        legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
-        + legacy_messages.build(1, 1, b"k", b"v", timestamp_ms=6, attributes=APPEND_TIME)
-        + legacy_messages.build(0, 2, b"k", b"v")
+        build_message(1, 0, b"k", b"v", timestamp_ms=5)
+        + build_message(1, 1, b"k", b"v", timestamp_ms=6, attributes=APPEND_TIME)
+        + build_message(0, 2, b"k", b"v")
     )
     times = {
         attributes: [record[1:3] for record in answer(wrapper(1, 2, inner, 1, 70, attributes))[0]]
@@ -131,8 +130,8 @@ def test_the_wrapper_says_whose_clock_it_was():
 def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
     """Kafka's iterator does not look at it."""
     inner = bytearray(
-        legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
-        + legacy_messages.build(1, 1, b"k", b"v", timestamp_ms=5)
+        build_message(1, 0, b"k", b"v", timestamp_ms=5)
+        + build_message(1, 1, b"k", b"v", timestamp_ms=5)
     )
     inner[12] ^= 1
     batch = wrapper(1, 1, bytes(inner))
@@ -149,23 +148,23 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
         (wrapper(1, 5, bytes(11)), 0, "Found invalid compressed record set with no inner records"),
         (wrapper(1, 5, bytes(12)), 0, "Record size is less than the minimum record overhead (14)"),
         (
-            legacy_messages.build(0, 5, None, None, attributes=1),
+            build_message(0, 5, None, None, attributes=1),
             0,
             "Found invalid compressed record set with null value (magic = 0)",
         ),
         (
-            legacy_messages.build(1, 5, None, b"", attributes=4),
+            build_message(1, 5, None, b"", attributes=4),
             0,
             "Invalid wrapper compressionType found in legacy deep record iterator 1",
         ),
-        (legacy_messages.build(1, 5, None, b"", attributes=7), 0, "Unknown compression type id: 7"),
+        (build_message(1, 5, None, b"", attributes=7), 0, "Unknown compression type id: 7"),
         (
-            wrapper(1, 1, legacy_messages.build(1, 2, b"k", b"v")),
+            wrapper(1, 1, build_message(1, 2, b"k", b"v")),
             0,
             "wrapper offset '1' is less than the last inner message offset '2' and it is",
         ),
         (
-            wrapper(1, 5, legacy_messages.build(1, 0, b"k", b"v") + wrapper(1, 1, b"")),
+            wrapper(1, 5, build_message(1, 0, b"k", b"v") + wrapper(1, 1, b"")),
             1,
             "Inner messages must not be compressed",
         ),
@@ -173,18 +172,17 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
             wrapper(
                 1,
                 5,
-                legacy_messages.build(1, 0, b"k", b"v")
-                + legacy_messages.build(1, 1, b"", b"", attributes=5),
+                build_message(1, 0, b"k", b"v") + build_message(1, 1, b"", b"", attributes=5),
             ),
             1,
             "Unknown compression type id: 5",
         ),
         (
-            legacy_messages.build(0, 5, b"k", b"v")[:-1],
+            build_message(0, 5, b"k", b"v")[:-1],
             0,
             "a batch of 28 bytes, of which only 27 are there",
         ),
-        (legacy_messages.build(0, 5, b"k", b"v")[:16], 0, "no batch in 16 bytes"),
+        (build_message(0, 5, b"k", b"v")[:16], 0, "no batch in 16 bytes"),
         (bytes(17), 0, "Record size 0 is less than the minimum record overhead (14)"),
     ],
 )
@@ -243,19 +241,19 @@ def test_inside_any_magic_but_0_and_1_has_its_own_time():
 
 def test_lz4_of_magic_0_has_another_header_checksum():
     """It covers more bytes: 1a instead of 82; magic 1 refuses it (KIP-57)."""
-    inner = legacy_messages.build(0, 0, b"k", b"v")
+    inner = build_message(0, 0, b"k", b"v")
     frame = codec.compress("lz4", inner)
     old = frame.replace(bytes.fromhex("604082"), bytes.fromhex("60401a"), 1)
-    assert answer(legacy_messages.build(0, 0, None, old, attributes=3))[1] is None
-    assert answer(legacy_messages.build(0, 0, None, frame, attributes=3))[1] is None
+    assert answer(build_message(0, 0, None, old, attributes=3))[1] is None
+    assert answer(build_message(0, 0, None, frame, attributes=3))[1] is None
     assert (
-        answer(legacy_messages.build(1, 0, None, old, attributes=3))[1]
+        answer(build_message(1, 0, None, old, attributes=3))[1]
         == "lz4: Stream frame descriptor corrupted"
     )
 
 
 def test_a_wrapper_past_the_limit_is_given_up():
-    batch = wrapper(1, 1, legacy_messages.build(1, 0, b"k", bytes(10**6)))
+    batch = wrapper(1, 1, build_message(1, 0, b"k", bytes(10**6)))
     assert legacy_messages.read(batch, limit_bytes=10**7).fault is None
     what = legacy_messages.read(batch, limit_bytes=1000).fault.what
     assert "expands past 1000 bytes" in str(what)
@@ -273,7 +271,7 @@ def batches(draw) -> bytes:
     """Draws a message or wrapper, unchanged or with bytes changed."""
     inner = bytearray(
         b"".join(
-            legacy_messages.build(*fields, timestamp_ms=timestamp_ms, attributes=attributes)
+            build_message(*fields, timestamp_ms=timestamp_ms, attributes=attributes)
             for *fields, timestamp_ms, attributes in draw(MESSAGES)
         )
     )
@@ -287,7 +285,7 @@ def batches(draw) -> bytes:
     codec_id = draw(st.sampled_from([1, 2, 3]))
     if draw(st.booleans()):
         batch = bytearray(
-            legacy_messages.build(
+            build_message(
                 magic, offset, draw(SIZED), draw(SIZED), timestamp_ms=timestamp_ms, attributes=clock
             )
         )
@@ -301,8 +299,8 @@ def batches(draw) -> bytes:
 
 @settings(max_examples=400)
 @given(batches())
-@example(legacy_messages.build(1, 0, None, b"x" * 20, attributes=3))
-@example(wrapper(1, -(2**63), legacy_messages.build(1, 2**63 - 1, b"", b"")))
+@example(build_message(1, 0, None, b"x" * 20, attributes=3))
+@example(wrapper(1, -(2**63), build_message(1, 2**63 - 1, b"", b"")))
 def test_the_compiled_pass_agrees_with_the_plain_reader(batch):
     if 2 <= batch[16] < 128:
         return
@@ -314,13 +312,12 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(batch):
 def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id):
     """Flipped ones give records or CorruptBytes, and never a right checksum."""
     inner = b"".join(
-        legacy_messages.build(magic, offset, b"key", b"value" * 3, timestamp_ms=9)
-        for offset in range(3)
+        build_message(magic, offset, b"key", b"value" * 3, timestamp_ms=9) for offset in range(3)
     )
     batch = (
         wrapper(magic, 5, inner, codec_id)
         if codec_id
-        else legacy_messages.build(magic, 5, b"key", b"value" * 3, timestamp_ms=9)
+        else build_message(magic, 5, b"key", b"value" * 3, timestamp_ms=9)
     )
     assert batch_records.is_crc_valid(batch)
     for cut in range(len(batch)):
@@ -345,7 +342,7 @@ def test_any_bytes_give_messages_or_a_fault(data, magic):
 
 
 def test_the_buffer_of_the_caller_stays_as_it_is():
-    data = bytearray(legacy_messages.build(1, 7, b"k1", b"v1", timestamp_ms=5))
+    data = bytearray(build_message(1, 7, b"k1", b"v1", timestamp_ms=5))
     for buffer in (data, memoryview(data), np.frombuffer(data, np.uint8)):
         assert batch_records.read_batch(buffer)[0].key == b"k1"
     data[-1] = 0

@@ -9,10 +9,11 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.file_view import reader
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, legacy_messages, record
+from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import walk
+from tests.support.legacy_messages import build_message
 
 
 def batch_of(body: bytes, count: int, codec_name: str = "none") -> bytes:
@@ -103,8 +104,8 @@ def test_a_value_that_is_longer_than_its_record_is_refused():
 
 
 def test_messages_before_the_fault_have_offsets_and_times():
-    wrapper = legacy_messages.build(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
+    wrapper = build_message(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
     with pytest.raises(CorruptBytes):
         list(batch_records.offsets_and_times(wrapper))
-    message = legacy_messages.build(1, 9, b"k", b"v", timestamp_ms=5)
+    message = build_message(1, 9, b"k", b"v", timestamp_ms=5)
     assert list(batch_records.heads(message)) == [(9, 5)]

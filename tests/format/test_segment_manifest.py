@@ -20,10 +20,11 @@ from kafkaviz.format.remote_names import (
     parse_topic_folder,
 )
 from tests.format.manifests import FIXED, ID
+from tests.support.tiered_storage import encode_sizes
 
 
 def packed_sizes(sizes: list[int], above: int = 0) -> str:
-    data = bytearray(segment_manifest.encode_sizes(np.array(sizes, np.int64)))
+    data = bytearray(encode_sizes(np.array(sizes, np.int64)))
     data[4:8] = (int.from_bytes(data[4:8], "big") + above).to_bytes(4, "big")
     return base64.b64encode(codec.compress("zstd", bytes(data))).decode()
 
@@ -32,14 +33,14 @@ def test_sizes_in_binary_are_as_documented():
     """ChunkSizesBinaryCodec of Aiven's plugin 1.1.1: count, base, width, values, the last in full."""
     data = bytes.fromhex("00000004 000003e8 02 0000 000a 012c 00000007")
     assert segment_manifest.decode_sizes(data).tolist() == [1000, 1010, 1300, 7]
-    assert segment_manifest.encode_sizes(np.array([1000, 1010, 1300, 7])) == data
-    assert segment_manifest.encode_sizes(np.array([5])) == bytes.fromhex("00000001 00000005")
-    assert segment_manifest.encode_sizes(np.array([], np.int64)) == bytes(4)
+    assert encode_sizes(np.array([1000, 1010, 1300, 7])) == data
+    assert encode_sizes(np.array([5])) == bytes.fromhex("00000001 00000005")
+    assert encode_sizes(np.array([], np.int64)) == bytes(4)
 
 
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=40))
 def test_sizes_come_back(sizes):
-    data = segment_manifest.encode_sizes(np.array(sizes, np.int64))
+    data = encode_sizes(np.array(sizes, np.int64))
     assert segment_manifest.decode_sizes(data).tolist() == sizes
 
 

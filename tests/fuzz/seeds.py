@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.format import offset_index, segment_manifest, time_index
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.walk import walk
 from tests.cli.hostile_files import tiny_batch, wrapper
+from tests.support.tiered_storage import encode_sizes
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
@@ -178,7 +179,7 @@ def _manifests() -> Iterator[bytes]:
         "segmentLeaderEpochs": {"0": 20, "2": 31},
     }
     sizes = {"transformedChunkSize": 110, "finalTransformedChunkSize": 60}
-    binary_sizes = segment_manifest.encode_sizes(np.array([70, 90, 40]))
+    binary_sizes = encode_sizes(np.array([70, 90, 40]))
     packed_sizes = base64.b64encode(codec.compress("zstd", binary_sizes)).decode()
     for kind, chunks in (("fixed", sizes), ("variable", {"transformedChunks": packed_sizes})):
         manifest = {

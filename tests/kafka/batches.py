@@ -6,8 +6,9 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import batch, legacy_messages, record
+from kafkaviz.format import batch, record
 from kafkaviz.format.record import Record
+from tests.support.legacy_messages import build_message
 
 MARKER_VALUE = bytes(6)  # version 0, coordinator epoch 0
 
@@ -98,7 +99,7 @@ def message(
     append_ms: int | None = None,
 ) -> bytes:
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
-    return legacy_messages.build(
+    return build_message(
         magic,
         offset,
         key,
@@ -117,7 +118,7 @@ def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], pac
         for at, (value, time) in enumerate(zip(values, timestamps_ms, strict=True))
     )
     last_offset = base_offset + len(values) - 1
-    return legacy_messages.build(
+    return build_message(
         1,
         last_offset,
         None,

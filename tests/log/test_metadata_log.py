@@ -5,7 +5,7 @@ import pytest
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import legacy_messages, names, record
+from kafkaviz.format import names, record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.metadata import TOPIC_RESOURCE
 from kafkaviz.format.record import Record
@@ -15,6 +15,7 @@ from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import open_partition
 from kafkaviz.messages import message, verbatim
 from tests.pipeline import whole_logs
+from tests.support.legacy_messages import build_message
 
 ID = bytes(15) + b"\1"
 BEGIN, END, ABORT = (bytes([1, kind, 0, 0]) for kind in (23, 24, 25))
@@ -233,7 +234,7 @@ def test_a_feature_at_level_0_is_off(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "key"),
     [
-        (lambda data: legacy_messages.build(1, 2, b"k", b"v", timestamp_ms=5), "metadata_magic"),
+        (lambda data: build_message(1, 2, b"k", b"v", timestamp_ms=5), "metadata_magic"),
         (lambda data: checksummed(data[:-2] + b"\x7f\x7f"), None),
     ],
 )

@@ -8,10 +8,10 @@ import pytest
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CannotOpen, CorruptFile
-from kafkaviz.format import legacy_messages
 from kafkaviz.log import file
 from kafkaviz.log import segment as segment_module
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
+from tests.support.legacy_messages import build_message
 
 TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 
@@ -101,14 +101,12 @@ def test_a_stretch_of_a_file_stops_at_its_end():
 def test_records_of_every_magic_from_one_log(tmp_path):
     """A message of magic 0, a wrapper of magic 1 and a batch of magic 2 in a row."""
     stem = tmp_path / "00000000000000000000"
-    inner = legacy_messages.build(1, 0, b"k1", b"v1", timestamp_ms=5) + legacy_messages.build(
+    inner = build_message(1, 0, b"k1", b"v1", timestamp_ms=5) + build_message(
         1, 1, b"k2", None, timestamp_ms=6
     )
     old = [
-        legacy_messages.build(0, 0, b"k0", b"v0"),
-        legacy_messages.build(
-            1, 2, None, codec.compress("gzip", inner), timestamp_ms=6, attributes=1
-        ),
+        build_message(0, 0, b"k0", b"v0"),
+        build_message(1, 2, None, codec.compress("gzip", inner), timestamp_ms=6, attributes=1),
     ]
     new = Path(f"{TINY}.log").read_bytes()[:119]
     Path(f"{stem}.log").write_bytes(b"".join([*old, new]))
@@ -135,12 +133,10 @@ def wrapped(tmp_path: Path) -> Segment:
     damaged compressed bytes.
     """
     inner = b"".join(
-        legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=5 + offset) for offset in range(3)
+        build_message(1, offset, b"k", b"v", timestamp_ms=5 + offset) for offset in range(3)
     )
     batches = [
-        legacy_messages.build(
-            1, offset, None, codec.compress("gzip", inner), timestamp_ms=7, attributes=1
-        )
+        build_message(1, offset, None, codec.compress("gzip", inner), timestamp_ms=7, attributes=1)
         for offset in (2, 9, 12)
     ]
     batches[2] = batches[2][:50] + b"\xff" * 9 + batches[2][59:]

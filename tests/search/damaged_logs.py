@@ -9,10 +9,11 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import legacy_messages, offset_index, producer_snapshot, record, time_index
+from kafkaviz.format import offset_index, producer_snapshot, record, time_index
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.units import file_stem
+from tests.support.legacy_messages import build_message
 
 START_MS = 1_700_000_000_000
 BATCHES, RECORDS = 3, 4
@@ -87,9 +88,7 @@ def _batch(
         return _mend(header.tobytes() + content, magic)
     if not codec_id:
         messages = [
-            legacy_messages.build(
-                magic, base + place, b"k", values[place], timestamp_ms=times[place]
-            )
+            build_message(magic, base + place, b"k", values[place], timestamp_ms=times[place])
             for place in range(RECORDS)
         ]
         if damage:
@@ -97,7 +96,7 @@ def _batch(
             messages[place] = _mend(_flip(chance, messages[place], magic, mends=False), magic)
         return b"".join(messages)
     inner = b"".join(
-        legacy_messages.build(
+        build_message(
             magic,
             place if magic else base + place,
             b"k",
@@ -107,7 +106,7 @@ def _batch(
         for place in range(RECORDS)
     )
     content = _compress(chance, codec_name, inner, damage, is_checked=magic == 1)
-    return legacy_messages.build(
+    return build_message(
         magic,
         base + RECORDS - 1,
         None,

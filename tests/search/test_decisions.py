@@ -3,7 +3,6 @@
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.format import legacy_messages
 from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
@@ -11,6 +10,7 @@ from kafkaviz.search.scan import HeaderOutcome, ReadPart
 from kafkaviz.search.slots import Branch, floor
 from kafkaviz.simulate.lessons import practice
 from tests.search.recorded import in_memory
+from tests.support.legacy_messages import build_message
 
 ARTICLE = [6, 14, 22, 26, 31]
 
@@ -81,7 +81,7 @@ def test_headers_of_a_time():
 
 def old_log(torn_bytes: int = 0) -> LogView:
     """Returns three messages of magic 1 at offsets 0 to 2, and the beginning of a fourth."""
-    messages = [legacy_messages.build(1, offset, b"k", b"value") for offset in range(4)]
+    messages = [build_message(1, offset, b"k", b"value") for offset in range(4)]
     data = b"".join(messages[:3]) + messages[3][:torn_bytes]
     return LogView("old-0", (SegmentView(base_offset=0, log=in_memory(f"{0:020}.log", data)),))
 

@@ -10,7 +10,6 @@ from kafkaviz import versions
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
-from kafkaviz.format import legacy_messages
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.messages import message
@@ -23,6 +22,7 @@ from kafkaviz.simulate.lessons import practice
 from tests.pipeline import whole_logs
 from tests.search.recorded import in_memory
 from tests.support.bytes_reader import reader
+from tests.support.legacy_messages import build_message
 
 PROFILE = versions.search_profile()
 
@@ -76,7 +76,7 @@ def test_a_fault_in_a_batch_is_at_a_byte_of_the_file():
     with pytest.raises(CorruptBytes) as fault:
         list(batch.heads())
     assert fault.value.position > len(first)
-    wrapper = legacy_messages.build(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
+    wrapper = build_message(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
     _, batch = log_reader(first + wrapper).batches(0)
     with pytest.raises(CorruptBytes) as fault:
         list(batch.heads())

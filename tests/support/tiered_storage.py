@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import shutil
+import struct
 import tarfile
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def _write_segment(
     sizes = np.array([len(chunk) for chunk in chunks])
     fields: dict = {"originalChunkSize": chunk_bytes, "originalFileSize": len(log)}
     if compressed:
-        binary = codec.compress("zstd", segment_manifest.encode_sizes(sizes))
+        binary = codec.compress("zstd", encode_sizes(sizes))
         fields |= {"type": "variable", "transformedChunks": base64.b64encode(binary).decode()}
     else:
         final = int(sizes[-1])
@@ -136,3 +137,20 @@ def _write_segment(
         path = target / f"{main}.{kind}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def encode_sizes(sizes: np.ndarray) -> bytes:
+    """Encodes the sizes of chunks, with as few bytes per size as possible."""
+    count = struct.pack(">i", len(sizes))
+    if len(sizes) <= 1:
+        return count + np.asarray(sizes, ">i4").tobytes()
+    smallest = int(min(sizes[:-1]))
+    above = np.asarray(sizes[:-1], np.int64) - smallest
+    width = max(1, (int(above.max()).bit_length() + 7) // 8)
+    rows = above.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
+    return (
+        count
+        + struct.pack(">ib", smallest, width)
+        + rows.tobytes()
+        + struct.pack(">i", int(sizes[-1]))
+    )

@@ -8,8 +8,8 @@ import pytest
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.cli.dumping import records_file
 from kafkaviz.cli.dumping.java import JavaException
-from kafkaviz.format import legacy_messages
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
+from tests.support.legacy_messages import build_message
 
 SIZES = (61, 70, 61 + 3000, 62, 9000, 61, 2000)
 
@@ -32,7 +32,7 @@ def batch(number: int, size_bytes: int, crc: int | None = None) -> bytes:
 def test_a_checksum_is_the_same_however_it_is_read(tmp_path, monkeypatch, stretch_bytes):
     """Batches that fit into the buffer, and larger ones; two of the checksums are wrong."""
     monkeypatch.setattr(records_file, "STRETCH_BYTES", stretch_bytes)
-    message = legacy_messages.build(1, 9, b"k", b"v" * 5000, timestamp_ms=5)
+    message = build_message(1, 9, b"k", b"v" * 5000, timestamp_ms=5)
     data = (
         b"".join(
             batch(number, size, 1 if number in (2, 3) else None)
