@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import best, row
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import paths
-from kafkaviz.analysis.lookup.lookup_object import as_object
+from kafkaviz.analysis.lookup.lookup_object import lookup_object
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.walk import Walk
@@ -47,7 +47,7 @@ def run() -> list[str]:
             ("a timestamp", {"timestamp_ms": FIRST_MS + offset}),
         ):
             lookup_s = best(
-                lambda target=target: as_object(
+                lambda target=target: lookup_object(
                     lookup(paths.open_log(directory, "4.3.1"), versions.search_profile(), **target)
                 ),
                 RUNS,

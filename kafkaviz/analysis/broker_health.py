@@ -35,7 +35,7 @@ from kafkaviz.analysis.findings.finding import (
     sort_findings,
 )
 from kafkaviz.analysis.inference.version import AssumedRelease
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.overview import topic_sizes
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import restart_steps
@@ -443,7 +443,7 @@ def health_object(health: Health) -> dict:
         "log_directories": [
             _directory_object(single) for single in health.broker.single_directories
         ],
-        "findings": to_json(health.findings),
+        "findings": to_json_object(health.findings),
         "restart": restart
         and {
             "clean": restart.clean,
@@ -451,11 +451,11 @@ def health_object(health: Health) -> dict:
             "partial": health.is_partial,
             "metadata_log_missing": health.misses_metadata_log,
             "offline_directories": list(restart.offline_directories),
-            "steps": to_json(restart.steps),
+            "steps": to_json_object(restart.steps),
         },
         "counts": health.counts,
-        "retention": to_json(health.retention),
-        "topics": to_json(topic_sizes(health.broker)),
+        "retention": to_json_object(health.retention),
+        "topics": to_json_object(topic_sizes(health.broker)),
     }
 
 

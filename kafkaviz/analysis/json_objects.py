@@ -1,6 +1,6 @@
 """Results as JSON objects: `--json`, the downloads of the pages and the catalog use one function.
 
-    to_json(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
+    to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 
 FIELDS lists the keys of each class, in their order. A class that is not listed has its fields as
 keys.
@@ -117,7 +117,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def to_json(value: Any) -> Any:
+def to_json_object(value: Any) -> Any:
     """Returns a result as plain values for json.dumps.
 
     Messages are in English. NaN and infinity, which JSON does not have, become None.
@@ -135,10 +135,10 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Message | KafkavizError | Path):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(to_json(name)): to_json(part) for name, part in value.items()}
+        return {str(to_json_object(name)): to_json_object(part) for name, part in value.items()}
     if type(value).__name__ in FIELDS or is_dataclass(value):
         return _to_object(value)
-    return [to_json(part) for part in value]
+    return [to_json_object(part) for part in value]
 
 
 def _to_object(value: Any) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _to_object(value: Any) -> dict[str, Any]:
         for name in path:
             if part is not None:
                 part = part[int(name)] if name.isdecimal() else getattr(part, name)
-        plain = to_json(FORMS[form](part) if form else part)
+        plain = to_json_object(FORMS[form](part) if form else part)
         if key == "*":
             result |= plain
         elif key.endswith("?"):

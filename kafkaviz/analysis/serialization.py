@@ -39,7 +39,7 @@ def to_plain(value: Any) -> Plain:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def to_json(value: Any) -> str:
+def encode(value: Any) -> str:
     return json.dumps(to_plain(value), separators=(",", ":"))
 
 

@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     if all((path / CATALOG_FILE).is_file() for path in (args.a, args.b)):
         return _compare_catalogs(args)
     from kafkaviz.analysis.comparison.comparator import compare
-    from kafkaviz.analysis.json_objects import to_json
+    from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.log.broker import typed_directories
 
     progress = ProgressLine()
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.clear()
     if args.json:
-        output.say_json("compare", to_json(comparison))
+        output.say_json("compare", to_json_object(comparison))
     else:
         from kafkaviz.cli.text.compare_text import render
 

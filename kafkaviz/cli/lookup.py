@@ -165,12 +165,12 @@ def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None")
         paths.tiered_store(args.path),
     )
     if args.json:
-        from kafkaviz.analysis.json_objects import to_json
-        from kafkaviz.analysis.lookup.lookup_object import as_object
+        from kafkaviz.analysis.json_objects import to_json_object
+        from kafkaviz.analysis.lookup.lookup_object import lookup_object
 
-        remote = {"remote": to_json(cost)} if remote_files or cost.reads else {}
+        remote = {"remote": to_json_object(cost)} if remote_files or cost.reads else {}
         unknown = _unknown_settings(log.segments)
-        output.say_json("lookup", as_object(result, log.start_error) | remote | unknown)
+        output.say_json("lookup", lookup_object(result, log.start_error) | remote | unknown)
     else:
         from kafkaviz.cli.text import lookup_text
 

@@ -140,10 +140,10 @@ def _as_object(
     rebuilt_segments: "Sequence[RebuiltSegment]",
     files: list[dict[str, str]],
 ) -> dict:
-    from kafkaviz.analysis.json_objects import to_json
+    from kafkaviz.analysis.json_objects import to_json_object
 
     segments = [
-        to_json(segment) | {"roll_reason": reason, "files": names}
+        to_json_object(segment) | {"roll_reason": reason, "files": names}
         for segment, reason, names in zip(
             rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True
         )

@@ -56,13 +56,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Lists the segments; returns 1 if one is lost."""
-    from kafkaviz.analysis.json_objects import to_json
+    from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.log.broker import read_tiered_state
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 
     state = read_tiered_state(args.tiered or args.path, args.path if args.tiered else None)
     if args.json:
-        output.say_json("tiered", to_json(state))
+        output.say_json("tiered", to_json_object(state))
     else:
         output.say(_render(state))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)

@@ -137,7 +137,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.cost import calibration, cost_model
-    from kafkaviz.analysis.json_objects import to_json
+    from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tuning.json_object import tuning_object
     from kafkaviz.analysis.tuning.source import open_broker_source, open_source
     from kafkaviz.log.broker import open_broker
@@ -174,7 +174,7 @@ def run(args: argparse.Namespace) -> int:
         document = tuning_object(source, answers, recommendation, budgets, costs)
         if comparison:
             today, changed = comparison
-            document["what_if"] = to_json({"today": today, "changed": changed})
+            document["what_if"] = to_json_object({"today": today, "changed": changed})
         output.say_json("tune", document)
     else:
         from kafkaviz.cli.text import tuning_text

@@ -8,7 +8,7 @@ import numpy as np
 
 import kafkaviz
 from kafkaviz.analysis.comparison.comparison import OffsetRange, RecordSet
-from kafkaviz.analysis.json_objects import FIELDS, to_json
+from kafkaviz.analysis.json_objects import FIELDS, to_json_object
 from kafkaviz.analysis.retention import SegmentAge, SegmentRetention
 from kafkaviz.messages import message
 
@@ -29,11 +29,13 @@ def test_every_row_is_of_a_class():
 
 def test_values_are_those_of_json():
     value = Plain(math.nan, (np.int64(3), message("span.slots", n=2), None, True))
-    assert json.dumps(to_json(value)) == '{"share": null, "texts": [3, "2 slots", null, true]}'
+    assert (
+        json.dumps(to_json_object(value)) == '{"share": null, "texts": [3, "2 slots", null, true]}'
+    )
 
 
 def test_a_row_renames_moves_and_leaves_out():
     age = SegmentAge(0, 100, None, "mtime")
-    assert to_json(SegmentRetention(age=age, state="active"))["bytes"] == 100
-    assert to_json(RecordSet(2, (OffsetRange(5, 6),))) == {"records": 2, "ranges": [[5, 6]]}
-    assert to_json(RecordSet(2, (OffsetRange(5, 6),), 9))["more_ranges"] == 9
+    assert to_json_object(SegmentRetention(age=age, state="active"))["bytes"] == 100
+    assert to_json_object(RecordSet(2, (OffsetRange(5, 6),))) == {"records": 2, "ranges": [[5, 6]]}
+    assert to_json_object(RecordSet(2, (OffsetRange(5, 6),), 9))["more_ranges"] == 9

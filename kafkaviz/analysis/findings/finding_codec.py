@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from kafkaviz.analysis import json_objects
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
-from kafkaviz.analysis.serialization import Plain, from_plain, to_json, to_plain
+from kafkaviz.analysis.serialization import Plain, encode, from_plain, to_plain
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 def to_row(finding: Finding) -> dict[str, Any]:
     """Returns the columns of pipeline.catalog.schema.FINDINGS from `code` on."""
-    row = json_objects.to_json(finding)
+    row = json_objects.to_json_object(finding)
     evidence = row.pop("evidence")
     del row["log_directory"]  # the column `json` has it
     return row | {
@@ -33,7 +33,7 @@ def to_row(finding: Finding) -> dict[str, Any]:
         "evidence_expected": evidence["expected"],
         "found_hex": evidence["found_hex"],
         "expected_hex": evidence["expected_hex"],
-        "json": to_json(finding),
+        "json": encode(finding),
     }
 
 
@@ -61,12 +61,12 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
     """Returns the columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
-    row = json_objects.to_json(step)
+    row = json_objects.to_json_object(step)
     del row["log_directory"]  # the column `json` has it
     return row | {
         "directory": row.pop("partition"),
         "segment_base_offset": row.pop("segment"),
-        "json": to_json(step),
+        "json": encode(step),
     }
 
 
@@ -80,7 +80,7 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
 
 
 def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
-    return to_json(steps)
+    return encode(steps)
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:

@@ -1,6 +1,6 @@
 """The JSON object of a lookup, as `kafkaviz lookup --json` prints it."""
 
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
@@ -38,7 +38,7 @@ _MISSES = {
 }
 
 
-def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
+def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
     """Returns the object of a lookup in a partition or a segment.
 
     The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
@@ -58,13 +58,13 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
             for choice in lookup.choices
         ],
         "searches": list(map(search_object, lookup.searches)),
-        "scan": to_json(lookup.scan),
-        "record": to_json(lookup.record),
+        "scan": to_json_object(lookup.scan),
+        "record": to_json_object(lookup.record),
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
     fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
     if lookup.wrong_entries:
-        fields["wrong_entries"] = to_json(lookup.wrong_entries)
+        fields["wrong_entries"] = to_json_object(lookup.wrong_entries)
     return fields | _start_error(start_error)
 
 
@@ -135,7 +135,7 @@ def _start_error(error: str | None) -> dict:
 
 def search_object(search: IndexSearch) -> dict:
     """Returns the object of a search in one index; without a result, slot is -1 and entry null."""
-    return to_json(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
+    return to_json_object(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
 
 
 def _target(offset: int | None, timestamp_ms: int | None) -> dict:

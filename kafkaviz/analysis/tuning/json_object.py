@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
@@ -33,7 +33,7 @@ def tuning_object(
     """
     case = source.total
     result = {
-        "source": {"kind": source.kind, "name": source.name, **to_json(case)},
+        "source": {"kind": source.kind, "name": source.name, **to_json_object(case)},
         "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
         "current": _current_object(case, total),
         "sweep": case.measurement.parts.sweep(),
@@ -61,7 +61,7 @@ def tuning_object(
         inactive_segment.path for inactive_segment in source.inactive_segments
     ]
     result["problems"] = source.problems
-    return to_json(result)
+    return to_json_object(result)
 
 
 def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
@@ -77,7 +77,7 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
         "per_append": today.is_coarse,
         "inferred": list(today.inferred_settings),
         "unknown": list(today.unknown_settings),
-        **to_json(case.measurement.parts.sweep()[index]),
+        **to_json_object(case.measurement.parts.sweep()[index]),
         "replayed": dict(
             zip(("offset_entries", "time_entries"), case.replayed_entries, strict=True)
         ),
@@ -177,7 +177,7 @@ def _recommendation_object(
         "gain": recommendation.gain,
         "not_fixed": [str(describe_reason(reason)) for reason in recommendation.not_fixed],
         "proposed": {
-            **to_json(recommendation.proposed_cost.row),
+            **to_json_object(recommendation.proposed_cost.row),
             **_cost_object(recommendation.proposed_cost),
         },
         "command": alter_line(SETTING, recommendation.value, topic)
@@ -226,7 +226,7 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
 def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> dict:
     result = {
         "topic": case.name,
-        **to_json(case),
+        **to_json_object(case),
         SETTING: case.today.interval_bytes,
         "interval_source": str(case.today.interval_source),
         "unknown": list(case.today.unknown_settings),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.rebuild import ReplaySource, diff_indexes
 from kafkaviz.messages import language, message, say
 from kafkaviz.simulate import steps
@@ -90,7 +90,7 @@ def _render_unread(part: UnreadTail) -> str:
 def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
     """Returns the object that --json prints."""
     segments = [
-        to_json(segment) | {"files": simulated.digests(segment.base_offset)}
+        to_json_object(segment) | {"files": simulated.digests(segment.base_offset)}
         for segment in simulated.segments
     ]
     document = {"segments": segments, "events": [_event(event) for event in simulated.events]}
@@ -102,7 +102,7 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
         if comparison.from_position is not None
     ]
     unread_parts = [
-        to_json(part) | {"why": str(steps.STOP_REASONS[part.reason])}
+        to_json_object(part) | {"why": str(steps.STOP_REASONS[part.reason])}
         for part in replay_stream.find_unread(source.log)
     ]
     return document | {

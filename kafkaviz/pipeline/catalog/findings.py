@@ -17,7 +17,7 @@ from kafkaviz.analysis.retention import (
     SegmentAge,
     SegmentRetention,
 )
-from kafkaviz.analysis.serialization import from_plain, to_json, to_plain
+from kafkaviz.analysis.serialization import encode, from_plain, to_plain
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
@@ -129,7 +129,7 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
         row
         | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
         | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
-        | {"limits_json": to_json(limits), "now_ms": log.now_ms}
+        | {"limits_json": encode(limits), "now_ms": log.now_ms}
     )
 
 

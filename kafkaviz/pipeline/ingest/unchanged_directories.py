@@ -14,7 +14,7 @@ import os
 
 import pyarrow as pa
 
-from kafkaviz.analysis.serialization import to_json
+from kafkaviz.analysis.serialization import encode
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
@@ -170,7 +170,7 @@ def _has_same_retention(
     plan = checks.plans[entries.broker]
     first_ms, last_ms = sorted((plan.now_ms, retention["now_ms"][0].as_py()))
     return set(retention["limits_json"].to_pylist()) == {
-        to_json(plan.limits(entries.partition))
+        encode(plan.limits(entries.partition))
     } and not any(
         until_ms is not None and first_ms <= until_ms < last_ms
         for until_ms in retention["until_ms"].to_pylist()

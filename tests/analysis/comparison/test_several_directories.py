@@ -15,7 +15,7 @@ from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import Relation
 from kafkaviz.analysis.comparison.index_differences import IndexReason
 from kafkaviz.analysis.comparison.start_changes import StepOutcome
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from tests.analysis.comparison.logs import batch_bytes, write_partition
 from tests.conftest import DATA
 
@@ -69,7 +69,7 @@ def test_each_side_knows_the_interval_of_its_topics(disks):
     comparison = compare(side, disks)
     intervals = {
         item["partition"]: item["index_interval_bytes"]
-        for item in to_json(comparison)["partitions"]
+        for item in to_json_object(comparison)["partitions"]
     }
     assert len({topic_of(name) for name in intervals} & SAID["configs"].keys()) > 3
     for name, both in intervals.items():

@@ -295,9 +295,9 @@ def _render_downloads(comparison: "BrokerComparison") -> None:
 
 
 def comparison_json(comparison: "BrokerComparison") -> str:
-    from kafkaviz.analysis.json_objects import to_json
+    from kafkaviz.analysis.json_objects import to_json_object
 
-    return json.dumps(to_json(comparison), ensure_ascii=False, indent=2)
+    return json.dumps(to_json_object(comparison), ensure_ascii=False, indent=2)
 
 
 def partitions_csv(comparison: "BrokerComparison") -> str:

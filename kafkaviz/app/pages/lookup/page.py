@@ -10,9 +10,9 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
-from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.lookup import search_race
-from kafkaviz.analysis.lookup.lookup_object import as_object
+from kafkaviz.analysis.lookup.lookup_object import lookup_object
 from kafkaviz.analysis.lookup.search_race import SearchRace
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import frontend, page_state
@@ -469,8 +469,8 @@ def render_steps(
                 "kv_steps_csv",
             )
             if context.result.choices:
-                remote = {"remote": to_json(cost)} if cost else {}
-                data = lambda: json.dumps(as_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
+                remote = {"remote": to_json_object(cost)} if cost else {}
+                data = lambda: json.dumps(lookup_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
                 st.download_button(
                     say("lookup.lookup_json"),
                     data,
