@@ -22,6 +22,7 @@ from kafkaviz.analysis.checks.summary import (
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analysis.restart import next_start
+from kafkaviz.analysis.serialization import encode
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
@@ -107,16 +108,13 @@ STARTUP_STEPS = values(
 
 @given(st.lists(STARTUP_STEPS, max_size=3).map(tuple))
 def test_the_steps_of_a_start_are_kept(steps):
-    assert finding_codec.steps_from_json(finding_codec.steps_to_json(steps)) == steps
+    assert finding_codec.steps_from_json(encode(steps)) == steps
 
 
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
     steps = next_start.predict_restart(open_broker(request.getfixturevalue(sample))).steps
-    assert (
-        len(steps) > 3
-        and finding_codec.steps_from_json(finding_codec.steps_to_json(steps)) == steps
-    )
+    assert len(steps) > 3 and finding_codec.steps_from_json(encode(steps)) == steps
 
 
 def a_text() -> str:
@@ -212,7 +210,7 @@ def test_a_step_that_there_is_not_is_refused(name):
     step = StartupStep(
         partition="a-0", segment=0, action="truncate", cause="tail", why=verbatim("why")
     )
-    text = finding_codec.steps_to_json((replace(step, **{name: "no-such-word"}),))
+    text = encode((replace(step, **{name: "no-such-word"}),))
     with pytest.raises(ValueError, match=r"no-such-word.* is no step"):
         finding_codec.steps_from_json(text)
 

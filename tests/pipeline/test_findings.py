@@ -14,9 +14,9 @@ import pytest
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.findings import finding as finding_table
-from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits
+from kafkaviz.analysis.serialization import to_plain
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
@@ -402,9 +402,7 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
     unknown = replace(
         finding_table.finding("log-torn-tail", verbatim("it is so"), evidence), code="no-such-code"
     )
-    unknown_text = json.dumps(
-        {"findings": finding_codec.findings_to_plain((unknown,)), "summary": None}
-    )
+    unknown_text = json.dumps({"findings": to_plain((unknown,)), "summary": None})
     (path,) = (out / "checked").iterdir()
     rows = pq.read_table(path).to_pylist()
     for place, text in ((0, "{}"), (2, unknown_text), (-1, "[[1]]")):

@@ -4,9 +4,8 @@
   the messages themselves in its column `json`.
 - from_row(row) is the finding again.
 
-A run keeps steps_to_json(steps) for each directory, and findings_to_plain(findings) for each
-segment. Values that are read back are checked: an unknown code, cause, severity or action is
-refused.
+A run keeps the findings of each segment and the steps of each directory, as serialization writes
+them. Values that are read back are checked: an unknown code, cause, severity or action is refused.
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 from kafkaviz.analysis import json_objects
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
-from kafkaviz.analysis.serialization import Plain, encode, from_plain, to_plain
+from kafkaviz.analysis.serialization import encode, from_plain
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
 T = TypeVar("T")
@@ -46,15 +45,11 @@ def from_row(row: Mapping[str, Any]) -> Finding:
     return _require_finding(_from_json(Finding, row["json"]))
 
 
-def findings_to_plain(findings: tuple[Finding, ...]) -> Plain:
-    return to_plain(findings)
-
-
 def findings_from_plain(plain: object) -> tuple[Finding, ...]:
-    """Returns the findings that were given to findings_to_plain.
+    """Returns the findings that serialization.to_plain made plain.
 
     Raises:
-        ValueError: the value does not come from findings_to_plain.
+        ValueError: the value is not the plain form of findings.
     """
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
@@ -79,15 +74,11 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
     return _require_step(_from_json(StartupStep, row["json"]))
 
 
-def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
-    return encode(steps)
-
-
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """Returns the steps that were given to steps_to_json.
+    """Returns the steps that serialization.encode made text.
 
     Raises:
-        ValueError: the text does not come from steps_to_json.
+        ValueError: the text does not hold steps.
     """
     return tuple(map(_require_step, _from_json(tuple[StartupStep, ...], text)))
 

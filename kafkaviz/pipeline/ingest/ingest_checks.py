@@ -18,6 +18,7 @@ from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.restart.next_start import RestartLog
+from kafkaviz.analysis.serialization import encode
 from kafkaviz.config_def import Release
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
@@ -74,7 +75,7 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The effect of a load as finding_codec.steps_to_json, or None if a file cannot be read."""
+    """The steps of a load as text, or None if a file cannot be read."""
 
     number: int
     text: str | None
@@ -85,9 +86,7 @@ def load_log(load: LogStartup) -> LoadResult:
     try:
         return LoadResult(
             load.number,
-            finding_codec.steps_to_json(
-                next_start.restart_steps(load.log, clean=load.clean, release=load.release)
-            ),
+            encode(next_start.restart_steps(load.log, clean=load.clean, release=load.release)),
         )
     except KafkavizError:
         return LoadResult(load.number, None)

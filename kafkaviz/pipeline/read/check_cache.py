@@ -30,7 +30,7 @@ def to_json(result: SegmentFindings) -> str:
     summary = result.summary and [
         to_plain(getattr(result.summary, name)) for name, _ in _summary_fields()
     ]
-    findings = finding_codec.findings_to_plain(result.findings)
+    findings = to_plain(result.findings)
     return json.dumps({"findings": findings, "summary": summary}, separators=(",", ":"))
 
 
