@@ -103,7 +103,7 @@ def _room(nodeid: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips browser tests if there is no browser, before anything is started for them."""
+    """Skips browser tests without a browser, before anything is started for them."""
     if item.get_closest_marker("browser"):
         pytest.importorskip(
             "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"

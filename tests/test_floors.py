@@ -221,7 +221,7 @@ def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_line_climbs():
-    """Every module of the library and the app; a fault reads file:line and what is wrong."""
+    """A fault reads file:line and the broken rule."""
     files = [
         *sorted((ROOT / "kafkaviz").rglob("*.py")),
         *sorted((ROOT / "pages").glob("*.py")),

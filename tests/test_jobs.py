@@ -137,7 +137,7 @@ def test_a_fault_reaches_the_log_of_the_server(monkeypatch):
 
 
 class StagedJob(Job[str, None]):
-    """A subclass with states of its own, words for errors, and a helper that must be told."""
+    """A subclass with states of its own, words for errors, and a helper to inform."""
 
     protected_states = ("writing",)
 

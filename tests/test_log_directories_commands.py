@@ -80,7 +80,7 @@ def test_the_text_has_a_part_for_each_directory(disks, tmp_path, capsys):
 
 
 def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
-    """The intervals are those of the metadata log, which is in another directory than most logs."""
+    """The metadata log has the intervals, in another directory than most logs."""
     paths = [str(disks / name) for name in ("disk-c", "disk-a")]
     source = said(capsys, "tune", *paths)["source"]
     assert source["kind"] == "broker"

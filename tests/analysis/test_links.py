@@ -77,14 +77,14 @@ def test_keys_that_do_not_grow():
 
 
 def test_the_right_entry_wins():
-    """Of two entries at one position, the batch's own is the one with its key."""
+    """At one position the batch's own entry is the one with its key."""
     assert own_slots(links_of([(54, 100), (55, 100)]))[1] == 0
     assert own_slots(links_of([(51, 100), (54, 100)]))[1] == 1
 
 
 def test_a_time_entry_goes_with_the_entry_of_its_moment():
-    """The newest record is that of row 1 at row 2, and that of row 3 at row 4; the last entry was
-    written when the segment closed.
+    """Row 2 still has the newest record of row 1; the last entry was written when the segment
+    closed.
     """
     links = links_of([(55, 300), (61, 700)], [(12, 54), (15, 59)])
     assert links.entry_time.tolist() == [0, 1] and links.time_slot.tolist() == [0, 1]

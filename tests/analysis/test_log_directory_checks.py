@@ -125,7 +125,7 @@ def test_the_start_leaves_what_the_broker_left(disks):
 
 
 def test_a_directory_alone_says_that_it_is_not_all(disks):
-    """Its settings are unknown, so there is no limit of retention and no size of a rebuilt index."""
+    """Its settings are unknown, so retention and the sizes of rebuilt indexes are unknown too."""
     health = check(disks / "disk-b")
     assert found(health) == [("other-log-directories", "disk-b", None)]
     report = health_object(health)
@@ -525,7 +525,7 @@ def test_a_version_is_the_number_that_java_reads(folder):
 
 
 def test_a_sole_voter_is_found_by_its_number(folder):
-    """Its metadata log is all that the cluster knows, so replicas that it does not name are stray."""
+    """The cluster knows nothing else, so replicas that its metadata log does not name are stray."""
     broker = kv.open_broker(folder)
     image = read_image(broker)
     assert is_sole_voter(broker, image)

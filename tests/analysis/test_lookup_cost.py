@@ -99,7 +99,7 @@ def test_of_a_compacted_log(version, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
 def test_of_a_real_compacted_log(version, shared):
-    """Every offset of what a cleaner of 2.8.2 left."""
+    """Every offset of a log that a cleaner of 2.8.2 wrote."""
     partition = open_broker(
         unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     ).partition("v2.compacted-0")

@@ -724,7 +724,7 @@ def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
 
 @pytest.mark.parametrize("change", [lambda data: data + b"more", lambda data: data[:-20]])
 def test_a_snapshot_that_ends_within_a_batch_is_read_up_to_there(copied, clean, change):
-    """Brokers of 4.3.1 and 4.4.0 start on it: what is too short for a batch counts as the end."""
+    """Brokers of 4.3.1 and 4.4.0 start on it: a rest too short for a batch counts as the end."""
     shutil.copytree(clean / METADATA, copied / METADATA)
     newest = max((copied / METADATA).glob("*.checkpoint"))
     newest.chmod(0o600)

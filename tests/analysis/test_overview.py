@@ -1,4 +1,4 @@
-"""The broker's table: what the listing, index files and a catalog add, and what is unknown."""
+"""The broker's table: from the listing, from index files and from a catalog."""
 
 import os
 from pathlib import Path

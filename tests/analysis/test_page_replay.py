@@ -239,9 +239,7 @@ def test_the_pages_of_kafka_6432_size_by_size():
 
 
 def test_not_every_warm_search_touches_three_pages():
-    """Kafka's comment says three. Of searches spread over the warm section a third do, from none to
-    half by the size of the index.
-    """
+    """Kafka's comment says three; a third of the searches in the warm section do."""
     shares = []
     for entries in range(20_000, 20_000 + 512):
         keys = np.arange(entries) * 2

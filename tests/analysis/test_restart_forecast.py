@@ -89,7 +89,7 @@ TOPIC = StartupStep(
 
 
 def test_each_thing_is_counted_once():
-    """Logs, not segments or files. What every start may do is left out."""
+    """Logs, not segments or files. Steps that every start may take are left out."""
     forecast = restart_forecast.forecast(
         Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)), 7
     )

@@ -45,7 +45,7 @@ def test_an_empty_log(killed):
 
 
 def test_a_short_log(damaged):
-    """Compaction left 36 bytes; what is missing of the header is taken as zeros."""
+    """Compaction left 36 bytes; the rest of the header is taken as zeros."""
     partition = open_broker(damaged).partition("rides-0")
     assert segment_facts(partition.segment(2418, "cleaned")).log_bytes == 36
     assert roll_reason(partition, 2418) is not None

@@ -145,7 +145,7 @@ def test_the_real_server_compresses_streamlit_s_scripts(server):
 
 
 def test_plotly_comes_compressed(server):
-    """It is more than half of what a lesson with a chart fetches: 4.4 MB, sent as 1.4."""
+    """A lesson with a chart fetches little else: 4.4 MB, sent as 1.4."""
     [script] = (Path(streamlit.__file__).parent / "static").rglob("PlotlyChart.*.js")
     address = f"{server}/static/js/{script.name}"
     headers, body = _fetch(address, **{"Accept-Encoding": "gzip"})

@@ -76,7 +76,7 @@ def test_a_look_that_found_nothing_puts_off_the_next(directory, many):
 
 
 def test_runs_that_wait_for_one_another_share_a_look(directory):
-    """A run accepts what was seen after it was requested, nothing older."""
+    """A run accepts observations made after its request, none older."""
     queue = RunQueue()
     with queue.turn():
         before = broker_cache.open_snapshot(directory)

@@ -56,7 +56,7 @@ def _answer(
 
 
 def test_the_look_comes_after_streamlits_own_styles_and_before_those_of_pages():
-    """Of two rules with equal weight the later one wins."""
+    """When two rules have equal weight, the later one wins."""
     headers, body = _answer({})
     html = body.decode()
     assert headers["content-length"] == str(len(body))

@@ -65,7 +65,7 @@ def test_the_next_race_opens_at_its_end(page, server):
 
 
 def test_one_entry_earlier_all_pages_are_hot(page, server):
-    """Both races are one click apart, without the server."""
+    """A click leads from one race to the other, without the server."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title, plain = page.locator(".title"), page.locator(".lane").first
     expect(title).to_contain_text("The entry at which the middles move")
@@ -93,7 +93,7 @@ def test_one_entry_earlier_all_pages_are_hot(page, server):
     ],
 )
 def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
-    """Both strips fit on the first screen of 1024 x 768, at the start and at the end."""
+    """The strips fit on the first screen of 1024 x 768, at the start and at the end."""
     with watched(browser, theme=theme) as page:
         page.set_viewport_size({"width": 1024, "height": 768})
         page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")

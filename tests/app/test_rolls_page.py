@@ -316,7 +316,6 @@ def test_changes_are_described_in_words(chinese):
 
 
 def test_what_comes_along_is_called_as_its_file_says():
-    """The English texts are those of the presets, and every option that is a word has a name."""
     for title, workload in workloads.by_title().items():
         assert (controls.option_text(title), workloads.story_text(title)) == (
             workload.title,

@@ -21,7 +21,7 @@ AT_ONCE = """name => { const timer = setInterval(() => {
 
 @pytest.mark.nightly
 def test_a_press_holds_while_its_link_is_drawn_again(server, page):
-    """The button is released on the link's replacement, which is no click for a browser."""
+    """The button is released on the link's replacement, which browsers do not count as a click."""
     page.goto(server)
     heading(page, "37 topic-partitions")
     page.wait_for_function(LISTENS)

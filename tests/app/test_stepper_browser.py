@@ -214,7 +214,7 @@ def test_from_the_segment_page(page, server):
 
 @pytest.mark.nightly
 def test_from_a_time_to_the_bytes_by_clicks(page, server):
-    """Both indexes, the batch, its record, the other segments, and that batch on the Segment page."""
+    """The indexes, the batch, its record, the other segments, and that batch on the Segment page."""
     opened(page, server, "tp=orders-0")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")

@@ -165,7 +165,7 @@ def test_a_confined_server_follows_no_link_of_another_view(recorded, monkeypatch
 def test_a_confined_server_joins_what_it_may_open(
     recorded, monkeypatch, tmp_path, allowed, compressed
 ):
-    """Both places must be below a root, and the path of their view does not help."""
+    """Each place must be below a root, and the path of their view does not help."""
     logs, store = recorded
     if compressed:
         store = write_aiven_store(store, logs, tmp_path / "aiven", compressed=True)

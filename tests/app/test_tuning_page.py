@@ -53,7 +53,7 @@ def page(**query: str) -> AppTest:
 
 
 def test_the_page_opens_with_the_answer():
-    """What is kept and why, its cost next to that of the considered interval, and one curve."""
+    """The decision and its reason, its cost next to that of the considered interval, and one curve."""
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
@@ -415,7 +415,7 @@ def test_a_cancelled_reading_can_be_begun_again():
 
 @pytest.mark.slow
 def test_what_the_downloads_give():
-    """The JSON of kafkaviz tune for what is on the page, and the report of the whole directory."""
+    """The JSON of kafkaviz tune for this page, and the report of the whole directory."""
     at = page(tp="payments-0", tab="Comparison")
     labels = [element.proto.label for element in at.get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels

@@ -1,4 +1,4 @@
-"""How long uploads are kept, and what remains of them."""
+"""How long uploads are kept."""
 
 import io
 import os

@@ -133,7 +133,7 @@ def arrow_decompress(name: str, data: bytes) -> bytes | None:
     cut=st.integers(0, 3),
 )
 def test_damage_is_refused_where_arrow_refuses_it(name, size, place, bits, cut):
-    """Arrow calls the libraries of C. Both may read a flipped byte as a wrong byte of the data."""
+    """Arrow calls the libraries of C; like ours, it may read a flipped byte as a wrong byte."""
     if name == "snappy":
         compressed = bytearray(pa.compress(TEXT[:size], "snappy", asbytes=True))
     else:
@@ -304,7 +304,7 @@ def test_lz4_frames_that_kafka_reads(frame):
     ],
 )
 def test_broken_lz4_says_where(frame, position, what):
-    """The words are those of Kafka's Lz4BlockInputStream, except for a wrong checksum of a block."""
+    """Kafka's Lz4BlockInputStream has the same words, except for a wrong checksum of a block."""
     fault = refused("lz4", frame)
     assert (fault.position, str(fault.what)) == (position, f"lz4: {what}")
 

@@ -75,7 +75,7 @@ def test_kafkas_options_are_understood(line, expected):
     ],
 )
 def test_wrong_usage_is_2(line, capsys):
-    """No file, an abbreviated option, or a number that is no int of Java's."""
+    """No file, an abbreviated option, or a number that Java's int cannot hold."""
     with pytest.raises(SystemExit) as stop:
         main(["dump", *line.split()]) if line else main(["dump"])
     assert stop.value.code == 2
@@ -108,7 +108,7 @@ def state(directory: Path) -> dict[str, tuple]:
 
 
 def test_the_command_prints_and_ends_with_kafkas_status(killed):
-    """What was printed before the exception stays, and the status is 1."""
+    """The output before the exception stays, and the status is 1."""
     command = [
         sys.executable,
         "-m",

@@ -40,7 +40,7 @@ def out(tmp_path) -> Path:
 
 
 def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
-    """Tables with their rows, what was read and what was kept; stderr has only the progress."""
+    """Tables with their rows, and how much was read and kept; stderr has only the progress."""
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{out}: made"

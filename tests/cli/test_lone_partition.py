@@ -38,7 +38,7 @@ def lone(clean, tmp_path) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_is_what_its_directory_is(command, lone, tmp_path, capsys):
-    """So is one of several partitions that a path names, in the archive or next to it."""
+    """Or one of several partitions that a path names, in the archive or next to it."""
     arguments, of_the_path = COMMANDS[command]
     answers = []
     for number, path in enumerate(PATHS):

@@ -73,7 +73,7 @@ def test_an_index_is_no_log_to_open(broker):
 
 
 def test_a_log_in_a_folder_of_no_partition_has_the_settings_that_are_typed(tmp_path, capsys):
-    """Kafka's defaults count otherwise. What Kafka refuses is refused."""
+    """Other settings have Kafka's defaults, and Kafka's refusals apply."""
     start_ms = whole_logs.START_MS
     batches = [whole_logs.batch(3 * number, [start_ms] * 3, 600) for number in range(9)]
     log = whole_logs.write(tmp_path / "copied", batches).with_suffix(".log")

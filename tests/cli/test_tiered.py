@@ -55,7 +55,7 @@ def tell_deletion(logs: Path, topic_id: str, state: int) -> None:
 
 @pytest.mark.parametrize("state", range(3))
 def test_the_deletion_of_a_partition_is_reported(recorded, tmp_path, capsys, state):
-    """Once it has finished no segment is known, and nothing refers to what is left in the store."""
+    """Once it has finished no segment is known, and nothing refers to the files in the store."""
     logs, store = tmp_path / "logs", recorded[1]
     shutil.copytree(recorded[0], logs)
     topic_id = next(store.glob("*/orders-0-*")).name[-22:]

@@ -117,7 +117,7 @@ def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("topics", "late_s"), [("sensors-*", 60), ("*", 1)])
 def test_late_records(clean, printed, topics, late_s):
-    """Of the topic whose sensors report late, and of all; a transaction marker is not a record."""
+    """A transaction marker does not count as a record."""
     header, *rows = printed(
         "late_records.py", str(clean), "--late-s", str(late_s), "--topics", topics
     )
@@ -195,7 +195,7 @@ def test_backfill(some_partitions, printed, spark):
 
 
 def test_a_backfill_reads_files_or_a_cluster(capsys):
-    """Both, or neither, is refused in one line before Spark is started."""
+    """The refusal is one line before Spark is started."""
     main = runpy.run_path(str(EXAMPLES / "backfill.py"))["main"]
     for arguments in (["--servers", "kafka:9092", "somewhere"], []):
         with pytest.raises(SystemExit):

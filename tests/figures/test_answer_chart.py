@@ -84,7 +84,6 @@ def test_another_column_of_it_is_drawn_without_its_words():
     ],
 )
 def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
-    """The unit is that of the rest of the app."""
     assert chart.format_value(value, column) == words
 
 

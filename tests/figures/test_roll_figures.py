@@ -292,7 +292,7 @@ def test_curves_of_the_defaults(mode):
 
 
 def test_curves_that_end_in_nothing():
-    """A time index that is always full decides at every speed; without a speed there is no mark."""
+    """A time index that is always full decides at every speed; no speed, no mark."""
     view = limit_curves.view(LogConfig(segment_index_bytes=12), WriteLoad(100), 0)
     assert view.title == "Time index decides at every speed" and view.log_point is None
     figure = limit_curves.figure(view, "light")

@@ -131,12 +131,12 @@ def test_meta_properties_of_a_kraft_broker():
     ],
 )
 def test_properties_are_read_as_java_reads_them(text, properties):
-    """The expected values are those of java.util.Properties.load of Java 17."""
+    """java.util.Properties.load of Java 17 gave the expected values."""
     assert checkpoint.parse_properties(text) == properties
 
 
 def test_a_broken_escape_in_properties_says_where():
-    r"""The byte is that of the line; Java's message is "Malformed \uxxxx encoding."."""
+    r"""The byte is where the line begins; Java's message is "Malformed \uxxxx encoding."."""
     with pytest.raises(CorruptBytes, match=r"byte 4: Malformed \\uxxxx encoding\."):
         checkpoint.parse_properties(b"a=1\nb=\\u12g4\n")
 

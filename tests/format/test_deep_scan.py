@@ -285,7 +285,7 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
     st.sampled_from([61, 200, 1 << 20]),
 )
 def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
-    """Checksums, records and Kafka's words are those of the plain reader."""
+    """The plain reader gives the same checksums, records and words."""
     damaged = bytearray(ALL_KINDS)
     damaged[at] ^= mask
     same(bytes(damaged), chunk_bytes=chunk_bytes)

@@ -33,7 +33,7 @@ from kafkaviz.format import java
     ],
 )
 def test_a_double_is_written_as_double_to_string_does(number, text):
-    """The expected text is that of Double.toString of Java 25."""
+    """Double.toString of Java 25 gave the expected text."""
     assert java.format_double(number) == text
 
 

@@ -1,4 +1,4 @@
-"""Producer snapshots, compared with what ProducerStateManager of Kafka 4.3.1 wrote and read."""
+"""Producer snapshots, compared with those of ProducerStateManager of Kafka 4.3.1."""
 
 import gzip
 import json

@@ -373,7 +373,7 @@ def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, dama
     ],
 )
 def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
-    """The expected text is that of new String(bytes, UTF_8) on Java 17."""
+    """new String(bytes, UTF_8) on Java 17 gave the expected text."""
     key = bytes.fromhex(hexed)
     body = b"\x00\x00\x00\x01\x01\x02" + bytes([2 * len(key)]) + key + b"\x01"
     assert parse(bytes([2 * len(body)]) + body, 1)[0].headers == ((text, None),)

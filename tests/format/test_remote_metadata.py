@@ -39,7 +39,7 @@ SEGMENT = (
     ],
 )
 def test_a_record(value, text):
-    """Java's toString of each, or what it prints for one that cannot be read."""
+    """Java's toString of each, or its output for one that cannot be read."""
     assert (
         remote_metadata.dump_text(None if value is None else from_hex(value), 5)
         == f"payload: {text}"

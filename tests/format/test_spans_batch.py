@@ -1,4 +1,4 @@
-"""The spans of batches, compared with what Kafka 4.3.1's own classes read."""
+"""The spans of batches, compared with Kafka 4.3.1's own classes."""
 
 import gzip
 import json

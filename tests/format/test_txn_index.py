@@ -1,4 +1,4 @@
-"""The transaction index, compared with what TransactionIndex of Kafka 4.3.1 wrote and answered."""
+"""The transaction index, compared with TransactionIndex of Kafka 4.3.1."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What people come for, by clicks alone on a newly started server; only the first address is typed.
+"""The main journeys, by clicks alone on a newly started server; only the first address is typed.
 
 One width and one theme run in the plain tests; the other three are nightly. Any error in the
 console fails, and so does a page that scrolls sideways.
@@ -24,7 +24,7 @@ PATIENCE_MS = 60_000
 
 @pytest.fixture
 def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
-    """A new visitor of an app that nobody has used yet."""
+    """A new visitor of a newly started app."""
     title = request.node.function.__doc__.splitlines()[0].removesuffix(".")
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)

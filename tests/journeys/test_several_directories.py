@@ -51,7 +51,7 @@ THREE, TWO = ("disk-a", "disk-b", "disk-c"), ("disk-b", "disk-c")
     ],
 )
 def test_from_the_map_to_the_next_start(browser, server, disks, language, names, width, theme):
-    """Each page has all of them in its address, and says what is unknown."""
+    """Each page has all of them in its address, and names the unknown values."""
     words, is_whole = WORDS[language], "disk-a" in names
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)

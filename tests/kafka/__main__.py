@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
-    """Returns (configurations that agree, that do not), and prints what they held."""
+    """Returns (configurations that agree, that do not), and prints their content."""
     started, counted, failed = time.monotonic(), Counter(), 0
     with Kafka(release) as kafka, scratch() as folder:
         for number in range(seed, seed + count):

@@ -33,7 +33,7 @@ LOGS = {  # a workload, and settings that make it roll by an index, by time and 
 
 
 def differences() -> tuple[list[str], str]:
-    """Returns the differences between the broker and kafkaviz, and a line about what was read."""
+    """Returns the differences between the broker and kafkaviz, and a summary."""
     with scratch() as folder:
         logs = {name: _log(preset(name), settings) for name, settings in LOGS.items()}
         topics = [

@@ -82,7 +82,7 @@ def places(copy: LogCopy, fault: str) -> list[int]:
 
 
 def questions() -> Iterator[tuple[dict, LogCopy]]:
-    """Yields each fault of each lesson at its places: what is recorded, and the undamaged copy."""
+    """Yields each fault of each lesson at its places: its record, and the undamaged copy."""
     for lesson in lessons.lessons("en")[0]:
         for block in (block for step in lesson.steps for block in step.blocks("break-it")):
             broker = open_broker(archive.locate(SAMPLES / f"{block['data']}.tar.gz"))

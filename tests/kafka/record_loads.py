@@ -355,7 +355,7 @@ def record_splits(part: slice = EVERY) -> Iterator[dict]:
 
 
 def _brief(answer: dict) -> dict:
-    """Returns an answer reduced to what concerns the splits."""
+    """Returns the part of an answer that concerns the splits."""
     if "error" in answer:
         return {"error": answer["error"]}
     logs = {name: size for name, size in answer["files"].items() if name.endswith(".log")}

@@ -215,7 +215,7 @@ def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: byte
 
 
 def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes:
-    """Returns a member of a .zip as it is stored before the central directory."""
+    """Returns a member of a .zip in the form before the central directory."""
     return (
         b"PK\3\4"
         + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0)

@@ -133,7 +133,7 @@ def test_preallocated_indexes_of_a_killed_broker(killed):
 
 
 def test_torn_tails_of_a_killed_broker(killed):
-    """Where the last whole batch ends, and why the rest is no batch; the tails were made by hand."""
+    """Where the last whole batch ends, and why the rest is not one; the tails were made by hand."""
     broker = open_broker(killed)
     ends = {
         name: broker.partition(name).active.walk().end

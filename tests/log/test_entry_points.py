@@ -99,7 +99,7 @@ def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
 
 
 def test_unwritten_slots_and_missing_files(stem):
-    """Zeros after the last entry are no entries; without an index there is byte 0 and the end."""
+    """Zeros after the last entry do not count; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
         expected = [
             (points.position_before_offset(offset), points.position_behind_offset(offset))
@@ -127,7 +127,7 @@ def test_unwritten_slots_and_missing_files(stem):
 
 
 def test_a_time_entry_must_be_that_of_its_batch(stem):
-    """An entry a millisecond off is ignored; the entries around it count."""
+    """An entry that differs by a millisecond is ignored; the entries around it count."""
     path = stem.with_suffix(".timeindex")
     entries = time_index.parse(path.read_bytes()).copy()
     with entry_points(segment(stem)) as points:

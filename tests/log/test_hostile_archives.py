@@ -76,7 +76,7 @@ def nothing_left(cache: Path) -> bool:
 
 
 def test_no_header_is_believed(tmp_path, cache):
-    """Each is refused in one line that says what is wrong, all within the time of one."""
+    """Each is refused in one line with the reason, all within the time of one."""
     paths, expected = [], []
     for number, (content, error_text) in enumerate(hostile.tars().values()):
         paths.append(tmp_path / f"{number}.tar")

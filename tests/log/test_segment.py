@@ -36,7 +36,7 @@ def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
 
 
 def test_a_stretch_that_ends_inside_a_batch_says_so():
-    """A wrong cut is noticed: the batch across it is no row, and the reported end differs."""
+    """A wrong cut is noticed: the batch across it is left out, and the reported end differs."""
     scan = segment_at(TINY).scan(0, 119 + 50)
     assert [len(part) for part in scan] == [1] and (scan.end.position, scan.end.reason) == (
         119,

@@ -277,7 +277,7 @@ def test_an_encrypted_segment_is_a_gap(recorded, tmp_path, capsys):
 
 
 def test_a_store_of_encrypted_segments_alone_says_so(recorded, tmp_path):
-    """It does not claim that there is no topic-partition."""
+    """It must not claim that the store is empty."""
     bucket = write_aiven_store(recorded[1], recorded[0], tmp_path / "bucket", compressed=True)
     for path in bucket.rglob("*.rsm-manifest"):
         manifest = json.loads(path.read_text()) | {"encryption": {"dataKey": "k:x", "aad": "eA=="}}

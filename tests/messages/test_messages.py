@@ -13,7 +13,7 @@ CUT = message("errors.at_byte_of_file", path=Path("a.log"), position=4, problem=
 
 
 class Colour(StrEnum):
-    """A text that is one of several."""
+    """A text with several possible values."""
 
     RED = "red"
 

@@ -28,7 +28,7 @@ def rows(out: Path, table: str) -> list[dict]:
 
 
 def stored_segments(out: Path) -> list[StoredSegment]:
-    """Returns the segments as they were read."""
+    """Returns the segments of a catalog."""
     return list(segments_of(catalog.read(out).stamps()))
 
 

@@ -235,7 +235,7 @@ def _slot(batch, entries: list[tuple]) -> int | None:
 
 
 def _batch(batch, slot: int | None) -> dict:
-    """Returns a batch, with None for what magic 0 and 1 lack, or what an unreadable wrapper hides."""
+    """Returns a batch, with None for fields that magic 0 and 1 or an unreadable wrapper lack."""
     magic, bits = int(batch["magic"]), int(batch["attributes"])
     new = magic >= 2
     has_count = new or int(batch["record_count"]) != -1

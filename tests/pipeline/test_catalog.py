@@ -266,7 +266,7 @@ def test_a_broken_stamp_is_one_line(out, text):
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])
 @pytest.mark.parametrize("table", ["segments", "stamps", "batches"])
 def test_a_cut_file_is_reported(out, table, left):
-    """Both when it is read, and when its freshness is checked."""
+    """Reading it and checking its freshness report it."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(

@@ -1,5 +1,5 @@
-"""The records of recorded directories are those that consumers of the broker got: the first from
-each offset on, for both isolation levels and both formats of records.
+"""Consumers of the broker got the same records: the first from each offset on, for both isolation
+levels and both formats of records.
 """
 
 import json

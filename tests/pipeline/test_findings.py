@@ -346,7 +346,7 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
 
 
 def test_a_start_that_cannot_be_predicted_leaves_the_findings(broker, in_process, out, monkeypatch):
-    """A start reads an unreadable small file: there is no restart, but everything else."""
+    """A start reads an unreadable small file, so only the restart is missing."""
     (broker / "a-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     open_reader = file.reader
 

@@ -59,7 +59,6 @@ def names(inventory_: Inventory) -> list[str]:
 
 
 def test_a_folder_gives_the_name(tmp_path):
-    """As far as it is unique."""
     assert names(inventory([make_broker(tmp_path / "one"), make_broker(tmp_path / "two")])) == [
         "one",
         "two",

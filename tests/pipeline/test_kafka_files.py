@@ -554,7 +554,7 @@ def test_braces_stand_for_alternatives(tmp_path):
 
 
 def test_a_caret_negates_a_class_as_in_hadoop(tmp_path):
-    """Python takes it for a character, and would read exactly what was excluded."""
+    """Python takes it for a character, and would read exactly the excluded topics."""
     for name in ("10", "11", "1^"):
         (tmp_path / name).mkdir()
     for pattern in ("1[^0]", "1[!0]"):
@@ -566,7 +566,7 @@ def test_a_caret_negates_a_class_as_in_hadoop(tmp_path):
     ["{a,b}" * 30, "{a,b}" * 1200, "{" + "," * 20_000 + "}", "{a," * 1200 + "b" + "}" * 1200],
 )
 def test_a_pattern_of_too_many_alternatives_is_refused(tmp_path, pattern):
-    """None of them is looked for."""
+    """It is refused before any lookup."""
     with pytest.raises(CannotOpen, match=r"10,?000 alternatives") as caught:
         expand(f"{tmp_path}/{pattern}")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000

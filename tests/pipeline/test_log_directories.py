@@ -141,7 +141,7 @@ def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path,
 
 
 def test_one_catalog_of_one_broker(disks, ingested):
-    """Each directory is listed, each partition has its own, and the findings are those of a check."""
+    """Each directory is listed, each partition has its own, and the findings equal a check's."""
     (source,) = ingested.info.sources
     assert source.broker == disks.name and source.path == disks / "disk-a"
     assert [

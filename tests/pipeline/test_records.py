@@ -123,7 +123,6 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
 
 
 def test_a_fault_leaves_its_neighbours():
-    """The rows and the fault are those of that batch alone."""
     batches = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
     faults = 0
     for place in range(57, len(batches[1])):

@@ -28,7 +28,7 @@ def stored(object_store, clean):
 
 
 def test_the_sessions_credentials_read(spark, stored, monkeypatch, clean):
-    """Those of Hadoop's s3a if the environment has none; neither plan nor options show them."""
+    """Hadoop's s3a keys if the environment has none; neither plan nor options show them."""
     settings = {
         "access.key": KEYS["AWS_ACCESS_KEY_ID"],
         "secret.key": SECRET,

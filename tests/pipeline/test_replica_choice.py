@@ -84,7 +84,7 @@ def test_the_leader_is_read(tmp_path, brokers):
 
 
 def test_the_epochs_show_it_without_a_metadata_log(tmp_path, brokers):
-    """Of equal logs the one that deleteRecords reached first is read."""
+    """If logs are equal, the one that deleteRecords reached first is read."""
     chosen = choices(replicas(tmp_path, names.METADATA_DIRECTORY, brokers=brokers))
     assert {brokers[chosen["footprints-0"][0]]: chosen["footprints-0"][1]} == {
         "1": ReplicaReason.LAST_START

@@ -1,4 +1,4 @@
-"""Rows of the table batches, compared with what Kafka's own classes (4.3.1) say of the same bytes."""
+"""Rows of the table batches, compared with Kafka's own classes (4.3.1)."""
 
 import gzip
 import json

@@ -384,7 +384,7 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
 
 
 def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
-    """Whatever a log and its indexes hold: the rows of the in-process reader, and no exception."""
+    """A damaged log or index gives the rows of the in-process reader, and no exception."""
     rng = np.random.default_rng(7)
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)

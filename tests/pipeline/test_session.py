@@ -121,7 +121,7 @@ sys.exit(status)
 
 
 def test_workers_get_this_python_and_this_checkout(tmp_path):
-    """Whatever the shell's variables and PATH are; the old PYTHONPATH is kept."""
+    """Independent of the shell's variables and PATH; the old PYTHONPATH is kept."""
     environ = {
         "PATH": os.environ["PATH"],
         "PYSPARK_PYTHON": "/other/python",

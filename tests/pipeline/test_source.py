@@ -397,7 +397,7 @@ def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
 
 
 def test_a_renamed_directory_repeats_nothing(tmp_path):
-    """What Kafka is copying or deleting is read only on request, or if it is opened by itself."""
+    """Directories that Kafka copies or deletes are read only on request, or opened alone."""
     directory, odd = whole_logs.broker(tmp_path / "made"), "x-0." + "a" * 32 + "-future"
     for name in ("x-0", odd):
         whole_logs.write(directory / name, [whole_logs.batch(0, [START_MS])])
@@ -457,7 +457,7 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     "lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"]
 )
 def test_a_wrong_index_hides_nothing(tmp_path, lie):
-    """Whatever an .index says, every range of offsets has its rows, in one task and in many."""
+    """Every range of offsets has its rows, in one task and in many."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)]
     stem = whole_logs.write(directory / "lied-0", batches)

@@ -55,7 +55,7 @@ def within(rows: list[dict], column: str, least: float, most: float) -> list[dic
 def test_a_range_of_offsets_has_its_rows_and_no_other(
     broker_directory, every_row, text, least, most, task_bytes
 ):
-    """Both ends are included; batches that hold one, segments that by their names may."""
+    """The ends are included, for batches that hold one, and for segments by their names."""
     options = {"task_bytes": task_bytes}
     for name in ("kafka_records", "kafka_offset_index", "kafka_time_index"):
         assert read(name, broker_directory, **options, offsets=text).to_pylist() == within(

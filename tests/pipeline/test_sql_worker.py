@@ -178,7 +178,7 @@ def data_bytes() -> int:
 
 
 def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
-    """Beyond what it already has, for DuckDB and for memory that DuckDB does not count."""
+    """In addition to its present memory, also for memory that DuckDB does not count."""
     limits = {}
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.update({kind: limit}))
     before_bytes = data_bytes()
@@ -191,7 +191,7 @@ def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
 
 
 def test_requests_are_answered_one_after_the_other(catalogs, monkeypatch, capfdbinary):
-    """One line of JSON each, followed by the bytes of the rows; other output is no reply."""
+    """One line of JSON each, followed by the bytes of the rows; any other output is ignored."""
     texts = ["SELECT 1 AS a", "SELECT nope", "SELECT 2 AS a"]
     lines = [json.dumps(request(catalogs[0], text)).encode() for text in texts]
     reply_to = CatalogDatabase.reply

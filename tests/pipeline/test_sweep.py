@@ -63,7 +63,7 @@ def test_a_segment_read_in_stretches_is_swept_once(
 
 
 def test_what_was_swept_is_kept(in_process, tmp_path):
-    """An unchanged segment is not read for it again; without findings there is no sweep."""
+    """An unchanged segment is not read for it again; the sweep needs findings."""
     broker, out = (
         write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]}),
         tmp_path / "catalog",

@@ -75,9 +75,7 @@ def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, 
 def test_the_folders_of_tables_are_ordinary_parquet(
     some_partitions, damaged, spark, in_process, tmp_path
 ):
-    """Of one catalog and of several at once, though they are links: the number of rows in the
-    descriptions, also after a second run.
-    """
+    """Links of one catalog or of several give the number of rows in the descriptions, also later."""
     for name, directory in (("clean", some_partitions), ("damaged", damaged)):
         in_process(directory, catalog=tmp_path / name, findings=True)
     in_process(some_partitions, damaged, catalog=tmp_path / "damaged", findings=True)

@@ -27,7 +27,7 @@ ARTICLE = [6, 14, 22, 26, 31]
     ],
 )
 def test_each_probe_has_its_branch(target, warm, branches):
-    """The branch is that of AbstractIndex.indexSlotRangeFor."""
+    """AbstractIndex.indexSlotRangeFor takes the same branch."""
     search = floor(ARTICLE, target, 8, warm=warm)
     assert [probe.branch for probe in search.probes] == branches
 

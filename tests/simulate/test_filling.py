@@ -126,7 +126,7 @@ def test_a_varint_is_that_of_the_binary_floor(number):
 
 @given(st.integers(0, 2**62), st.integers(1, 25))
 def test_digits_are_pythons(number, count):
-    """The last digits if there is no room for all, leading zeros if there is more."""
+    """Only the last digits if the field is short, leading zeros if it is long."""
     data = np.zeros(count, np.uint8)
     batch_encoder.put_digits(data, 0, number, count)
     assert data.tobytes().decode() == f"{number:0{count}d}"[-count:]

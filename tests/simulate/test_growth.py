@@ -98,7 +98,7 @@ def test_a_published_example():
 
 
 def test_a_step_shows_no_more_than_there_was():
-    """A segment's maximum is never less than what a step counts."""
+    """A step never counts more than a segment's maximum."""
     for log_growth in (growth.first_segments(), growth.full_time_index()):
         for step in log_growth.steps:
             segment, now = log_growth.segments[step.segment], step.after

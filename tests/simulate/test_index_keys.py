@@ -31,7 +31,7 @@ def test_batches_of_any_size_as_by_a_plain_loop():
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_keys_rise_and_come_again(workload):
-    """As many as requested, the same for the same seed, and a prefix of a longer index's."""
+    """The same for the same seed, and a prefix of a longer index's."""
     keys = generate_keys(workload, 5000)
     assert (
         len(keys) == 5000

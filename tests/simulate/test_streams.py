@@ -374,7 +374,7 @@ def test_keys_come_in_turn_or_by_rank():
 
 
 def test_values_are_numbered_json_where_there_is_room():
-    """Words where there is no room, and random bytes that no codec compresses."""
+    """Words if the field is short, and random bytes that no codec compresses."""
     rows, data = generate(Phase(batches=12, value_bytes=Spread(mean=40)))
     assert [read_records[0].value[:12] for read_records in records(rows, data)][9:11] == [
         b'{"n":9,"t":"',
@@ -485,7 +485,7 @@ def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
 
 
 def test_transactions_may_be_left_open():
-    """Those at a phase's end get no marker, and continue in the next phase."""
+    """Open ones at a phase's end get no marker, and continue in the next phase."""
     phase = Phase(batches=7, transactions=TransactionTraffic(Spread(mean=5), leave_open=True))
     rows, _ = generate(Workload(phases=(phase, phase)))
     assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]

@@ -88,7 +88,7 @@ def test_each_replica_is_as_its_checkpoints_say(name, partitions):
 
 @all_cases("name", BOTH)
 def test_a_follower_truncates_where_kafka_truncated(name, partitions):
-    """By the rule, and by what 4.4.0 did when both were started together."""
+    """4.4.0 truncated there when both brokers were started together."""
     story = PARTITIONS[name]
     rule = story["by_leader_epochs"]
     walk = partitions[name].truncations[rule["leader"] - 1]
@@ -213,7 +213,7 @@ def test_a_whole_directory_is_identical_to_itself(name, shared):
 
 @pytest.mark.slow
 def test_a_leader_and_its_follower(shared):
-    """Of 3.9.0: the records are the same; the follower indexed appends and rolled by its own clock."""
+    """The records of 3.9.0 are the same; the follower indexed appends and rolled by its own clock."""
     leader, follower = (
         shared / "data" / f"kafka-3.9.0-{role}.tar.gz" for role in ("leader", "follower")
     )

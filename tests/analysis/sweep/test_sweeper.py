@@ -152,7 +152,7 @@ def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
     ],
 )
 def test_real_indexes_have_as_many_entries(clean, directory, interval):
-    """Both indexes of every segment of a 4.3.1 broker, at the topic's interval."""
+    """The segments of a 4.3.1 broker, at the topic's interval."""
     for segment in open_broker(clean).partition(directory).live:
         parts = sweep.parts(segment.batches(), [interval])
         assert (parts.entries[0], parts.time_entries[0]) == (

@@ -67,7 +67,7 @@ def test_chunks_are_one_segment(seed, length):
 
 
 def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
-    """What the first batches suggest about an interval is compared with all of them."""
+    """The interval suggested by the first batches is compared with all of them."""
     tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
     monkeypatch.setattr(interval, "MAX_WAITING", 3)

@@ -365,8 +365,8 @@ def test_producers_and_aborted_transactions(damaged):
 
 @pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
 def test_a_small_file_has_the_findings_of_a_check(damaged, name):
-    """The same code, place and words. What a .txnindex lacks takes its .log and those before it,
-    which a dump does not read.
+    """Findings about a .txnindex that need other logs are left out, because a dump does not read
+    them.
     """
     stem, _, suffix = name.partition(".")
     path = f"transfers-0/{int(stem):020d}.{suffix}"
@@ -438,7 +438,7 @@ def refusing(path: Path):
 
 
 def test_the_fields_are_those_that_the_help_lists(damaged):
-    """Of every kind of line, in its order; these files have one of each kind."""
+    """These files have one of each kind of line."""
     sections = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
     aside = r"^with [^:]*: |^slots .*: | as \[\[.*?\]\]| of a finding|: what .*$"
     documented = {

@@ -64,7 +64,6 @@ def test_no_batch_has_no_checksum(tmp_path):
 
 
 def test_a_slice_that_cannot_be_is_a_death(tmp_path):
-    """The words are those of FileRecords."""
     (tmp_path / "0.log").write_bytes(batch(0, 61))
     with records_file.open_log(str(tmp_path / "0.log")) as log:
         assert log.slice_stop(61, 5) == 61

@@ -235,7 +235,7 @@ def test_an_object_that_changed_unseen_loses_its_blocks(stored, object_store, no
 
 
 def test_two_processes_read_the_same_file_at_once(stored, noise):
-    """Both fetch the same blocks and see all of them."""
+    """They fetch the same blocks and see all of them."""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     readers = [context.Process(target=_checksum, args=(stored, results)) for _ in range(2)]

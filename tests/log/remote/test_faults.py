@@ -13,7 +13,7 @@ LOG = "s3://kafka/brokers/17/orders-0/00000000000000000000.log"
 
 @pytest.mark.parametrize("fault", ["close", "deny"])
 def test_a_read_that_fails_is_one_error(fault, object_store, stored_broker):
-    """It says the address, the byte and what to do; the next attempt fetches what is missing."""
+    """It says the address, the byte and the next step; the next attempt fetches the missing bytes."""
     open_broker(stored_broker)
     object_store.fault = lambda request: fault if request.byte_range else None
     path = file.absolute_path(LOG)

@@ -37,7 +37,7 @@ def test_below_an_allowed_address_is_read(confined, object_store, stored_broker,
 def test_anything_else_is_refused_before_it_is_asked_for(
     roots, confined, object_store, stored_broker
 ):
-    """By what was typed, and again before bytes are fetched; the store gets no request."""
+    """By the typed path, and again before bytes are fetched; the store gets no request."""
     confined(*roots)
     with pytest.raises(
         CannotOpen, match="is outside the directories that this server may open"

@@ -94,7 +94,7 @@ def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
 def test_a_thousand_records_of_a_remote_segment_take_few_requests(
     object_store, clean, tmp_path, monkeypatch, layout, is_whole, name
 ):
-    """In either layout and isolation; the records are those of the broker's own files."""
+    """In either layout and isolation; the broker's own files have the same records."""
     if not is_whole:
         monkeypatch.setattr(block_cache, "WHOLE_BYTES", 256 << 10)
     partition = open_broker(clean).partition(name)
