@@ -368,11 +368,14 @@ def render_questions(position: LessonPosition) -> None:
         for block in position.step.blocks(*kinds)
     ]
     for number, block in enumerate(blocks):
-        if block.kind != "predict" and not lesson_state.is_answered(position):
+        if block.kind == "predict":
+            _predict(block, position, number)
+        elif not lesson_state.is_answered(position):
             continue
-        {"predict": _predict, "exercise": _exercise, "misleads": _misconception}[block.kind](
-            block, position, number
-        )
+        elif block.kind == "exercise":
+            _exercise(block, position, number)
+        else:
+            _misconception(block, number)
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
@@ -547,7 +550,7 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
     return say("workshop.wrong_numbers", answer=" ".join(map(str, numbers)))
 
 
-def _misconception(block: LessonBlock, position: LessonPosition, number: int) -> None:
+def _misconception(block: LessonBlock, number: int) -> None:
     """Draws a common misconception, the fact, and the Kafka releases it holds for."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
