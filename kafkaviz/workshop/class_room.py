@@ -75,7 +75,7 @@ class StuckSeat:
 
 @dataclass(kw_only=True)
 class Seat:
-    """A seat of a class and the answers given there.
+    """A seat of a class, and the answers given there.
 
     Attributes:
         token: identifies the learner of this seat.

@@ -326,7 +326,6 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
 
 
 def _handouts(lessons: Sequence[Lesson]) -> None:
-    """Draws one button per edition of the hand-outs."""
     _heading("handouts")
     with st.container(horizontal=True, gap=4):
         for edition in handouts.HandoutEdition:

@@ -119,8 +119,8 @@ def drawing(
     """Returns a chart in its frame, with a title and the caption of its view.
 
     Args:
-        title: by default the title of the view.
-        words: the alternative text after the title, by default the caption of the view.
+        title: the title; "" stands for that of the view.
+        words: the alternative text after the title; "" stands for the caption of the view.
         below: HTML below the chart.
     """
     title = title or view.title

@@ -197,7 +197,7 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
 
 
 def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
-    """Yields attribute_rows of bit numbers, their meaning, and the value in each batch."""
+    """Yields rows of bit numbers, their meaning, and the value in each batch."""
     columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
         ("0–7", "attributes.bits"),

@@ -49,7 +49,6 @@ class LogCopy:
 
     @property
     def files(self) -> Mapping[str, FileView]:
-        """The files by name."""
         return {file.name: file for file in self.log.files}
 
     @property
@@ -63,7 +62,6 @@ class LogCopy:
         return f"{file_stem(self.segment)}.{kind}"
 
     def content(self, kind: str) -> bytes:
-        """Returns the bytes of a file of the segment."""
         return self.files[self.name(kind)].content()
 
     def batches(self) -> np.ndarray:
@@ -71,7 +69,6 @@ class LogCopy:
         return walk(self.content("log"))[0]
 
     def entries(self, kind: str) -> np.ndarray:
-        """Returns the entries of an index as an array of its ENTRY type."""
         return INDEXES[kind].parse(self.content(kind))
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
@@ -173,7 +170,6 @@ class Fault:
     client: Client = Client.ALL_OFFSETS
 
     def default_place(self, copy: LogCopy) -> int:
-        """Returns the place to begin with."""
         places = self.places(copy)
         return places[int(self.initial * (len(places) - 1))]
 
