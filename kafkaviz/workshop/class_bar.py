@@ -174,12 +174,6 @@ def _take_seat() -> None:
 # ---- the strip
 
 
-def render_link() -> None:
-    """Connects the browser to the class in the address, if there is one."""
-    if code := clean_code(class_seat.code()):
-        _link(code, class_seat.current())
-
-
 def render_strip(step: ClassStep) -> None:
     """Draws the strip above a step for a teacher, learner or visitor of a class."""
     code = class_seat.code()
@@ -198,11 +192,16 @@ def render_strip(step: ClassStep) -> None:
             _learner(attendance, step)
 
 
-def _link(code: str, attendance: Attendance | None) -> None:
-    """Stores the token in the browser, or restores it after a reload.
+def render_link() -> None:
+    """Connects the browser to the class in the address, if there is one.
 
-    A learner's browser also waits for the class to move on, and then has the page updated.
+    The browser stores the token of the seat, and restores it after a reload. A learner's browser
+    also waits for the class to move on, and then has the page updated.
     """
+    code = clean_code(class_seat.code())
+    if not code:
+        return
+    attendance = class_seat.current()
     data = {
         "code": code,
         "token": attendance.token if attendance else "",

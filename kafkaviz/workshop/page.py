@@ -92,11 +92,7 @@ def _shown_lab(position: LessonPosition) -> LessonBlock | None:
 
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    _render_class(position)
-    _render_navigation(lessons, position)
-
-
-def _render_class(position: LessonPosition) -> None:
+    """Draws the class, and below it the navigation with the strip of lessons."""
     step_key = (position.lesson.name, position.part)
     step = position.step
     class_seat.lead(step_key)
@@ -107,6 +103,10 @@ def _render_class(position: LessonPosition) -> None:
             has_task=bool(step.blocks("exercise")),
         )
     )
+    with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
+        render_back(lessons, position)
+        _render_lesson_strip(lessons, position)
+        render_next(lessons, position)
 
 
 def _follow(position: LessonPosition) -> None:
@@ -246,13 +246,6 @@ def _render_faults(faults: Sequence[LessonFault]) -> None:
     with elements.state("broken", "warning", finding, say("workshop.broken_below")):
         st.code("\n".join(map(str, faults[:20])), language=None)
     st.space(16)
-
-
-def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
-        render_back(lessons, position)
-        _render_lesson_strip(lessons, position)
-        render_next(lessons, position)
 
 
 def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
