@@ -175,11 +175,11 @@ def test_the_rule_of_the_address_is_run_over_the_slots():
     assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
     (chart,) = page(given="slot + 1", **RULE_STEP).get("plotly_chart")
     assert (
-        "Target: 6, lookup gives: slot 0, Your rule: slot 1 ✗, Ceiling: slot 0;" in chart.proto.alt
+        "Target: 6, What lookup returns: slot 0, Your rule: slot 1 ✗, Ceiling: slot 0;" in chart.proto.alt
     )
     for unread in ("", "slot +"):
         text = page_html(page(given=unread, **RULE_STEP))
-        assert "16 targets: from the slot that lookup gives to the ceiling" in text
+        assert "16 targets: from the slot that lookup returns to the ceiling" in text
 
 
 def test_a_choice_of_causes():
