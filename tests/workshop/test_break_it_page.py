@@ -53,7 +53,7 @@ def test_right_predictions():
     html = page_html(at)
     assert "2 of 2 right" in html and "This lesson: 2 of 6 predictions right" in html
     assert "The start changes nothing · an exception at offset 2\u202f600" in html
-    assert "Gets 2\u202f600 of 5\u202f000 records; at offset 2\u202f600 it ends with" in html
+    assert "Gets 2\u202f600 of 5\u202f000 records; at offset 2\u202f600 it stops with" in html
     assert "does not match its checksum" in html
     assert query_value(at, "answers") == "batches~0~156ad"
 
@@ -127,7 +127,7 @@ def test_start_again_forgets_the_labs():
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("tp: rolls-by-time-0\nfault: fire", "a fault: index-renamed"),
+        ("tp: rolls-by-time-0\nfault: fire", "one of these faults: index-renamed"),
         ("tp: no-topic-0\nfault: bit", "no-topic-0"),
         ("tp: empty-room-1\nfault: entries-swapped", "too small for entries-swapped"),
     ],
