@@ -8,7 +8,6 @@ Eight bytes of an .index may be Span(40, 44, "slot 5 relativeOffset", "171", "of
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -149,20 +148,3 @@ def _truncate(value: str, size: int) -> str:
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
     """Returns the complete spans that have a byte in [start, stop)."""
     return [span for span in spans if span.start < stop and span.end > start]
-
-
-def check(spans: list[Span], start: int, stop: int) -> None:
-    """Checks that the spans tile a range.
-
-    Raises:
-        AssertionError: the spans do not tile [start, stop) exactly.
-    """
-    assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
-        "an empty or nameless span"
-    )
-    assert all(previous.end == following.start for previous, following in pairwise(spans)), (
-        "a gap, or two spans on one byte"
-    )
-    assert ((spans[0].start, spans[-1].end) if spans else (start, start)) == (start, stop), (
-        "the ends are not covered"
-    )

@@ -371,14 +371,22 @@ def _malformed(position: int, content: str) -> CorruptBytes:
     )
 
 
-def _parse_named_line(line: tuple[int, str]) -> str:
-    """Returns what follows the only colon and space; Java drops empty parts at the end."""
-    parts = _COLON.split(line[1])
+def named_value(line: str) -> str | None:
+    """Returns what follows the only colon and space of a line, or None.
+
+    Java drops empty parts at the end.
+    """
+    parts = _COLON.split(line)
     while parts and not parts[-1]:
         parts.pop()
-    if len(parts) != 2:
+    return parts[1] if len(parts) == 2 else None
+
+
+def _parse_named_line(line: tuple[int, str]) -> str:
+    value = named_value(line[1])
+    if value is None:
         raise _malformed_line(line)
-    return parts[1]
+    return value
 
 
 def _malformed_line(line: tuple[int, str]) -> CorruptBytes:

@@ -9,12 +9,12 @@ from kafkaviz.binary.spans import (
     TORN,
     FieldDisplay,
     Span,
-    check,
     field_spans,
     find_overlapping,
     text,
 )
 from kafkaviz.messages import message
+from tests.support.spans import check
 
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
 NAMES = {

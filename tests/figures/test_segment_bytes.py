@@ -5,7 +5,6 @@ import json
 import pytest
 
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.binary.spans import check
 from kafkaviz.figures.segment.segment_bytes import (
     BytesView,
     ByteWindow,
@@ -20,6 +19,7 @@ from kafkaviz.figures.segment.segment_bytes import (
 )
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
+from tests.support.spans import check
 
 
 def read(directory, partition, segment):

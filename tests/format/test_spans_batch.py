@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import units
-from kafkaviz.binary.spans import TORN, Span, check, find_overlapping
+from kafkaviz.binary.spans import TORN, Span, find_overlapping
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.spans_batch import batch, decompress, is_compressed
 from kafkaviz.messages import message
 from tests.conftest import DATA
 from tests.support.cases import all_cases
+from tests.support.spans import check
 
 with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
     BATCHES = [json.loads(line) for line in lines]

@@ -7,12 +7,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, check, find_overlapping
+from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, find_overlapping
 from kafkaviz.format import offset_index, spans_table
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from kafkaviz.messages import message
 from tests.conftest import DATA
 from tests.support.cases import all_cases
+from tests.support.spans import check
 
 TABLES = {"index": offset_entries(1000), "timeindex": time_entries(1000), "txnindex": txn_entries()}
 with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:

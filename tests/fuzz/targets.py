@@ -50,6 +50,7 @@ from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_
 from tests.fuzz.seeds import Tree
 from tests.support.batch_reading import records_until_fault
 from tests.support.bytes_reader import reader
+from tests.support.spans import check as check_spans
 
 LIMIT_BYTES = 1 << 20  # of decompressed records
 CHUNKS_BYTES = (61, 100, 4096, 1 << 20)
@@ -181,7 +182,7 @@ def _seed_records(seed: bytes) -> list:
 
 
 def _tiled(tiles: list[spans.Span], start: int, stop: int) -> None:
-    spans.check(tiles, start, stop)
+    check_spans(tiles, start, stop)
     for span in tiles:
         f"{span.name}{span.value}{span.note}".encode()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.binary.spans import check, find_overlapping
+from kafkaviz.binary.spans import find_overlapping
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import byte_ranges, file
 from kafkaviz.log.archives.archive import unpack_if_archive
@@ -17,6 +17,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message
 from tests.conftest import DATA
 from tests.support.recorded_archives import RECORDED_ARCHIVES
+from tests.support.spans import check
 
 TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 LARGE_BYTES = 256 << 10  # of a larger file, stretches alone are held to each other

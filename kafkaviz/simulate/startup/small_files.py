@@ -59,7 +59,6 @@ LOSSES: dict[str, Message] = {
 }
 # LogManager reads these, and does not catch an Error
 READ_BY_LOG_MANAGER = (names.RECOVERY_POINT_CHECKPOINT, names.LOG_START_CHECKPOINT)
-_COLON = re.compile(":[ \t\n\x0b\f\r]+")
 
 
 def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
@@ -84,7 +83,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
     lines = re.split(b"\r\n|\n|\r", data, maxsplit=2)
     if not lines[-1]:
         lines.pop()  # no line follows the last line end
-    values = [_value(line.decode()) for line in lines[:2]]
+    values = [checkpoint.named_value(line.decode()) for line in lines[:2]]
     if not values:
         return NULL_POINTER
     number = int_or_none(values[0] or "")
@@ -147,14 +146,6 @@ def _decode_base64(data: bytes) -> bytes:
     if end < len(data):
         raise ValueError(f"Input byte array has incorrect ending byte at {end}")
     return base64.urlsafe_b64decode(sextets + b"=" * (-len(sextets) % 4))
-
-
-def _value(line: str) -> str | None:
-    """Returns the text after a line's colon; None if there is not exactly one value."""
-    parts = _COLON.split(line)
-    while parts and not parts[-1]:
-        parts.pop()
-    return parts[1] if len(parts) == 2 else None
 
 
 def _unreadable(path: str) -> BrokerException:
