@@ -213,10 +213,13 @@ class _Comparer:
         )
         pair = replicas[0], replicas[1]
         only_in = alignment.only_in[0].result(), alignment.only_in[1].result()
+        interval_settings = self._interval(match.a, 0), self._interval(match.b, 1)
+        indexes = self._compare_indexes(partitions, interval_settings, alignment)
+        _add_tails(alignment)
         comparison = PartitionComparison(
             partition=_partition_name(self._brokers, match),
             relations=(),
-            interval_settings=(self._interval(match.a, 0), self._interval(match.b, 1)),
+            interval_settings=interval_settings,
             replicas=pair,
             compared_from=max(replica.log_start_offset for replica in pair),
             compared_to=min(replica.log_end_offset for replica in pair),
@@ -232,9 +235,8 @@ class _Comparer:
             difference_count=alignment.difference_count,
             rewritten_batches=alignment.rewritten_batches,
             damaged_batches=(alignment.damaged_batches[0], alignment.damaged_batches[1]),
+            indexes=tuple(indexes),
         )
-        comparison = self._with_indexes(comparison, partitions, alignment)
-        comparison = self._with_tails(comparison, alignment)
         relations = tuple(self._relations(comparison, alignment))
         comparison = replace(comparison, relations=relations[::-1])
         notes = _notes(comparison, alignment, is_one_directory=self._is_one_directory)
@@ -304,16 +306,16 @@ class _Comparer:
             walks.append(replace(walk, follower_loses=lost))
         return walks[0], walks[1]
 
-    def _with_indexes(
+    def _compare_indexes(
         self,
-        comparison: PartitionComparison,
         partitions: tuple[Partition, Partition],
+        interval_settings: tuple[SettingValue | None, SettingValue | None],
         alignment: RecordAlignment,
-    ) -> PartitionComparison:
+    ) -> list[IndexComparison]:
         others = {segment.base_offset: segment for segment in partitions[1].live}
         intervals = tuple(
             _told_interval(setting, settings)
-            for setting, settings in zip(comparison.interval_settings, self._settings, strict=True)
+            for setting, settings in zip(interval_settings, self._settings, strict=True)
         )
         indexes: list[IndexComparison] = []
         differences: list[ByteDifference] = []
@@ -336,29 +338,7 @@ class _Comparer:
             if not is_equal_index(segment.txnindex, other.txnindex) and is_same_log:
                 differences.append(_txn_index_difference(segment, other))
         alignment.add_differences(differences)
-        return replace(
-            comparison,
-            indexes=tuple(indexes),
-            differences=tuple(alignment.differences),
-            difference_count=alignment.difference_count,
-        )
-
-    def _with_tails(
-        self, comparison: PartitionComparison, alignment: RecordAlignment
-    ) -> PartitionComparison:
-        differences = []
-        for side, tail in enumerate(alignment.tails):
-            if tail and tail.segment.base_offset in alignment.differing_segments:
-                place = FileLocation(tail.segment.log.name, tail.position, tail.size_bytes)
-                locations = (place, None) if side == 0 else (None, place)
-                values = (tail.kind, None) if side == 0 else (None, tail.kind)
-                differences.append(ByteDifference(locations, "tail", values))
-        alignment.add_differences(differences)
-        return replace(
-            comparison,
-            differences=tuple(alignment.differences),
-            difference_count=alignment.difference_count,
-        )
+        return indexes
 
     def _relations(
         self,
@@ -403,6 +383,18 @@ class _Comparer:
             and self._brokers[side].shutdown_state == "clean"
             for side, tail in enumerate(alignment.tails)
         )
+
+
+def _add_tails(alignment: RecordAlignment) -> None:
+    """Adds the bytes after the last batch of each side to the differences."""
+    differences = []
+    for side, tail in enumerate(alignment.tails):
+        if tail and tail.segment.base_offset in alignment.differing_segments:
+            place = FileLocation(tail.segment.log.name, tail.position, tail.size_bytes)
+            locations = (place, None) if side == 0 else (None, place)
+            values = (tail.kind, None) if side == 0 else (None, tail.kind)
+            differences.append(ByteDifference(locations, "tail", values))
+    alignment.add_differences(differences)
 
 
 def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
