@@ -3,10 +3,9 @@
 A page calls `location = frame("Segment")` before it draws anything.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
-from html import escape
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +24,7 @@ from kafkaviz.app.state import checkups, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, progress_strip
 from kafkaviz.app.widgets.elements import describe_writer
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, format_count
 
@@ -183,13 +183,13 @@ def _foot(location: Location) -> None:
             if writer_version
             else say("frame.read_only")
         )
-        st.html(
-            '<div class="kv-foot">'
-            f'<div title="{escape(directory)}">{elements.icon("folder_open", small=True)}'
-            f"{directory_html}</div>"
-            f'<div title="{escape(status)}">{elements.icon("verified", small=True)}'
-            f"<span>{escape(status)}</span></div>{_newer_release_note(location)}</div>"
+        folder = elements.icon("folder_open", small=True)
+        lines = (
+            tag("div", folder, directory_html, title=directory),
+            tag("div", elements.icon("verified", small=True), tag("span", status), title=status),
+            _newer_release_note(location),
         )
+        st.html(tag("div", *lines, class_="kv-foot"))
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
             theme_button([page.path for page in PAGES.values()])
             st.button(
@@ -201,17 +201,14 @@ def _foot(location: Location) -> None:
             )
 
 
-def _newer_release_note(location: Location) -> str:
+def _newer_release_note(location: Location) -> Html:
     """Returns a note that the directory's release is newer than any known one, else ""."""
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
-        return ""
-    title_html = f'title="{escape(render(release.reason))}"'
-    text = escape(say("frame.newer", release=versions.NEWEST))
-    return (
-        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", small=True)}'
-        f"<span>{text}</span></div>"
-    )
+        return Html()
+    text = tag("span", say("frame.newer", release=versions.NEWEST))
+    icon = elements.icon("warning", small=True)
+    return tag("div", icon, text, class_="kv-foot-newer", title=render(release.reason))
 
 
 def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | None) -> None:
@@ -429,24 +426,17 @@ def _close_dialog() -> None:
 
 
 def help_keys() -> None:
-    rows = _key_rows(say("frame.anywhere"), KEYS_ANYWHERE)
+    rows = [*_key_rows(say("frame.anywhere"), KEYS_ANYWHERE)]
     for name, page in pages().items():
         if page.keys:
             heading = say(page.keys_heading) if page.keys_heading else elements.page_name(name)
             rows += _key_rows(heading, page.keys)
     rows += _key_rows(say("frame.go_to"), KEYS_OF_GO_TO)
-    st.html(f'<div class="kv-kb">{"".join(rows)}</div>')
+    st.html(tag("div", *rows, class_="kv-kb"))
 
 
-def _key_rows(heading: str, keys_and_actions: Keys) -> list[str]:
-    return [
-        f'<span class="g">{heading}</span>',
-        *(
-            f"<span>{_caps(keys)}</span><span>{say(f'frame.key_{action}')}</span>"
-            for keys, action in keys_and_actions
-        ),
-    ]
-
-
-def _caps(keys: Iterable[str]) -> str:
-    return "".join(f"<kbd>{key}</kbd> " for key in keys)
+def _key_rows(heading: str, keys_and_actions: Keys) -> Iterator[Html]:
+    yield tag("span", heading, class_="g")
+    for caps, action in keys_and_actions:
+        yield tag("span", *(join((tag("kbd", cap), " ")) for cap in caps))
+        yield tag("span", say(f"frame.key_{action}"))

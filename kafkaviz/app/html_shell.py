@@ -17,6 +17,7 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 
 from kafkaviz.app.compression import LEVEL
+from kafkaviz.app.frontend import read_svg
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import tokens
 
@@ -41,7 +42,7 @@ LEFT_OUT = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 def stylesheet() -> str:
     """Returns the tokens, the severity icons, and the rules that config.toml cannot express."""
     marks = (
-        f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
+        f'--kv-mark-{name}: url("data:image/svg+xml,{quote(read_svg(name).strip())}");'
         for name in elements.SEVERITIES
     )
     rules = (
@@ -49,10 +50,6 @@ def stylesheet() -> str:
         for name in ("look.css", "narrow.css", "paper.css")
     )
     return f"{tokens.STYLESHEET}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
-
-
-def _read_svg(name: str) -> str:
-    return (APP_FOLDER / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
 
 
 class HtmlShell:

@@ -284,7 +284,7 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
         lesson_titles: the title of each lesson by name.
         address: the parameters that links to other pages keep.
     """
-    elements.title(escape(say("glossary.title")), say("glossary.lead", count=len(TERMS)))
+    elements.title(say("glossary.title"), say("glossary.lead", count=len(TERMS)))
     st.button(
         say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=_close
     )

@@ -97,7 +97,7 @@ def test_nothing_is_said_of_a_switch_that_is_not_there():
 def test_a_step_of_the_follower_is_in_the_address():
     at = page(tp="bids-0", leader="b", cut="1")
     assert query_value(at, "cut") == "1"
-    assert page_html(at).index("<li class=on>The follower fetches at 250 with epoch 3") > 0
+    assert page_html(at).index('<li class="on">The follower fetches at 250 with epoch 3') > 0
     assert query_value(page(tp="bids-0", leader="b", cut="2"), "cut") is None
 
 
@@ -105,7 +105,7 @@ def test_a_changed_value_to_the_byte():
     html = page_html(page(tp="invoices-0"))
     assert "9 bytes of the batches from offset 27 differ" in html
     assert "<mark>6d</mark> <mark>61</mark> <mark>72</mark> <mark>73</mark> <mark>68</mark>" in (
-        html.replace("&nbsp;", "").replace("  ", " ")
+        html.replace("\u00a0", "").replace("  ", " ")
     )
     assert "6d 61 72 73 68" in html and "57 52 4f 4e 47" in html
 

@@ -191,7 +191,7 @@ def test_laggards_meet_cold_pages():
     assert "No fault: three" not in page_html(at)
     text = page_html(page(tab="Experts", laggards="1 %"))
     assert "tail reader and 1 % laggards" in text
-    assert "<tr class=on><td>1 %</td>" in text
+    assert '<tr class="on" aria-selected="true"><td>1 %</td>' in text
     assert '<td class="r">–</td><td class="r">' in text  # no closed form for them
 
 

@@ -248,7 +248,8 @@ def test_another_index_size():
     assert "a lookup takes about 3.5 µs at this interval" in text
     assert len(at.get("plotly_chart")) == 2
     assert (
-        '<tr class=on><td class="r">300 B</td><td class="r">37, 24</td><td>time index</td>'
+        '<tr class="on" aria-selected="true">'
+        '<td class="r">300 B</td><td class="r">37, 24</td><td>time index</td>'
         f'<td class="r">5.69 KiB</td><td class="r">184{T}144</td><td class="r">1{T}763</td>'
         '<td class="r">24</td><td class="r">1.5</td><td class="r">5.7 (5.7)</td>'
         '<td class="r">1.0</td><td class="r">1.0</td><td class="r">≈ 297 µs</td></tr>'

@@ -102,7 +102,7 @@ def _words(*keys: str) -> dict[str, str]:
 
 
 @cache
-def _read_svg(name: str) -> str:
+def read_svg(name: str) -> str:
     return (ART / f"{name}.svg").read_text(encoding="utf-8")
 
 
@@ -111,7 +111,7 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
 
     A drawing that appears twice on a page needs a different key each time.
     """
-    _art(key=f"kv_art_{name}_{key}", data={"svg": _read_svg(name)}, width=width, height=height)
+    _art(key=f"kv_art_{name}_{key}", data={"svg": read_svg(name)}, width=width, height=height)
 
 
 def copy_link(

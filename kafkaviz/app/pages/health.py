@@ -30,13 +30,13 @@ from kafkaviz.app.state.checkups import (
     is_for_spark,
     is_large,
 )
-from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets import elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
-from kafkaviz.app.widgets.tables import report_name
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.health import checkup as checkup_figure
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.format.names import natural_sort_key
+from kafkaviz.html import tag
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
@@ -215,7 +215,7 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
     st.download_button(
         say("common.report"),
         lambda: _report_html(snapshot, health, release),
-        report_name(snapshot.broker),
+        tables.report_name(snapshot.broker),
         "text/html",
         **widget_options,
     )
@@ -306,7 +306,7 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     """Draws the Build button, unless the log is too large. Returns whether it was pressed."""
     if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.format_bytes(partition.live_log_bytes)
-        st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=size)}</p>')
+        st.html(tag("p", say("health.too_much", size=size), class_="kv-sm kv-fnt"))
         return False
     requests = st.session_state.setdefault(page_state.REBUILT_INDEXES, set())
     if st.button(say("health.build"), icon=":material/build:", key="kv_build"):
@@ -353,32 +353,24 @@ def _render_table(rows: Sequence[IndexFileComparison]) -> None:
         units.format_count(number)
         for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))
     )
-    summary = elements.escape(say("health.differ", changed=changed_text, all=count_text))
-    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 8px">{summary}</p>')
+    summary = say("health.differ", changed=changed_text, all=count_text)
+    st.html(tag("p", summary, class_="kv-sm", style="color:var(--kv-ink-2);margin:4px 0 8px"))
     with st.container(key="kv_rebuilt_table"):
-        names = (("file", ""), ("on_disk", ' class="r"'), ("rebuilt", ' class="r"'), ("differ", ""))
-        elements.table(
-            "".join(
-                f"<th{cell_attribute}>{say(f'health.column_{name}')}</th>"
-                for name, cell_attribute in names
-            ),
-            map(_row_html, rows),
-        )
+        names = ("file", "on_disk", "rebuilt", "differ")
+        tables.table([say(f"health.column_{name}") for name in names], map(_cells, rows), "lrrl")
 
 
-def _row_html(comparison: IndexFileComparison) -> str:
+def _cells(comparison: IndexFileComparison) -> tuple[str, ...]:
     on_disk = (
         units.MISSING
         if comparison.on_disk_bytes is None
         else f"{units.format_count(comparison.on_disk_bytes)} B"
     )
-    attribute = "" if comparison.difference else ' class="kv-fnt"'
-    text = comparison.difference or say("health.same_bytes")
     return (
-        f'<tr><td class="kv-mono">{elements.escape(comparison.name)}</td><td class="r">'
-        f"{on_disk}</td>"
-        f'<td class="r">{units.format_count(comparison.rebuilt_bytes)} B</td>'
-        f"<td{attribute}>{elements.escape(text)}</td></tr>"
+        elements.mono(comparison.name),
+        on_disk,
+        f"{units.format_count(comparison.rebuilt_bytes)} B",
+        comparison.difference or tag("span", say("health.same_bytes"), class_="kv-fnt"),
     )
 
 

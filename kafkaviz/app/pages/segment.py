@@ -8,7 +8,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from html import escape
 from typing import Any, cast
 
 import streamlit as st
@@ -38,6 +37,7 @@ from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import names
 from kafkaviz.format.names import SegmentName
+from kafkaviz.html import Html, html, join, tag
 from kafkaviz.log import broker, file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
@@ -159,7 +159,7 @@ def _render_no_segment(location: PartitionLocation, partition: Partition) -> Non
     """Draws a partition directory without segment files. Its other files are shown as bytes."""
     render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
-        _render_broker_link(location)
+        faults.broker_link(location.directory)
     _render_bytes(location)
 
 
@@ -169,7 +169,7 @@ def _render_no_log(location: SegmentLocation) -> None:
     with elements.state(
         "no_log", "warning", say("common.no_log"), say("segment.no_log_why", names=names)
     ):
-        _render_broker_link(location)
+        faults.broker_link(location.directory)
     _render_bytes(location)
 
 
@@ -207,7 +207,7 @@ def _render_grown(anatomy: Anatomy) -> None:
 def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     left, right = columns()
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
-        _render_broker_link(location)
+        faults.broker_link(location.directory)
     render_facts(right, groups)
     _render_bytes(location)
 
@@ -218,15 +218,6 @@ def _render_bytes(location: PartitionLocation) -> None:
     st.space(24)
     elements.heading(say("segment.bytes_heading"))
     render_file_bytes(location)
-
-
-def _render_broker_link(location: PartitionLocation) -> None:
-    st.page_link(
-        "app.py",
-        label=say("common.show_broker"),
-        icon=":material/dns:",
-        query_params=page_state.address(location.directory),
-    )
 
 
 def tab_names() -> dict[str, str]:
@@ -341,21 +332,15 @@ def render_title(partition: Partition | None, segment: Segment | None = None) ->
     elements.title(_title_html(partition, segment))
 
 
-def _title_html(partition: Partition | None, segment: Segment | None) -> str:
-    name = units.escape_controls(partition.label) if partition else elements.page_name("Segment")
-    base_text = (
-        say("segment.from_offset", offset=units.format_count(segment.base_offset))
-        if segment
-        else ""
-    )
-    html = (
-        f'{escape(name)} <span class="kv-fnt" style="font-weight:500">{escape(base_text)}</span>'
-        if base_text
-        else escape(name)
-    )
+def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
+    title = html(partition.label if partition else elements.page_name("Segment"))
+    if segment:
+        base_text = say("segment.from_offset", offset=units.format_count(segment.base_offset))
+        base = tag("span", base_text, class_="kv-fnt", style="font-weight:500")
+        title = join((title, " ", base))
     if partition and segment and segment.base_offset in partition.remote_bases:
-        html += f' <span class="kv-chip info">{escape(say("broker.hover_remote"))}</span>'
-    return html
+        title = join((title, " ", tag("span", say("broker.hover_remote"), class_="kv-chip info")))
+    return title
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
@@ -518,9 +503,7 @@ def _render_file(
     try:
         file_info = file.info(access.require_allowed(file_info.path))
         if not file_info.size_bytes:
-            st.html(
-                f'<p class="kv-fnt">{elements.escape(say("bytes.empty", name=file_info.name))}</p>'
-            )
+            st.html(tag("p", say("bytes.empty", name=file_info.name), class_="kv-fnt"))
             return
         key = hashlib.sha256(
             os.fsencode(f"{file_info.path}:{file_info.size_bytes}:{file_info.mtime_ns}")
@@ -536,7 +519,7 @@ def _render_file(
 
 def _render_error(file_info: FileInfo, fault: CannotOpen) -> None:
     text = say("bytes.cannot_open", name=file_info.name, problem=render(fault.what))
-    st.html(f'<p class="kv-fnt">{elements.escape(text)}</p>')
+    st.html(tag("p", text, class_="kv-fnt"))
 
 
 def _byte_window(key: str) -> ByteWindow:

@@ -28,8 +28,15 @@ ROWS_AT_ONCE = 9  # rows that fit into the lowest box of a table without scrolli
 
 
 def escape(text: str) -> Html:
-    """Returns plain text as HTML. Unlike the text that tag() escapes, it keeps its line ends."""
-    return Html(to_html(escape_controls(text)))
+    """Returns plain text as HTML. Unlike the text that tag() escapes, it keeps its line ends.
+
+    Html is returned unchanged.
+    """
+    return text if isinstance(text, Html) else Html(to_html(escape_controls(text)))
+
+
+def draw_list(texts: Iterable[str]) -> None:
+    st.html(tag("ul", *(tag("li", escape(text)) for text in texts), class_="kv-list"))
 
 
 def escape_markdown(text: str) -> str:
@@ -73,16 +80,16 @@ def label(name: str, value: str, about: str = "") -> Html:
     return tag("div", name_html, tag("b", escape(value)), class_="kv-lab kv-two")
 
 
-def title(html: str, lead: str = "", gap: int = 20) -> None:
+def title(html: Html | str, lead: str = "", gap: int = 20) -> None:
     """Draws the h1 of the page, which states the main result, and a sentence below it."""
     below = tag("p", escape(lead)) if lead else ""
-    head = tag("h1", Html(html))
+    head = tag("h1", escape(html))
     st.html(tag("div", head, below, class_="kv-hd", style=f"margin-bottom:{gap}px"))
 
 
-def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
+def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
     """Draws a row of chips, each a severity (or "") and its HTML, and a note after them."""
-    row = (tag("span", Html(html), class_=f"kv-chip {kind}") for kind, html in items)
+    row = (tag("span", escape(html), class_=f"kv-chip {kind}") for kind, html in items)
     after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
     st.html(tag("div", *row, after, class_="kv-chips"))
 
@@ -164,7 +171,7 @@ def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
 
 def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> Html:
     head = tag("div", tag("i", class_=f"kv-dot {colour}"), escape(name), class_="kv-ft")
-    cells = (join((tag("dt", escape(label)), tag("dd", Html(html)))) for label, html in rows)
+    cells = (join((tag("dt", escape(label)), tag("dd", escape(html)))) for label, html in rows)
     return join((head, tag("dl", *cells, class_="kv-facts")))
 
 

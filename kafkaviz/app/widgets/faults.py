@@ -21,6 +21,7 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation, Segmen
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import join_and, join_each_or, join_sentences, to_sentence
+from kafkaviz.html import Html, tag
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count
@@ -149,12 +150,16 @@ RENDERERS = {  # by CannotOpen.kind
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
     """Draws a notice that the open directory lacks this topic-partition or segment."""
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
-        st.page_link(
-            HOME,
-            label=say("common.show_broker"),
-            icon=":material/dns:",
-            query_params=page_state.address(directory),
-        )
+        broker_link(directory)
+
+
+def broker_link(directory: str) -> None:
+    st.page_link(
+        HOME,
+        label=say("common.show_broker"),
+        icon=":material/dns:",
+        query_params=page_state.address(directory),
+    )
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
@@ -197,22 +202,19 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """Draws a table of the files that could not be read, and why."""
     mark = elements.severity("warning")
     visible = problems[:MAX_PROBLEMS]
-    cells = (
-        (
-            mark,
-            elements.mono(_relative_path(problem.path, directory)),
-            elements.escape(render(problem.what)),
+    rows = [
+        tag(
+            "tr",
+            tag("td", mark),
+            tag("td", elements.mono(_relative_path(problem.path, directory))),
+            tag("td", render(problem.what)),
         )
         for problem in visible
-    )
-    rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
+    ]
     if len(problems) > MAX_PROBLEMS:
-        rows.append(
-            "<td></td>"
-            '<td class="kv-fnt" colspan="2">'
-            f"{say_count('common.n_more', len(problems) - MAX_PROBLEMS)}</td>"
-        )
-    elements.table("", (f"<tr>{row}</tr>" for row in rows))
+        text = say_count("common.n_more", len(problems) - MAX_PROBLEMS)
+        rows.append(tag("tr", tag("td"), tag("td", text, class_="kv-fnt", colspan=2)))
+    elements.table(Html(), rows)
 
 
 def _relative_path(path: Path, directory: Path) -> str:

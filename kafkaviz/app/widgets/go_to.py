@@ -19,6 +19,7 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import join_comma
+from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -72,13 +73,13 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
             )
         ):
             if entry.heading != heading:
-                st.html(f'<div class="kv-group">{entry.heading}</div>')
+                st.html(tag("div", entry.heading, class_="kv-group"))
             heading = entry.heading
             _entry(number, entry, pages[entry.page][0], is_current=entry.page == current)
-        nothing = f'<div class="kv-group">{say("go_to.nothing")}</div>' if heading is None else ""
-        any_word = "" if heading is None else "any"
+        if heading is None:
+            st.html(tag("div", say("go_to.nothing"), class_="kv-group"))
         # keys.js waits for this element after Enter
-        st.html(f'{nothing}<i data-asked="{elements.escape(query)}" data-found="{any_word}"></i>')
+        st.html(tag("i", data_asked=elements.escape(query), data_found="any" if heading else ""))
 
 
 def directories(location: Location) -> list[str]:

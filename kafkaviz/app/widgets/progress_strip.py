@@ -19,6 +19,7 @@ from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.html import Html, tag
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render, say
@@ -56,7 +57,7 @@ def failure_text(error: Exception) -> str:
 
 def render_strip(
     key: str,
-    line: str,
+    line: Html,
     *,
     button_label: str = "",
     button_key: str = "",
@@ -70,32 +71,34 @@ def render_strip(
             st.button(button_label, type="tertiary", key=button_key, on_click=on_click, args=args)
 
 
-def line_html(text: str, aside: str, share: float | None = None, mark: str = "") -> str:
+def line_html(text: str, aside: str, share: float | None = None, mark: Html | None = None) -> Html:
     """Returns the line as HTML: a sentence, a bar if the share is known, and a note.
 
     Args:
         share: the finished part, from 0 to 1.
-        mark: HTML that replaces the icon of a running job.
+        mark: replaces the icon of a running job.
     """
-    bar = (
-        ""
-        if share is None
-        else f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
-    )
-    return (
-        f'<div class="kv-work" role="status">{mark or elements.icon("bolt", small=True)}'
-        f"<span>{elements.escape(text)}</span>{bar}"
-        f'<span class="kv-fnt">{elements.escape(aside)}</span></div>'
+    bar = ""
+    if share is not None:
+        bar = tag("div", tag("i", style=f"width:{100 * share:.0f}%"), class_="kv-prog")
+    return tag(
+        "div",
+        mark or elements.icon("bolt", small=True),
+        tag("span", text),
+        bar,
+        tag("span", aside, class_="kv-fnt"),
+        class_="kv-work",
+        role="status",
     )
 
 
-def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
     """Returns the strip of an ingest as HTML.
 
     Args:
         pending_texts: the texts while it runs, and after it ended without a result.
     """
-    mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
+    mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(
         ingest_text(progress),
@@ -233,7 +236,7 @@ class _Strip:
             self._slot = st.empty()
             self._draw(self._slot)
         text = say("progress.unpacked", size=units.format_bytes(bytes_read))
-        self._line.html(f'<div class="kv-sm kv-fnt">{text}</div>')
+        self._line.html(tag("div", text, class_="kv-sm kv-fnt"))
 
     def _draw(self, slot: DeltaGenerator) -> None:
         finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))

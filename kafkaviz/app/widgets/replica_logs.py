@@ -7,6 +7,7 @@ from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.comparison_text import describe_step
 from kafkaviz.figures.text.sentences import to_sentence
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
@@ -16,31 +17,32 @@ if TYPE_CHECKING:
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
 
-def key_html() -> str:
+def key_html() -> Html:
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
-def steps_html(walk: "FollowerTruncation", step: int) -> str:
+def steps_html(walk: "FollowerTruncation", step: int) -> Html:
     """Returns the steps of the follower as a list, and marks step number `step`, from 1."""
-    rows = "".join(
-        f"<li{' class=on' if number == step else ''}>"
-        f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
+    rows = (
+        tag(
+            "li",
+            to_sentence(render(describe_step(walk_step))),
+            class_="on" if number == step else None,
+        )
         for number, walk_step in enumerate(walk.steps, start=1)
     )
-    return (
-        f'<div class="kv-lab">{elements.escape(say("compare.step_list"))}</div>'
-        f'<ol class="kv-list">{rows}</ol>'
-    )
+    head = tag("div", say("compare.step_list"), class_="kv-lab")
+    return join((head, tag("ol", *rows, class_="kv-list")))
 
 
-def epochs_html(comparison: "PartitionComparison") -> str:
+def epochs_html(comparison: "PartitionComparison") -> Html:
     """Returns the table of leader epochs, or "" if no log has one."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
     if not epochs:
-        return ""
-    title = elements.escape(say("compare.epochs"))
-    return f'<div class="kv-lab" style="margin-bottom:4px">{title}</div>' + tables.table_html(
+        return Html()
+    head = tag("div", say("compare.epochs"), class_="kv-lab", style="margin-bottom:4px")
+    table = tables.table_html(
         [
             say("segment.head_epoch"),
             *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
@@ -54,3 +56,4 @@ def epochs_html(comparison: "PartitionComparison") -> str:
         ),
         "lrr",
     )
+    return join((head, table))

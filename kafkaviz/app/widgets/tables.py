@@ -9,24 +9,26 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.widgets import elements
+from kafkaviz.html import Html
 from kafkaviz.log.broker import Broker
 
 # the characters that may start a formula in a spreadsheet, also in full width
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
+MARK = ' class="on" aria-selected="true"'  # the attributes of a marked row
 
 
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
 ) -> None:
-    """Draws a short table of plain text, see `table_html`."""
+    """Draws a short table, see `table_html`."""
     st.html(table_html(heads, rows, kinds, marked_row))
 
 
 def table_html(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
-) -> str:
-    """Returns a short table of plain text.
+) -> Html:
+    """Returns a short table. A cell that is not Html is plain text.
 
     Args:
         kinds: one letter per column: l left, r right, m monospaced, w wrapped, c monospaced and
@@ -42,7 +44,7 @@ def table_html(
         "w": wraps,
     }
     cells = (
-        f"<tr{' class=on' if index == marked_row else ''}>"
+        f"<tr{MARK if index == marked_row else ''}>"
         + "".join(
             f"<td{attributes[kind]}>{elements.escape(cell)}</td>"
             for kind, cell in zip(kinds, row, strict=True)

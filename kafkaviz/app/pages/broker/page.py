@@ -29,6 +29,7 @@ from kafkaviz.figures.broker.broker_map import REMOTE
 from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_details
+from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
@@ -54,7 +55,7 @@ def render_page() -> None:
     source_note = say(
         "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
     )
-    status_slot.html(f'<div class="kv-sm kv-fnt kv-right">{source_note}</div>')
+    status_slot.html(tag("div", source_note, class_="kv-sm kv-fnt kv-right"))
     _render_body(location, snapshot, overview)
 
 
@@ -173,7 +174,7 @@ def _choose_order(head: DeltaGenerator) -> str:
     )
 
 
-def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
+def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> Html:
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
     if any(partition.remote_bases for partition in overview.partitions):
@@ -202,7 +203,7 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
         last=units.format_count(last),
         count=units.format_count(count),
     )
-    foot.html(f'<div class="kv-sm kv-fnt">{rows_text}</div>')
+    foot.html(tag("div", rows_text, class_="kv-sm kv-fnt"))
     return page
 
 
@@ -229,9 +230,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     _render_chips(snapshot, overview)
     elements.metrics(_metrics(overview), is_pending=ingests.is_awaited(snapshot))
     if unused_text := included_text(tuple(inactive_segments(snapshot.broker.partitions))):
-        st.html(
-            f'<div class="kv-sm kv-fnt" style="margin-top:8px">{elements.escape(unused_text)}</div>'
-        )
+        st.html(tag("div", unused_text, class_="kv-sm kv-fnt", style="margin-top:8px"))
 
 
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
@@ -294,32 +293,31 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     warning = elements.icon("warning", small=True)
     unread_count = len(overview.problems)
     if broker.is_simulated:
-        chips.append(("info", elements.icon("science", small=True) + say("broker.simulated")))
+        science = elements.icon("science", small=True)
+        chips.append(("info", join((science, say("broker.simulated")))))
+    check = elements.icon("check", small=True)
     chips.append(
         {
-            "clean": ("ok", elements.icon("check", small=True) + say("broker.stopped_cleanly")),
-            "unclean": ("warning", warning + say("broker.not_stopped_cleanly")),
+            "clean": ("ok", join((check, say("broker.stopped_cleanly")))),
+            "unclean": ("warning", join((warning, say("broker.not_stopped_cleanly")))),
             "unknown": ("", say("broker.alone")),
         }[broker.shutdown_state]
     )
+    warnings = []
     if missing := _missing_kinds(broker):
-        chips.append(("warning", warning + say("broker.without_files", names=missing)))
+        warnings.append(say("broker.without_files", names=missing))
     if unread_count:
-        chips.append(
-            (
-                "warning",
-                warning + say_count("broker.not_read", unread_count),
-            )
-        )
+        warnings.append(say_count("broker.not_read", unread_count))
     if broker.lacks_metadata_log:
-        chips.append(("warning", warning + say("broker.lacks_metadata_log")))
-    chips.append(("", elements.escape(describe_writer(writer_traces))))
+        warnings.append(say("broker.lacks_metadata_log"))
+    chips += [("warning", join((warning, text))) for text in warnings]
+    chips.append(("", describe_writer(writer_traces)))
     if broker.node_id:
-        chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
+        chips.append(("", say("broker.node", id=broker.node_id)))
     ids = [("broker.cluster", broker.cluster_id)]
     if len(broker.log_directories) == 1:
         ids.append(("broker.directory", broker.directory_id))
-    chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
+    chips += [("", worded(key, id=elements.mono(value))) for key, value in ids if value]
     reason = writer_traces.reason
     elements.chips(chips, note=render(reason) if reason else "")
 
@@ -359,7 +357,7 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
         yield
         with st.container(horizontal=True, gap=14, wrap=False):
             art(name, 64, 46)
-            st.html(f'<div class="kv-door">{say(f"broker.{name}_below")}</div>')
+            st.html(tag("div", say(f"broker.{name}_below"), class_="kv-door"))
 
 
 def _render_segment_link(name: str, location: Location, target: tuple[str, int] | None) -> None:

@@ -3,7 +3,7 @@
 Then come the batches of both sides, one pair byte by byte, and differing indexes.
 """
 
-from html import escape
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -23,6 +23,7 @@ from kafkaviz.figures.comparison import batch_pairs, partition_map, replica_axis
 from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow
 from kafkaviz.figures.text.comparison_text import describe_facts, describe_index, describe_relation
 from kafkaviz.figures.text.sentences import describe_error_sentence, end_sentence, to_sentence
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language, render, say
 
 if TYPE_CHECKING:
@@ -72,16 +73,12 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
     facts = [render(fact) for fact in describe_facts(comparison)]
     severity = partition_map.severity(comparison.relation)
 
-    def list_facts() -> None:
-        items = "".join(f"<li>{elements.escape(_fact_sentence(fact))}</li>" for fact in facts)
-        st.html(f'<ul class="kv-list">{items}</ul>')
-
     with elements.state(
         "relation",
         severity,
         partition_map.partition_label(comparison),
         to_sentence(render(describe_relation(comparison))),
-        list_facts if facts else None,
+        partial(elements.draw_list, map(_fact_sentence, facts)) if facts else None,
     ):
         second = page_location.compared_directory()
         offset = replica_axis.parting_offset(comparison)
@@ -124,8 +121,7 @@ def _render_axis(comparison: "PartitionComparison") -> None:
             if walk:
                 st.html(replica_logs.steps_html(walk, step))
             elif comparison.truncations:
-                hint = elements.escape(say("compare.leader_hint"))
-                st.html(f'<p class="kv-sm kv-fnt">{hint}</p>')
+                st.html(tag("p", say("compare.leader_hint"), class_="kv-sm kv-fnt"))
         right.html(replica_logs.epochs_html(comparison))
 
 
@@ -223,7 +219,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
         elements.heading(view.title, say("compare.batches_below"))
     st.space(8)
     if not view.rows:
-        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(say("compare.nothing_to_show"))}</p>')
+        st.html(tag("p", say("compare.nothing_to_show"), class_="kv-sm kv-fnt"))
         return
     with st.container(key="kv_pairs"):
         elements.table(_head_html(), (_row_html(row) for row in view.rows))
@@ -267,49 +263,45 @@ def _partition(snapshot: BrokerSnapshot, directory: str) -> "Partition | None":
     return snapshot.broker.partition(directory) if directory else None
 
 
-def _head_html() -> str:
+def _head_html() -> Html:
     names = [say(key) for key in batch_pairs.COLUMNS.values()]
-    cells = ""
+    cells = []
     for side in SIDES:
         start = " kv-pair" if side == "b" else ""
         for name in (say(f"compare.column_offsets_{side}"), *names[1:]):
-            cells += f'<th class="r{start}">{escape(name)}</th>'
+            cells.append(tag("th", name, class_=f"r{start}"))
             start = ""
-    return f"{cells}<th></th>"
+    return join((*cells, tag("th")))
 
 
-def _row_html(row: PairRow) -> str:
-    cells = ""
+def _row_html(row: PairRow) -> Html:
+    cells = []
     for side, side_cells in enumerate(row.cells):
         start = " kv-pair" if side else ""
         if not side_cells:
-            cells += f'<td class="{start}" colspan="{len(batch_pairs.COLUMNS)}"></td>'
+            cells.append(tag("td", class_=start, colspan=len(batch_pairs.COLUMNS)))
         for cell in side_cells:
-            text = elements.escape(cell.text)
-            text = f"<mark>{text}</mark>" if cell.is_other else text
-            cells += f'<td class="r{start}">{text}</td>'
+            text = tag("mark", cell.text) if cell.is_other else cell.text
+            cells.append(tag("td", text, class_=f"r{start}"))
             start = ""
-    kind = "" if row.is_equal else ' class="kv-other"'
-    mark = " class=on" if row.is_chosen else ""
-    return f"<tr{mark}>{cells}<td{kind}>{elements.escape(row.text)}</td></tr>"
+    relation = tag("td", row.text, class_=None if row.is_equal else "kv-other")
+    return tag("tr", *cells, relation, class_="on" if row.is_chosen else None)
 
 
 def _render_hex(view: HexPairView) -> None:
     with st.container(key="kv_fig_bytes_pair"):
         elements.figure_head(view.title, view.caption)
-        head = "".join(
-            f"<th>{elements.escape(name)}</th>" for name in (say("workshop.byte"), *SIDES)
-        )
+        head = tag("tr", *(tag("th", name) for name in (say("workshop.byte"), *SIDES)))
         rows = (
-            f"<tr><td>{units.format_count(row.position)}</td>"
-            + "".join(f"<td>{_digits_html(digits)}</td>" for digits in row.digits)
-            + "</tr>"
+            tag(
+                "tr",
+                tag("td", units.format_count(row.position)),
+                *(tag("td", _digits_html(digits)) for digits in row.digits),
+            )
             for row in view.rows
         )
-        st.html(
-            '<div class="kv-hexpair" tabindex="0"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        )
+        table = tag("table", tag("thead", head), tag("tbody", *rows))
+        st.html(tag("div", table, class_="kv-hexpair", tabindex=0))
         elements.hidden_count("compare.hidden_rows", view.hidden_rows)
     if not view.fields:
         return
@@ -323,10 +315,11 @@ def _render_hex(view: HexPairView) -> None:
         tables.table(heads, ([row.field, row.position, *row.values] for row in view.fields), "mrcc")
 
 
-def _digits_html(digits: tuple[tuple[str, bool], ...]) -> str:
-    texts = [f"<mark>{text}</mark>" if is_other else text for text, is_other in digits]
-    parts = " &nbsp;".join(" ".join(part) for part in (texts[:8], texts[8:]) if part)
-    return f"<code>{parts}</code>"
+def _digits_html(digits: tuple[tuple[str, bool], ...]) -> Html:
+    texts = [tag("mark", text) if is_other else text for text, is_other in digits]
+    return tag(
+        "code", join((join(part, " ") for part in (texts[:8], texts[8:]) if part), " \u00a0")
+    )
 
 
 def pairs_csv(view: BatchPairsView) -> str:
@@ -349,8 +342,4 @@ def render_indexes(comparison: "PartitionComparison") -> None:
     """Draws how many entries each pair of indexes does not share, why, and the cost of a lookup."""
     elements.heading(say("compare.indexes"), say("compare.indexes_below"))
     st.space(8)
-    items = "".join(
-        f"<li>{elements.escape(to_sentence(render(describe_index(index))))}</li>"
-        for index in comparison.indexes
-    )
-    st.html(f'<ul class="kv-list">{items}</ul>')
+    elements.draw_list(to_sentence(render(describe_index(index))) for index in comparison.indexes)

@@ -25,6 +25,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
 from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
+from kafkaviz.html import tag
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def render_head(
         if comparison.start and comparison.start.is_swapped:
             st.space(8)
             text = to_sentence(outcome_text(comparison.start))
-            st.html(f'<p class="kv-sm">{elements.escape(text)}</p>')
+            st.html(tag("p", text, class_="kv-sm"))
             st.space(12)
     elif pair is None:
         st.space(24)
@@ -195,12 +196,10 @@ def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
     return [
         (
             partition_map.severity(relation),
-            elements.escape(
-                say(
-                    "compare.chip",
-                    n=units.format_count(count),
-                    relation=partition_map.relation_label(relation),
-                )
+            say(
+                "compare.chip",
+                n=units.format_count(count),
+                relation=partition_map.relation_label(relation),
             ),
         )
         for relation, count in counts
@@ -418,7 +417,7 @@ def render_changes(start: "StartComparison") -> None:
     """Draws the files that changed between two states of the same broker directory."""
     elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)
-    st.html(f'<p class="kv-sm">{elements.escape(outcome_text(start))}</p>')
+    st.html(tag("p", outcome_text(start), class_="kv-sm"))
     if not start.changes:
         return
     heads = [

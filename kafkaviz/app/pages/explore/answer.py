@@ -15,6 +15,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.figures.explore.questions import Question, find_question
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, escape_controls, format_count
 
@@ -110,20 +111,17 @@ def _render_rows(rows: pa.Table) -> None:
         return
     alignments = [chart.is_number(field.type) for field in rows.schema]
     heads = zip(rows.column_names, alignments, strict=True)
-    head = "".join(
-        f"<th{' class=r' if is_right else ''}>{elements.escape(name)}</th>"
-        for name, is_right in heads
-    )
+    head = join(tag("th", name, class_="r" if is_right else None) for name, is_right in heads)
     elements.table(head, (_row_html(row.values(), alignments) for row in rows.to_pylist()))
 
 
-def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> str:
+def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> Html:
     pairs = zip(values, alignments, strict=True)
     cells = (
-        f'<td class="kv-mono{" r kv-tight" if is_right else ""}">{cell_html(value)}</td>'
+        tag("td", cell_html(value), class_="kv-mono r kv-tight" if is_right else "kv-mono")
         for value, is_right in pairs
     )
-    return f"<tr>{''.join(cells)}</tr>"
+    return tag("tr", *cells)
 
 
 def cell_html(value: object) -> str:

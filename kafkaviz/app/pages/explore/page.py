@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
-from html import escape
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -24,6 +23,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.figures.text.segment_text import no_rows_text
 from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, format_count, moment
 
@@ -164,13 +164,11 @@ def _render_mistake(text: str, error: "QueryError") -> None:
 
 
 def _render_line(error_location: "ErrorLocation") -> None:
-    before = error_location.text[: error_location.first]
-    mark = error_location.text[error_location.first : error_location.last]
-    after = error_location.text[error_location.last :]
-    st.html(
-        f'<div class="kv-sqlat"><i>{error_location.line}</i>{escape(before)}'
-        f"<b>{escape(mark) or '&nbsp;'}</b>{escape(after)}</div>"
-    )
+    before = elements.escape(error_location.text[: error_location.first])
+    mark = elements.escape(error_location.text[error_location.first : error_location.last])
+    after = elements.escape(error_location.text[error_location.last :])
+    line = tag("i", error_location.line)
+    st.html(tag("div", line, before, tag("b", mark or "\u00a0"), after, class_="kv-sqlat"))
 
 
 def query_text() -> str:
@@ -193,7 +191,7 @@ def _set_query(text: str) -> None:
 
 def render_questions(current: Question | None) -> None:
     with st.container(key="kv_questions"):
-        st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
+        st.html(tag("div", say("explore.questions"), class_="kv-lab"))
         for question in QUESTIONS:
             with st.container(
                 key="kv_ask_on" if question is current else f"kv_ask_{question.name}"
@@ -241,7 +239,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
     answer = query.wait(0) if query and query.state == "done" else None
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
         sentence = describe_answer(answer) if answer else ""
-        st.html(f'<div class="kv-sm kv-fnt" role="status">{sentence}</div>', width="stretch")
+        st.html(tag("div", sentence, class_="kv-sm kv-fnt", role="status"), width="stretch")
         if answer and answer.rows.num_rows:
             render_downloads(answer, snapshot, text)
 
@@ -257,45 +255,45 @@ def _run(snapshot: BrokerSnapshot) -> None:
 QUOTED_COLUMNS = frozenset({"offset"})  # SQL keywords, which a query must quote
 
 
-def tables_html(info: "CatalogInfo | None") -> str:
+def tables_html(info: "CatalogInfo | None") -> Html:
     """Returns the tables and their columns. A click on a column inserts it into the query."""
     from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 
-    details = "".join(_table_html(name, info) for name in TABLES if name not in OWN_TABLES)
-    heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
-    no_rows_note = no_rows_text(list(Counter(info.suffixes).elements()) if info else [])
-    note = (
-        f'<div class="kv-sm kv-fnt">{elements.escape(no_rows_note)}</div>' if no_rows_note else ""
-    )
-    return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{details}{note}</div>'
+    heads = (tag("span", say("explore.tables")), tag("span", say("explore.of_rows")))
+    details = (_table_html(name, info) for name in TABLES if name not in OWN_TABLES)
+    text = no_rows_text(list(Counter(info.suffixes).elements()) if info else [])
+    note = tag("div", text, class_="kv-sm kv-fnt") if text else ""
+    head = tag("div", *heads, class_="kv-lab kv-two")
+    return tag("div", head, *details, note, class_="kv-tables")
 
 
-def _table_html(name: str, info: "CatalogInfo | None") -> str:
-    rows = format_count(info.rows[name]) if info else MISSING
-    row = elements.escape(say(f"explore.row_of_{name}"))
-    return (
-        f"<details><summary>{elements.mono(name)}<span>{rows}</span></summary>"
-        f"<p>{row}</p>{_columns_html(name)}</details>"
-    )
+def _table_html(name: str, info: "CatalogInfo | None") -> Html:
+    rows = tag("span", format_count(info.rows[name]) if info else MISSING)
+    row = tag("p", say(f"explore.row_of_{name}"))
+    return tag("details", tag("summary", elements.mono(name), rows), row, _columns_html(name))
 
 
 @cache
-def _columns_html(name: str) -> str:
+def _columns_html(name: str) -> Html:
     from kafkaviz.pipeline.catalog.schema import TABLES
 
-    return "".join(
-        f'<div><button type="button" class="kv-col"{_name_attribute(field.name)}>'
-        f"{field.name}</button>"
-        f"<span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>"
+    return join(
+        tag(
+            "div",
+            tag(
+                "button", field.name, type="button", class_="kv-col", data_name=_quoted(field.name)
+            ),
+            tag("span", SHORT_TYPES.get(str(field.type), field.type)),
+        )
         for field in TABLES[name]
     )
 
 
-def _name_attribute(name: str) -> str:
-    """Returns the quoted column name as an HTML attribute, or "" if a query needs no quotes."""
+def _quoted(name: str) -> str | None:
+    """Returns the column name that a query has to quote, None if it needs no quotes."""
     from kafkaviz.pipeline.sql.sql import quote_name
 
-    return f' data-name="{escape(quote_name(name))}"' if name in QUOTED_COLUMNS else ""
+    return quote_name(name) if name in QUOTED_COLUMNS else None
 
 
 def render_out_of_date(snapshot: BrokerSnapshot) -> None:
@@ -303,7 +301,7 @@ def render_out_of_date(snapshot: BrokerSnapshot) -> None:
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )
     text = say("explore.out_of_date", time=catalog_time)
-    st.html(f'<div class="kv-sm kv-fnt" role="status">{text}</div>')
+    st.html(tag("div", text, class_="kv-sm kv-fnt", role="status"))
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:

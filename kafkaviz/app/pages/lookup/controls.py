@@ -32,6 +32,7 @@ from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.format import names
+from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count, text_in
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
@@ -268,13 +269,13 @@ def _render_slider(
             )
 
 
-def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> str:
+def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> Html:
     """Returns bars above the slider for the targets whose search ends in a warm section."""
     low, high = span
     clipped = ((max(first, low), min(last, high)) for first, last in ranges)
     inside = [(first, last) for first, last in clipped if first <= last]
     if not inside:
-        return '<div class="kv-band"></div>'
+        return tag("div", class_="kv-band")
     label = say("lookup.band_all" if inside == [span] else "lookup.band")
     texts = [
         say(
@@ -284,16 +285,14 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
         )
         for first, last in inside[-MAX_RANGES:]
     ]
-    bars = "".join(
-        f'<i style="right:{100 * (high - last) / (high - low):.4f}%;'
-        f'width:{100 * (last - first) / (high - low):.4f}%"></i>'
+    share = 100 / (high - low)
+    bars = (
+        tag("i", style=f"right:{share * (high - last):.4f}%;width:{share * (last - first):.4f}%")
         for first, last in inside
     )
-    about = elements.escape(say("lookup.band_about", ranges=join_comma(texts)))
-    return (
-        f'<div class="kv-band" role="img" aria-label="{about}" title="{about}">{bars}'
-        f"<span>{elements.escape(label)}</span></div>"
-    )
+    about = say("lookup.band_about", ranges=join_comma(texts))
+    words = tag("span", label)
+    return tag("div", *bars, words, class_="kv-band", role="img", aria_label=about, title=about)
 
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:

@@ -41,6 +41,7 @@ from kafkaviz.figures.page_cache import probe_histogram
 from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
+from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
@@ -91,12 +92,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
         with elements.state(
             "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
         ):
-            st.page_link(
-                "app.py",
-                label=say("common.show_broker"),
-                icon=":material/dns:",
-                query_params=page_state.address(location.directory),
-            )
+            faults.broker_link(location.directory)
         return
     try:
         source = lookup_source.open_partition(
@@ -432,11 +428,7 @@ def render_why_offset(
     st.space(10)
     with st.container(key="kv_fig_why"):
         charts.render_titled(key, why_figure.figure, view, "kv_why")
-        st.html(
-            "".join(
-                f"<p>{elements.escape(note)}</p>" for note in view.notes or [say("lookup.why_same")]
-            )
-        )
+        st.html(join(tag("p", note) for note in view.notes or [say("lookup.why_same")]))
     st.space(8)
     table([say(f"lookup.why_{name}") for name in WHY_COLUMNS], view.rows, "lllll")
     download(say("common.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
