@@ -114,11 +114,7 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """Refuses links that lead out of the allowed roots, before anything is read through them.
-
-    Raises:
-        CannotOpen: a link leads out (kind "outside").
-    """
+    """Refuses links out of the allowed roots, before anything is read through them."""
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
             if entry.is_symlink():

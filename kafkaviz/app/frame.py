@@ -391,10 +391,7 @@ def _listen(page: Page, location: Location) -> None:
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:
-    """Opens a dialog in this run or the next, until it is dismissed or the location changes.
-
-    The state is kept in the session because any rerun closes a Streamlit dialog.
-    """
+    """Opens a dialog until it is dismissed; kept in the session, because any rerun closes one."""
     st.session_state[page_state.DIALOG] = (dialog, text, None)
 
 

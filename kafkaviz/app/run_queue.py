@@ -69,16 +69,10 @@ _queue = RunQueue()
 
 
 def saw_after_asking(looked_s: float) -> bool:
-    """Returns whether a check at this time is new enough for the current run.
+    """Returns whether a check at this monotonic time was made after the run was requested.
 
-    A check is new enough if it was made after the run was requested. A run that waits for its turn
-    can thus reuse the check of an earlier run.
-
-    Args:
-        looked_s: the time of the check, by time.monotonic().
-
-    Returns:
-        False outside a turn, where the time of the request is unknown.
+    If so, a run that waits for its turn can reuse the check of an earlier run. Outside a turn the
+    time of the request is unknown, and the answer is False.
     """
     return looked_s > _asked_s.get()
 

@@ -32,11 +32,7 @@ def plain_template(mode: str) -> dict:
 
 
 def chart_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
-    """Returns the layout of a chart without a legend.
-
-    Args:
-        margin: left, right, top and bottom, in pixels.
-    """
+    """Returns the layout without a legend. The margin is left, right, top and bottom in pixels."""
     left, right, top, bottom = margin
     return {
         "template": template(mode),
@@ -63,12 +59,7 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
-    """Returns the annotation that names a y axis, above its upper end.
-
-    Args:
-        left_px: the left margin, which holds the tick labels.
-        y: the upper end of the axis, as a share of the chart's height.
-    """
+    """Returns the annotation that names a y axis, `left_px` to its left at the height `y`."""
     return {
         "xref": "paper",
         "x": 0,

@@ -81,11 +81,7 @@ class TimeSearch:
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """Returns the answer for a timestamp in ms, or for a special value below 0.
-
-    Raises:
-        KafkavizError: the release does not know this special value.
-    """
+    """Returns the answer for a timestamp in ms, or for a special value that the release knows."""
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
         return _hide_behind_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)

@@ -227,11 +227,7 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    """Returns whether the batch belongs to an aborted transaction that began before the batch ends.
-
-    Args:
-        aborted: the aborted transactions of the fetch.
-    """
+    """Returns whether the batch belongs to an aborted transaction that began before its end."""
     return bool(
         (
             (aborted["producer_id"] == batch.producer_id)

@@ -350,11 +350,7 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """Returns the result of a search in the .log of a segment.
-
-    Raises:
-        CorruptFile: the bytes break their format.
-    """
+    """Returns the result of a search in the .log of a segment. Raises CorruptFile."""
     with segment.log.open_reader() as read:
         try:
             return search(LogReader(read, segment.log.size_bytes, log_path(segment)))

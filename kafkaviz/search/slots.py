@@ -242,11 +242,7 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Searches for one target; returns the slot found, and the number of slots read.
-
-    Args:
-        probed_slots: filled with the slots that the search reads.
-    """
+    """Searches for one target and fills probed_slots. Returns the slot, and the number read."""
     lo = 0
     hi = len(keys) - 1
     count = 0

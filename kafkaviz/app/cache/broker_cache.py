@@ -163,11 +163,7 @@ def broker(directory: str | Path) -> Broker:
 
 
 def open_snapshot(directory: str | Path) -> BrokerSnapshot:
-    """Returns the current listing of a broker directory and its key.
-
-    Raises:
-        CannotOpen: the directory cannot be listed.
-    """
+    """Returns the current listing of a broker directory. Raises CannotOpen."""
     paths = tuple(map(access.resolve_typed_path, page_state.split_directories(directory)))
     for path in paths:
         archive.refresh(path)  # the fingerprint of a remote directory comes from its local mirror

@@ -178,11 +178,7 @@ def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> li
 def open_partition(
     snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
 ) -> LookupSource:
-    """Returns a topic-partition as a source, with its open segment selected.
-
-    Raises:
-        KafkavizError: the partition or the segment cannot be read.
-    """
+    """Returns a topic-partition with its open segment as a source. Raises KafkavizError."""
     partition_name = snapshot.broker.partition_name(partition)
     directory = os.fsencode(partition_name)
     log = _log_view(snapshot, directory)

@@ -43,11 +43,7 @@ HASH_FUNCS: HashFuncs = {
 
 
 def read(segment: LogSegment) -> Anatomy:
-    """Reads a segment that has a .log, from the current state of its files.
-
-    Raises:
-        CannotOpen: the .log is missing, or a file cannot be read.
-    """
+    """Reads a segment from the current state of its files. Raises CannotOpen."""
     current = replace(
         segment,
         **{
@@ -101,10 +97,7 @@ def browser_payload(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """Returns the segment as the ruler receives it (figures.segment.segment_ruler).
-
-    Equal requests share one payload.
-    """
+    """Returns the segment as the ruler receives it. Equal requests share one payload."""
     return _browser_payload(
         anatomy,
         language(),

@@ -218,11 +218,7 @@ def _lesson_story(name: str, language: str) -> GrowthView:
 
 
 def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
-    """Returns the first STORY_APPENDS appends of a simulated log as a growth view.
-
-    Raises:
-        CannotLoad: the log cannot be opened.
-    """
+    """Returns the first STORY_APPENDS appends of a simulated log. Raises CannotLoad."""
     return _simulated_story(workload, config, messages.language())
 
 

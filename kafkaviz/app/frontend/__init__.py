@@ -135,10 +135,7 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Draws the button that switches between the light and dark theme for every page.
-
-    Streamlit stores the choice per path, so all paths of the app are needed.
-    """
+    """Draws the button that switches the theme, which Streamlit stores for each of the paths."""
     _theme_button(
         key="kv_theme",
         data={"paths": paths, "words": _words("light_or_dark")},
@@ -182,19 +179,12 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Protects clicks on the links of the sidebar while a run changes them.
-
-    No click is lost, and no link leads to a directory that is no longer open.
-    """
+    """Protects clicks on the sidebar's links while a run changes them."""
     _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 
 
 def one_step(query: str) -> None:
-    """Makes a change of page a single step of the browser's history.
-
-    Args:
-        query: the address parameters of this run.
-    """
+    """Makes a change of page to this query a single step of the browser's history."""
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
 
 
@@ -240,10 +230,7 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws the data packed by figures.rolls.growth.browser_payload.
-
-    The step is kept in the address as ?step=, which only the component writes.
-    """
+    """Draws the data packed by growth.browser_payload. The address keeps the step as ?step=."""
     _growth(
         key=key,
         data=data | bar() | {"words": messages.table("growth")},
@@ -256,10 +243,7 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment packed by figures.segment.segment_ruler.browser_payload.
-
-    Each choice reruns the script, or the fragment around the ruler.
-    """
+    """Draws the data packed by segment_ruler.browser_payload. Each choice reruns the fragment."""
     _ruler(
         key=key,
         data=data,
@@ -285,10 +269,7 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws bytes packed by figures.segment.segment_bytes.browser_payload.
-
-    Each request for more bytes reruns the script, or the fragment around the view.
-    """
+    """Draws the data packed by segment_bytes.browser_payload. Each request reruns the fragment."""
     _bytes(
         key=key,
         data=data,
@@ -313,10 +294,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the data packed by figures.health.checkup.browser_payload.
-
-    The selection is kept in the address and is not sent to the server.
-    """
+    """Draws the data packed by checkup.browser_payload. The address keeps the selection."""
     _findings(key=key, data=data, width="stretch", height="content")
 
 
@@ -324,10 +302,7 @@ _search_race = register_component("search_race", "race_lanes")
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws the data packed by figures.lookup.search_race.browser_payload.
-
-    The kind of disk is kept in the address as ?storage=, which only the component writes.
-    """
+    """Draws the data packed by search_race.browser_payload. The address keeps ?storage=."""
     _search_race(key=key, data=data, width="stretch", height="content")
 
 
@@ -335,10 +310,7 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
-    """Draws the data packed by figures.page_cache.tail_growth.browser_payload.
-
-    The size is kept in the address as ?pages=, which only the component writes.
-    """
+    """Draws the data packed by tail_growth.browser_payload. The address keeps ?pages=."""
     _tail_growth(key=key, data=data, width="stretch", height="content")
 
 

@@ -426,12 +426,7 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """Returns the first difference in words, "" if there is none.
-
-    Args:
-        disk_data: the start of the file on disk, at most as long as `data`.
-        disk_bytes: the size of the file on disk.
-    """
+    """Returns how a file of `disk_bytes` first differs from the data in words, "" if not."""
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
     )

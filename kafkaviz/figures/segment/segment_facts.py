@@ -40,13 +40,6 @@ def file_facts(
     partition_state: str = "current",
     retention: tuple[LogRetention, SegmentRetention] | None = None,
 ) -> FactGroups:
-    """Returns the facts of the three files.
-
-    Args:
-        roll_reason: why a closed segment was rolled, from analysis.inference.
-        partition_state: the state of its directory.
-        retention: the result of analysis.retention.segment_retention.
-    """
     return [
         (
             "log",

@@ -73,10 +73,7 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns a row with its slots.
-
-    These are the slots by which it was chosen, else its own, else those that a search for it finds.
-    """
+    """Returns a row with the slots by which it was chosen, else its own, else those of a search."""
     links = anatomy.links
     if slot == NONE:
         slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE

@@ -68,10 +68,7 @@ class ScanView:
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Returns how many of the first reads were of 17 bytes, and how many of a complete header.
-
-        A batch without records is only its header.
-        """
+        """Returns how many of the first reads were of 17 bytes, and how many of a whole header."""
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
             read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads

@@ -370,10 +370,7 @@ def _beginning_text(context: LookupContext) -> str:
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
-    """Says which segment has the largest timestamp.
-
-    It also says what a release does with the offset that is stored with that timestamp.
-    """
+    """Says which segment has the largest timestamp, and what the release does with its offset."""
     result = context.result
     count = len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp

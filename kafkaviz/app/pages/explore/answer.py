@@ -145,10 +145,7 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """Draws a download button per format for the rows shown.
-
-    If there are more rows, the label and the file name say how many these are.
-    """
+    """Draws a download button per format, whose label says how many of the rows it takes."""
     name = file_name(answer, snapshot.broker.name, text)
     _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
     _render_download(

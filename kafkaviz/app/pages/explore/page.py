@@ -207,10 +207,7 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Returns the query after waiting up to QUICK_S, or None without a catalog.
-
-    Ends this session's previous query on the same directory.
-    """
+    """Returns the query, or None without a catalog, and leaves the previous one of this session."""
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])

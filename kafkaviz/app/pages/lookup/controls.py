@@ -62,12 +62,7 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Draws the two rows of controls and returns the query they describe.
-
-    Args:
-        sets: the label of each index, by its word in the address.
-        default_version: the release that searches unless another is chosen.
-    """
+    """Draws the two rows of controls, with `sets` to choose from. Returns their query."""
     kinds = TARGETS[:1] if source.is_index_only else TARGETS
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, kinds, OFFSET)

@@ -110,12 +110,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Draws the controls and the lookup.
-
-    Args:
-        assumed: the release that searches unless another is chosen.
-        location: None for a practice log or typed keys.
-    """
+    """Draws the controls and the lookup. A practice log and typed keys have no location."""
     _render_title(source)
     query = controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
@@ -147,13 +142,7 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step and, except on a projector, the sections around it.
-
-    A lookup that ends in damaged bytes has the steps up to there.
-
-    Args:
-        key: the cache key of the source, target and query.
-    """
+    """Draws the lookup step by step and, except on a projector, the sections around it."""
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
@@ -294,10 +283,7 @@ def render_race(
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """Draws the race of both searches.
-
-    If they do the same, or if neither waits for a page, it adds a button to where they differ.
-    """
+    """Draws the race of both searches, and a button to where they differ if they do the same."""
     race, payload = charts.view(
         ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
     )
