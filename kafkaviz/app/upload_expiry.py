@@ -24,10 +24,7 @@ def folder() -> Path:
 
 
 def keep_private() -> None:
-    """Makes the uploads readable only for the server's own user.
-
-    This also corrects folders of earlier releases, which others could read.
-    """
+    """Makes the uploads, also those of earlier releases, readable only for the server's user."""
     with suppress(OSError):
         folder().chmod(0o700)
 

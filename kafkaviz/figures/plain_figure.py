@@ -20,11 +20,7 @@ class PlainFigure(go.Figure):
     """
 
     def __init__(self, plain: dict[str, Any]) -> None:
-        """Keeps the values.
-
-        Args:
-            plain: data and layout, in the form that `to_dict` of a figure returns.
-        """
+        """Keeps data and layout, in the form that `to_dict` of a figure returns."""
         self.__dict__["_plain"] = plain
 
     @classmethod
@@ -33,11 +29,7 @@ class PlainFigure(go.Figure):
         return cls(figure.to_dict())
 
     def __getattr__(self, name: str) -> Any:
-        """Builds the Plotly figure when one of its attributes is read for the first time.
-
-        Raises:
-            AttributeError: the figure is built already and has no such attribute.
-        """
+        """Builds the Plotly figure when one of its attributes is read for the first time."""
         plain = self.__dict__.pop("_plain", None)
         if plain is None:
             raise AttributeError(name)

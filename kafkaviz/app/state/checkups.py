@@ -38,10 +38,7 @@ def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """Returns the number of errors in the directory, or 0 if no checkup has ended.
-
-    The number comes from the checkup for the inferred release, else from a fresh catalog.
-    """
+    """Returns the errors of the checkup for the inferred release, else of the catalog, else 0."""
     checkup = checkups().get((snapshot.key, ""))
     if checkup and checkup.result:
         return checkup.result.counts["error"]

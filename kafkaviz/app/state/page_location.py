@@ -198,11 +198,7 @@ def compared_directory() -> str:
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the paths by which the broker was opened as a shell takes them.
-
-    Args:
-        between: " " for one argument per path, "," for all of them in one.
-    """
+    """Returns the broker's paths as shell arguments, or as one with another text between."""
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 

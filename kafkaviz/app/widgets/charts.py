@@ -49,11 +49,7 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
-    """Returns the figure of a view, cached because making one takes as long as the rest of a rerun.
-
-    Args:
-        view_key: everything that the view depends on.
-    """
+    """Returns the figure of a view, cached by all that the view depends on."""
     return _figure(
         view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
     )
@@ -75,11 +71,7 @@ def _figure(
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
-    """Draws a Plotly figure without Streamlit's theme and mode bar.
-
-    Args:
-        selects: the selection arguments of st.plotly_chart.
-    """
+    """Draws a Plotly figure without Streamlit's theme and mode bar; `selects` are for the chart."""
     plotly_figure = with_page_layout(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects

@@ -128,12 +128,7 @@ def bind_to_address(
     *,
     writes_default: bool = False,
 ) -> str:
-    """Takes the choice from the address, and writes it there unless it is the default.
-
-    Args:
-        writes_default: whether the default is written too, because an address without it means
-            another word.
-    """
+    """Takes the choice from the address, and writes it there unless the default goes without."""
     word = take_from_address(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
     address_word = "" if is_left_out else word
@@ -218,10 +213,7 @@ def _previous_run(name: str) -> _PreviousRun:
 
 
 def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | None:
-    """Returns the word that the control holds.
-
-    Returns None if the address or the default has changed, or if the state is not an option now.
-    """
+    """Returns the word that the control holds, None if the address has changed or decides."""
     previous = _previous_run(name)
     state = st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves

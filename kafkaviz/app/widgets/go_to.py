@@ -42,12 +42,7 @@ class Visit(NamedTuple):
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """Draws the search field and its results.
-
-    Args:
-        pages: each page and the address parameters that links to it keep, by name.
-        current: the name of the open page.
-    """
+    """Draws the search field and its results. Each page has the address that links to it keep."""
     query = (
         st.text_input(
             say("go_to.field"),
@@ -111,12 +106,7 @@ def find_entries(
     visits: Sequence[Visit] = (),
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
-    """Returns the results for a query, best first.
-
-    Args:
-        pages: the address parameters that links to each page keep.
-        visits: recent places.
-    """
+    """Returns the results for a query, best first. Links to each of the pages keep its address."""
     words = query.lower().split()
     offset = page_state.number(words[-1]) if words else None
     name = " ".join(words[:-1] if offset is not None else words)

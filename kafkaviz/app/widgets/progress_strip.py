@@ -93,11 +93,7 @@ def line_html(text: str, aside: str, share: float | None = None, mark: Html | No
 
 
 def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
-    """Returns the strip of an ingest as HTML.
-
-    Args:
-        pending_texts: the texts while it runs, and after it ended without a result.
-    """
+    """Returns the strip of an ingest; the pending texts are for one that runs, and that failed."""
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(

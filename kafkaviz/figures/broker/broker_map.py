@@ -65,10 +65,7 @@ TORN_SHARE = 0.0115  # share of the axis: drawn width of a torn end, invisible i
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentBar:
-    """One segment, or all segments of a row that has too many.
-
-    start_byte counts from the row's first byte.
-    """
+    """One segment, or all of a row that has too many. start_byte counts from the row's start."""
 
     row: int
     start_byte: int
@@ -412,11 +409,7 @@ def _title(overview: BrokerOverview) -> str:
 
 
 def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
-    """Says which index is the densest, or how many share the first place.
-
-    Args:
-        comparable: partitions with enough entries to compare.
-    """
+    """Says which index is the densest, or how many partitions share the first place."""
     least_bytes = min(round(cast(float, row.sums.bytes_per_entry)) for row in comparable)
     densest, *others = (
         row for row in comparable if round(cast(float, row.sums.bytes_per_entry)) == least_bytes

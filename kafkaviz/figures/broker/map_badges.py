@@ -38,12 +38,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """Returns the badge of a row, or None if it has neither findings nor a torn end.
-
-    Args:
-        tail: a description of the torn end of its log; "" if it has none.
-        base_offsets: base offsets of the row's segments.
-    """
+    """Returns the badge of a row, or None if it has neither findings nor a torn end (tail)."""
     if not base_offsets or not (badges or tail):
         return None
     row_bases = set(base_offsets)

@@ -21,10 +21,7 @@ AnswerRow = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its query, and the figure of the answer.
-
-    Its texts are in the message catalogue `questions`, under its name.
-    """
+    """A question, its query and its figure. Its texts are in the catalogue `questions`."""
 
     name: str  # used in addresses
     sql: str

@@ -267,10 +267,7 @@ def start_verdict(
     is_partial: bool = False,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
-    """Says in a headline and some sentences what the next start does.
-
-    `logs`, `is_left_known`, `is_partial` and `release` have the same meaning as in `view`.
-    """
+    """Says in a headline and some sentences what the next start does, with arguments of `view`."""
     forecast = restart_forecast.forecast(restart, logs)
     source = restart_forecast_text.evidence_text(release)
     if not restart.starts:
@@ -601,11 +598,7 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """Names the file and the bytes of a finding.
-
-    Args:
-        is_short: whether only the partition and the kind of file are given, for a narrow list.
-    """
+    """Names the file and the bytes of a finding; only partition and kind if it is short."""
     location = (
         finding.file
         or (

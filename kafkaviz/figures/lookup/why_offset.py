@@ -369,10 +369,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
 
 
 def _ticks() -> dict:
-    """Returns tick formats without month names, which Plotly has only in English.
-
-    For English they are empty.
-    """
+    """Returns formats without month names for other languages: Plotly has only English ones."""
     if language() == ENGLISH:
         return {}
     lower_steps = (None, *(step for step, _ in DATES))

@@ -55,13 +55,7 @@ def view(
     segment: str,
     source: str,
 ) -> FileAreasView:
-    """Returns the areas of a segment.
-
-    Args:
-        sizes: bytes of .log, .index and .timeindex.
-        counts: number of batches or entries in each.
-        segment: the segment's path in its broker directory.
-    """
+    """Returns the areas of .log, .index and .timeindex from their sizes and numbers of entries."""
     files = tuple(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
         for suffix, n in counts.items()

@@ -91,11 +91,7 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to look at first.
-
-    It is the byte of the file that an address names, if that is shown. Otherwise it is the field by
-    which the pin was chosen.
-    """
+    """The byte to look at first: of the address if it is shown, else the field of the pin."""
 
     byte: int | None = None
     is_by_time: bool = False  # whether the pin was chosen by its time entry
