@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -285,29 +285,16 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
 def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
     from kafkaviz.analysis.findings import partition_badges
 
-    catalog = (
-        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None
-    )
+    catalog = _fresh_catalog(snapshot)
+    if catalog is None:
+        return {}
+    columns = list(partition_badges.FINDING_COLUMNS)
     try:
-        rows = (
-            catalog.table(
-                "findings",
-                columns=list(partition_badges.FINDING_COLUMNS),
-                filters=[("severity", "!=", "info")],
-            )
-            if catalog
-            else None
-        )
+        rows = catalog.table("findings", columns=columns, filters=[("severity", "!=", "info")])
     except CannotOpen:
         return {}
-    if rows:
-        return partition_badges.badges_from_rows(
-            zip(
-                *(rows[name].to_pylist() for name in partition_badges.FINDING_COLUMNS), strict=True
-            ),
-            snapshot.broker,
-        )
-    return {}
+    values = zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    return partition_badges.badges_from_rows(values, snapshot.broker)
 
 
 def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
@@ -379,6 +366,13 @@ def is_fresh(snapshot: BrokerSnapshot) -> bool:
     return stamp is not None and _is_fresh(snapshot, stamp)
 
 
+def _fresh_catalog(snapshot: BrokerSnapshot) -> "Catalog | None":
+    stamp = catalog_stamp(snapshot.broker)
+    if stamp is None or not _is_fresh(snapshot, stamp):
+        return None
+    return _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+
+
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
     """Returns the description of the catalog, or None if it cannot be read."""
     stamp = catalog_stamp(snapshot.broker)
@@ -390,10 +384,9 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
     """Returns the health from a fresh catalog, or None if there is none or it has no findings."""
     from kafkaviz.analysis.broker_health import Health
 
-    if not is_fresh(snapshot):
+    catalog = _fresh_catalog(snapshot)
+    if catalog is None:
         return None
-    stamp = cast(int, catalog_stamp(snapshot.broker))  # a fresh catalog exists, so it has a stamp
-    catalog = cast("Catalog", _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp))
     try:
         return Health(snapshot.broker, *catalog.health(catalog.info.sources[0].broker))
     except CannotOpen:
@@ -407,9 +400,7 @@ def catalog_error_count(snapshot: BrokerSnapshot) -> int:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _catalog_error_count(snapshot: BrokerSnapshot, stamp: int) -> int:
-    catalog = (
-        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None
-    )
+    catalog = _fresh_catalog(snapshot)
     try:
         # reads a single column: every page shows this number, and few show the findings
         return catalog.severities()["error"] if catalog else 0

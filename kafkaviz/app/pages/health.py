@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -201,23 +201,17 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
 
 def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     name = units.escape_controls(snapshot.broker.name)
-    widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
-    st.download_button(
-        "JSON",
-        lambda: _health_json(health),
-        f"{name}-health.json",
-        "application/json",
-        type="tertiary",
-        key="kv_json",
-        **widget_options,
-    )
-    widget_options |= {"help": say("health.report_help"), "key": "kv_report"}
+    file_name = f"{name}-health.json"
+    tables.download("JSON", lambda: _health_json(health), file_name, "kv_json", "application/json")
     st.download_button(
         say("common.report"),
         lambda: _report_html(snapshot, health, release),
         tables.report_name(snapshot.broker),
         "text/html",
-        **widget_options,
+        on_click="ignore",
+        icon=":material/download:",
+        help=say("health.report_help"),
+        key="kv_report",
     )
 
 

@@ -61,13 +61,13 @@ def table_html(
     )
 
 
-def download(label: str, data, name: str, key: str) -> None:
-    """Draws a button that saves `data` as CSV. A function is called on click."""
+def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> None:
+    """Draws a button that saves `data`. A function is called on click."""
     st.download_button(
         label,
         data,
         name,
-        "text/csv",
+        mime,
         on_click="ignore",
         type="tertiary",
         icon=":material/download:",

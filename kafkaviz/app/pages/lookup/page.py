@@ -449,13 +449,5 @@ def render_steps(
             if context.result.choices:
                 remote = {"remote": to_json_object(cost)} if cost else {}
                 data = lambda: json.dumps(lookup_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
-                st.download_button(
-                    say("lookup.lookup_json"),
-                    data,
-                    "lookup.json",
-                    "application/json",
-                    key="kv_lookup_json",
-                    on_click="ignore",
-                    type="tertiary",
-                    icon=":material/download:",
-                )
+                label = say("lookup.lookup_json")
+                download(label, data, "lookup.json", "kv_lookup_json", "application/json")
