@@ -25,6 +25,14 @@ HANDSHAKE = (
     "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 )
+CODE = """
+import sys
+from kafkaviz.app import server
+LATE = {"pandas", "kafkaviz.pipeline.ingest.job"}
+assert not LATE & set(sys.modules)
+server.prepare_in_background().join()
+print((LATE | {"plotly.graph_objs._heatmap"}) - set(sys.modules))
+"""
 
 
 async def _answers(scope, receive, send) -> None:
@@ -61,6 +69,8 @@ OWN = [
     "LOCALHOST.",
     socket.gethostname(),
 ]
+
+
 FOREIGN = [
     "attacker.example",
     "attacker.example:8501",
@@ -233,3 +243,20 @@ def test_streamlit_s_own_command_goes_by_host_too():
         check=True,
     ).stdout
     assert printed == "['127.0.0.1', 'localhost', '::1']\n"
+
+
+def test_libraries_of_the_first_page_are_imported():
+    printed = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=False
+    )
+    assert (printed.stdout, printed.stderr) == ("set()\n", "")
+
+
+def test_the_sample_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "a.tar.gz"))
+    app_server.prepare_in_background().join()
+    assert not list(tmp_path.rglob("meta.properties"))
+    monkeypatch.delenv("KAFKAVIZ_DIR")
+    app_server.prepare_in_background().join()
+    assert list(tmp_path.rglob("meta.properties"))

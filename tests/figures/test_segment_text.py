@@ -5,13 +5,21 @@ import re
 import numpy as np
 import pytest
 
+from kafkaviz import messages
+from kafkaviz.analysis.overview import NO_LOG, InactiveSegment
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.text import segment_text as words
+from kafkaviz.figures.text.segment_text import included_text, left_out_text, no_rows_text
 from kafkaviz.log.broker import open_broker
 from tests.analysis import arrays
 from tests.analysis.arrays import even
 
 THIN = "\u202f"
+INACTIVE = (
+    InactiveSegment("a-0/0.log.deleted", ".deleted"),
+    InactiveSegment("b-0.1-delete/0.log", "-delete"),
+    InactiveSegment("a-0/5.log.deleted", ".deleted"),
+)
 
 
 @pytest.mark.parametrize(
@@ -237,3 +245,49 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
         segment_anatomy
     ).endswith(sentence)
     assert segment_anatomy.counts.has_epochs == (2 in magic)
+
+
+@pytest.mark.parametrize(
+    ("segments", "metadata", "says"),
+    [
+        ((), False, ""),
+        ((), True, "Not counted: __cluster_metadata."),
+        (INACTIVE[:1], False, "Not counted: 1 segment that is not in use (.deleted)."),
+        (
+            INACTIVE,
+            True,
+            (
+                "Not counted: 3 segments that are not in use (-delete, .deleted), and "
+                "__cluster_metadata."
+            ),
+        ),
+        (
+            (InactiveSegment("a-0/5.index", NO_LOG),),
+            False,
+            "Not counted: 1 segment that is not in use (no .log).",
+        ),
+    ],
+)
+def test_what_is_left_out_is_reported(segments, metadata, says):
+    assert left_out_text(segments, is_metadata_left_out=metadata) == says
+
+
+def test_what_is_counted_and_what_has_no_rows():
+    assert included_text(()) == "" == no_rows_text(())
+    assert (
+        included_text(INACTIVE)
+        == "3 segments that are not in use (-delete, .deleted) are counted too."
+    )
+    says = (
+        "1 segment (.deleted) appears only in the table segments: no other table has a row "
+        "for its files."
+    )
+    assert no_rows_text(["deleted"]) == says
+
+
+def test_the_reason_is_in_the_readers_language(monkeypatch):
+    monkeypatch.setattr(messages, "language", lambda: "zh")
+    assert (
+        left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
+        == "未计入：1 个不在使用中的日志段（没有 .log）。"
+    )
