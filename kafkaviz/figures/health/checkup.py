@@ -137,19 +137,15 @@ def health_view(
 ) -> HealthView:
     """Returns the view of a broker's health. `may_show` decides which files dumps may show."""
     broker = health.broker
-    names = _log_directory_names(broker)
-    log_bytes = {
-        (_behind(names, broker.directory_of(partition).text, partition.directory), base_offset): (
-            size_bytes
-        )
-        for partition in broker.partitions
-        for base_offset, size_bytes in (
-            (segment.base_offset, segment.log.size_bytes)
-            for segment in partition.segments
-            if segment.log
-        )
-    }
-    roots = {name: directory.path for directory, name in _named_directories(broker)}
+    named = _named_directories(broker)
+    names = {directory.text: name for directory, name in named}
+    log_bytes = {}
+    for partition in broker.partitions:
+        name = _behind(names, broker.directory_of(partition).text, partition.directory)
+        for segment in partition.segments:
+            if segment.log:
+                log_bytes[name, segment.base_offset] = segment.log.size_bytes
+    roots = {name: directory.path for directory, name in named}
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
@@ -187,10 +183,6 @@ def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
         return []
     names = broker.directory_names
     return [(directory, names[directory.path]) for directory in broker.log_directories]
-
-
-def _log_directory_names(broker: Broker) -> dict[str, str]:
-    return {directory.text: name for directory, name in _named_directories(broker)}
 
 
 def _behind(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
@@ -300,9 +292,9 @@ def start_verdict(
         [
             stop_text,
             *_cut_texts(findings, restart),
-            _stray_text(forecast.stray_directories),
-            _possible_stray_text(forecast.possible_strays),
-            _remaining_text(remaining_errors),
+            _count_text("health.stray", forecast.stray_directories),
+            _count_text("health.possible_strays", forecast.possible_strays),
+            _count_text("health.stay", remaining_errors),
             say("health.others_not_read") if is_partial else "",
             source,
         ]
@@ -397,31 +389,14 @@ def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     ]
     if truncations and tail_texts:
         logs = len({finding.file for tail_findings in tails.values() for finding in tail_findings})
-        yield say_count(
-            "health.tails", logs, n=number_word(logs).capitalize(), tails=join_comma(tail_texts)
-        )
+        logs_text = number_word(logs).capitalize()
+        yield say_count("health.tails", logs, n=logs_text, tails=join_comma(tail_texts))
         if all(step.cause == "tail" for step in truncations):
             yield say("health.no_batch_lost")
 
 
-def _stray_text(directories: int) -> str:
-    if directories:
-        return say_count("health.stray", directories, n=number_word(directories).capitalize())
-    return ""
-
-
-def _possible_stray_text(directories: int) -> str:
-    if not directories:
-        return ""
-    return say_count("health.possible_strays", directories, n=number_word(directories).capitalize())
-
-
-def _remaining_text(remaining_errors: int) -> str:
-    if remaining_errors:
-        return say_count(
-            "health.stay", remaining_errors, n=number_word(remaining_errors).capitalize()
-        )
-    return ""
+def _count_text(key: str, count: int) -> str:
+    return say_count(key, count, n=number_word(count).capitalize()) if count else ""
 
 
 # ---- the strip
