@@ -87,7 +87,7 @@ def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
         == 0
     )
     page = out.read_text(encoding="utf-8")
-    assert "Kafka 3.9: it was given" in page and "log.retention.ms, as typed" in page
+    assert "Kafka 3.9: the release was given" in page and "log.retention.ms, as typed" in page
     assert hashlib.sha256(archive.read_bytes()).hexdigest() in page
 
 

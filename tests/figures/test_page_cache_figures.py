@@ -199,9 +199,11 @@ def test_layouts_as_bars():
         keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000)
     )
     view = layout_bars.view(costs, 200_000, 1000, "Even keys")
-    assert view.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
+    assert view.title.startswith(
+        "Interpolation needs the fewest probes, 5.1, and Kafka's search 19."
+    )
     assert (
-        "first key of each page the fewest pages, 1.0 for 10." in view.title
+        "first key of each page needs the fewest pages, 1.0, and Kafka's search 10." in view.title
         and view.caption.startswith("Even keys. Mean of 1\u202f000")
     )
     assert view.layouts[view.kafka_row].name == "Warm section first"
