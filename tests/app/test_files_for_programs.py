@@ -9,8 +9,8 @@ import pytest
 from kafkaviz import messages
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.app.pages.page_cache import growth
-from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
+from kafkaviz.app.pages.page_cache import page as page_cache
+from kafkaviz.app.pages.page_cache.page import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures.page_cache import fault_bars
@@ -88,7 +88,7 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     ),
     "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),
     "protected": (
-        lambda: growth.fault_rate_values(
+        lambda: page_cache.fault_rate_values(
             [
                 ReaderFaultRates("none", 1.5, 0.0, None, None),
                 ReaderFaultRates("0.1 %", 1.25, 0.0, 900.0, 12.5),

@@ -2,8 +2,10 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
@@ -12,11 +14,12 @@ from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import curves, tuning_context
+from kafkaviz.app.pages.tuning import curves, scope, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
 from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import measure_jobs
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
@@ -505,3 +508,20 @@ def test_the_page_in_another_language(chinese):
     select_option(at, "冷读来自", "hdd")
     assert at.query_params["storage"] in ("hdd", ["hdd"])
     assert "模型，hdd" in page_html(page(tab="Comparison", storage="hdd", **query))
+
+
+LABELS = {
+    "partition": "Topic-partition, measured from this directory",
+    "topic": "Topic, measured from this directory",
+    "broker": "Whole broker, measured from this directory",
+    "workload": "A workload, written and measured",
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_label_says_what_is_chosen(kind, monkeypatch):
+    htmls = []
+    monkeypatch.setattr(st, "html", lambda html, **look: htmls.append(html))
+    monkeypatch.setattr(st, "segmented_control", lambda label, options, **look: options[0])
+    scope.render_choice(scope.Scope(Location(str(Path("/d"))), {"a": (kind, "a")}, "a", kind, "a"))
+    assert htmls == [f'<div class="kv-lab">{LABELS[kind]}</div>']

@@ -14,8 +14,8 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.inference.interval import IntervalBounds
-from kafkaviz.analysis.lookup import lookups, warm_targets
-from kafkaviz.analysis.lookup.warm_targets import WarmTargets
+from kafkaviz.analysis.lookup import lookups, search_race
+from kafkaviz.analysis.lookup.search_race import WarmTargets
 from kafkaviz.analysis.segment import batch_table
 from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.app.cache import segment_cache
@@ -100,7 +100,7 @@ class LookupSource:
         first, last = bounds.get(self.segment.base_offset, (0, -1))
         last_here = self.last_ms_of_segment if target_kind == TIMESTAMP else self.last_of_segment
         column, base = _key_column(self.segment, target_kind)
-        return warm_targets.choose_targets(
+        return search_race.choose_targets(
             column.astype(np.int64) + base,
             first,
             min(last, last_here),
@@ -112,7 +112,7 @@ class LookupSource:
     def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
         """Returns for each segment the range of targets whose search ends in the warm section."""
         ranges = (
-            warm_targets.warm_range(
+            search_race.warm_range(
                 KeyColumn(*_key_column(segment, target_kind)),
                 first,
                 last,

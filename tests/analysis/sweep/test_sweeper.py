@@ -285,3 +285,12 @@ def test_what_is_no_sweep_is_refused():
         sweep.sweep(arrays.batches([100, 0, 100]))
     with pytest.raises(ValueError, match="different intervals"):
         sweep.no_parts([0]) + sweep.no_parts([1])
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "expected"),
+    [([0, 2, 2], 0.5, 1), ([0, 2, 2], 0.51, 2), ([0, 0, 1], 0.01, 2), ([], 0.5, 0)],
+)
+def test_quantile(counts, share, expected):
+    """The least counted number that this share does not exceed, never a mean of two."""
+    assert sweep.quantile(np.array(counts, np.int64), share) == expected
