@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz.figures.tokens import LIGHT_DARK, MODES, colours
@@ -44,36 +46,34 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
     """Returns the annotation that names the x axis, `shift_px` from it, below its right end."""
-    return {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "top",
-        "yshift": shift_px,
-        "showarrow": False,
-        "text": text,
-        "font": {"size": 12, "color": colours["ink_3"]},
-    }
+    return note(
+        text,
+        colours["ink_3"],
+        xref="paper",
+        x=1,
+        xanchor="right",
+        yref="paper",
+        y=0,
+        yanchor="top",
+        yshift=shift_px,
+    )
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
     """Returns the annotation that names a y axis, `left_px` to its left at the height `y`."""
-    return {
-        "xref": "paper",
-        "x": 0,
-        "xanchor": "left",
-        "xshift": 8 - left_px,
-        "yref": "paper",
-        "y": y,
-        "yanchor": "bottom",
-        "yshift": 4,
-        "showarrow": False,
-        "text": text,
-        "font": {"size": 12, "color": colours["ink_3"]},
-        "bgcolor": colours["raised"],  # covers a mark's line that crosses the name
-    }
+    return note(
+        text,
+        colours["ink_3"],
+        xref="paper",
+        x=0,
+        xanchor="left",
+        xshift=8 - left_px,
+        yref="paper",
+        y=y,
+        yanchor="bottom",
+        yshift=4,
+        bgcolor=colours["raised"],  # covers a mark's line that crosses the name
+    )
 
 
 def outside_ticks(colours: Mapping[str, str]) -> dict:
@@ -89,3 +89,83 @@ def grid_lines(colours: Mapping[str, str]) -> dict:
         "showgrid": True,
         "gridcolor": colours["line"],
     }
+
+
+def ticks(
+    values: Sequence[float], text_of: Callable[[Any], str], *, is_log2: bool = False
+) -> dict[str, list]:
+    """Returns the ticks of an axis, and their texts.
+
+    Args:
+        is_log2: whether the axis shows the logarithms to the base 2 of the values.
+    """
+    places = np.log2(values).tolist() if is_log2 else list(values)
+    return {"tickvals": places, "ticktext": [text_of(value) for value in values]}
+
+
+def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
+    """Returns an annotation without an arrow.
+
+    Args:
+        place: attributes of a Plotly annotation that say where it is.
+    """
+    return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}
+
+
+def line_names(
+    names: Iterable[tuple[str, str, float]],
+    height_px: float,
+    *,
+    gap_px: float,
+    lowest_px: float = float("inf"),
+    shift_px: int = 6,
+) -> list[dict[str, Any]]:
+    """Returns the names of lines, right of their ends, and far enough apart to be read.
+
+    Args:
+        names: text, colour, and the distance in pixels from the top of the chart to the line's end.
+        height_px: the height of the chart without its margins.
+        lowest_px: no name is lower than this.
+    """
+    ordered = sorted(names, key=lambda name: name[2])
+    places_px = [place_px for _, _, place_px in ordered]
+    for number in range(1, len(places_px)):
+        places_px[number] = max(places_px[number], places_px[number - 1] + gap_px)
+    for number in reversed(range(len(places_px))):
+        places_px[number] = min(places_px[number], lowest_px)
+        lowest_px = places_px[number] - gap_px
+    return [
+        note(
+            text,
+            colour,
+            xref="paper",
+            x=1,
+            xanchor="left",
+            xshift=shift_px,
+            yref="paper",
+            y=float(1 - place_px / height_px),
+            yanchor="middle",
+        )
+        for (text, colour, _), place_px in zip(ordered, places_px, strict=True)
+    ]
+
+
+def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
+    """Returns the shape of a line over the full height of a chart."""
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def hover(texts: Sequence) -> dict[str, Any]:
+    """Returns the attributes of a trace whose points have these hover texts."""
+    return {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
+
+
+def fade(colour: str, opacity: float) -> str:
+    """Returns a colour such as #1a2b3c with an opacity."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def plain_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
+    """Returns chart_layout for a PlainFigure."""
+    return chart_layout(mode, height, margin) | {"template": plain_template(mode)}

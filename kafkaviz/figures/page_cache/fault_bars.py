@@ -156,8 +156,7 @@ def _plain_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, st
         cliponaxis=False,
         textfont={"color": colours["ink_2"]},
         name="plain",
-        customdata=hover_texts,
-        hovertemplate="%{customdata}<extra></extra>",
+        **theme.hover(hover_texts),
     )
 
 

@@ -103,23 +103,15 @@ def _title(layouts: Sequence[LayoutCost], kafka_row: int | None) -> str:
     fewest_probes = min(layouts, key=lambda layout: layout.probes)
     fewest_pages = min(layouts, key=lambda layout: (layout.pages, layout.probes))
     kafka_layout = layouts[kafka_row]
-    values = {
-        "probes": fewest_probes.probes,
-        "kafkas": kafka_layout.probes,
-        "pages": fewest_pages.pages,
-        "kafkas_pages": kafka_layout.pages,
-    }
-    value_texts = {name: f"{value:.1f}" for name, value in values.items()}
     return say(
         "layout_bars.title",
         fewest=fewest_probes.name,
-        other=_lower_first(fewest_pages.name),
-        **value_texts,
+        other=fewest_pages.name[0].lower() + fewest_pages.name[1:],
+        probes=f"{fewest_probes.probes:.1f}",
+        kafkas=f"{kafka_layout.probes:.1f}",
+        pages=f"{fewest_pages.pages:.1f}",
+        kafkas_pages=f"{kafka_layout.pages:.1f}",
     )
-
-
-def _lower_first(name: str) -> str:
-    return name[0].lower() + name[1:]
 
 
 def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
@@ -206,7 +198,6 @@ def _add_panel(
         )
         for layout, mean, most in zip(layouts_view.layouts, means, most_values, strict=True)
     ]
-    hover_style = {"customdata": hover_texts, "hovertemplate": "%{customdata}<extra></extra>"}
     marker = {"color": colours["line_2"], "line": {"width": 0}, "cornerradius": 0}
     chart.add_bar(
         orientation="h",
@@ -215,7 +206,7 @@ def _add_panel(
         width=0.1,
         marker=marker,
         name=f"most {currency}",
-        **hover_style,
+        **theme.hover(hover_texts),
         **axes,
     )
     chart.add_bar(
@@ -225,7 +216,7 @@ def _add_panel(
         width=0.56,
         marker={"color": bar_colours, "line": {"width": 0}},
         name=currency,
-        **hover_style,
+        **theme.hover(hover_texts),
         **axes,
     )
     chart.add_scatter(
@@ -255,10 +246,13 @@ def _x_axis(limit: float, half: tuple[float, float]) -> dict:
 
 
 def _heading_annotation(text: str, x: float, colours: dict[str, str]) -> dict:
-    position = {"xref": "paper", "x": x, "yref": "paper", "y": 1, "yshift": 10}
-    return position | {
-        "text": say(f"layout_bars.{text}"),
-        "showarrow": False,
-        "xanchor": "left",
-        "font": {"size": 12, "color": colours["ink_2"]},
-    }
+    return theme.note(
+        say(f"layout_bars.{text}"),
+        colours["ink_2"],
+        xref="paper",
+        x=x,
+        xanchor="left",
+        yref="paper",
+        y=1,
+        yshift=10,
+    )

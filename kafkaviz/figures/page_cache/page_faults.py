@@ -336,10 +336,12 @@ def _round_step(step: float) -> int:
 
 
 def _note_annotation(note: ImageNote, colours: dict[str, str]) -> dict:
-    style = {
-        "font": {"size": 12, "color": colours["ink_2"]},
-        "bgcolor": colours["panel"],
-        "borderpad": 2,
-        "showarrow": False,
-    }
-    return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **style}
+    return theme.note(
+        note.text,
+        colours["ink_2"],
+        x=note.entries,
+        y=note.page,
+        xanchor="left",
+        bgcolor=colours["panel"],
+        borderpad=2,
+    )

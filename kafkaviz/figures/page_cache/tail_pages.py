@@ -265,33 +265,15 @@ def _page_annotations(pages_view: TailPagesView, colours: dict[str, str]) -> lis
         if is_touched or page % step == 0:
             name = say("tail_pages.first_page", page=page) if page == 0 else str(page)
             text = f"<b>{name}</b>" if is_touched else str(page)
-            font = {"size": 12, "color": colours["ink" if is_touched else "ink_3"]}
-            annotations.append(
-                {
-                    "x": page + 0.5,
-                    "y": 18,
-                    "text": text,
-                    "font": font,
-                    "xanchor": "center",
-                    "showarrow": False,
-                }
-            )
+            colour = colours["ink" if is_touched else "ink_3"]
+            annotations.append(theme.note(text, colour, x=page + 0.5, y=18, xanchor="center"))
     return annotations
 
 
 def _lane_annotations(lane: PageLane, top: int, colours: dict[str, str]) -> list[dict]:
     count = say("tail_pages.costs", probes=len(lane.probes), pages=len(lane.pages))
-    labels = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
+    left = {"xref": "paper", "x": 0, "xshift": -112, "xanchor": "left"}
     return [
-        {
-            "xref": "paper",
-            "x": 0,
-            "xshift": -112,
-            "y": top + y_px,
-            "text": f"<b>{text}</b>" if is_bold else text,
-            "showarrow": False,
-            "xanchor": "left",
-            "font": {"size": font_px, "color": colours[colour]},
-        }
-        for text, y_px, font_px, colour, is_bold in labels
+        theme.note(f"<b>{lane.name}</b>", colours["ink"], 13.5, y=top + 14, **left),
+        theme.note(count, colours["ink_3"], y=top + 32, **left),
     ]

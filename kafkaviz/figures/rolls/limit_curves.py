@@ -5,7 +5,6 @@ The figure shows the time until a roll by each limit alone, and the shortest of 
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -29,12 +28,6 @@ ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
 MIN_S = 1
 MAX_S = 3.2e8
 LINE_PX = 15
-DRAWN_CAUSES = (
-    RollCause.SIZE,
-    RollCause.TIME,
-    RollCause.OFFSET_INDEX_FULL,
-    RollCause.TIME_INDEX_FULL,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +70,8 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
     )
     seconds = {
         cause: times[cause]
-        for cause in (*DRAWN_CAUSES, RollCause.OFFSET_OVERFLOW)
-        if cause in DRAWN_CAUSES or any(speed_range.cause == cause for speed_range in speed_ranges)
+        for cause in (*limits.ENDS, RollCause.OFFSET_OVERFLOW)
+        if cause in limits.ENDS or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
     return LimitCurvesView(
         title=_title(speed_ranges),
@@ -106,21 +99,18 @@ def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
 
 def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
     """Returns rows of speed, limit that decides, time until a roll by each limit."""
-    row_indexes = [index for index in range(0, len(curves.speeds), 20)]
-    return [
-        (
-            rate(float(curves.speeds[index])),
-            _deciding_cause(curves, index),
-            *(_span_text(float(times[index])) for times in curves.seconds.values()),
+    table = []
+    for index in range(0, len(curves.speeds), 20):
+        seconds = {cause: float(times[index]) for cause, times in curves.seconds.items()}
+        deciding_cause = min(seconds, key=seconds.__getitem__)
+        table.append(
+            (
+                rate(float(curves.speeds[index])),
+                roll_text.cause_name(deciding_cause),
+                *map(_span_text, seconds.values()),
+            )
         )
-        for index in row_indexes
-    ]
-
-
-def _deciding_cause(curves: LimitCurvesView, index: int) -> str:
-    return roll_text.cause_name(
-        min(curves.seconds, key=lambda cause: float(curves.seconds[cause][index]))
-    )
+    return table
 
 
 def _span_text(seconds: float) -> str:
@@ -133,11 +123,8 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
         *_curve_traces(curves, colours),
         *_log_point_trace(curves, colours),
     ]
-    layout = {
-        "template": theme.plain_template(mode),
-        "height": HEIGHT,
-        "margin": {"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        "showlegend": False,
+    tick_texts = ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
+    layout = theme.plain_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)) | {
         "hovermode": "closest",
         "xaxis": {
             "type": "log",
@@ -151,7 +138,7 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
             "type": "log",
             "range": np.log10([MIN_S, MAX_S]).tolist(),
             "tickvals": list(TICKS_S),
-            "ticktext": _tick_texts(),
+            "ticktext": tick_texts,
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
         },
@@ -163,10 +150,6 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
         **_log_point_shapes(curves, colours),
     }
     return PlainFigure({"data": traces, "layout": layout})
-
-
-def _tick_texts() -> list[str]:
-    return ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
 
 
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
@@ -252,82 +235,42 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[d
 def _log_point_shapes(curves: LimitCurvesView, colours: dict[str, str]) -> dict:
     if not curves.log_point:
         return {}
-    line = {
-        "type": "line",
-        "x0": curves.log_point[0],
-        "x1": curves.log_point[0],
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": colours["ink"], "width": 1.5},
-    }
-    return {"shapes": [line]}
+    line = {"color": colours["ink"], "width": 1.5}
+    return {"shapes": [theme.vertical_line(curves.log_point[0], line)]}
 
 
 def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     if not curves.log_point:
         return []
     is_left = curves.log_point[0] < 300
-    position = {
-        "x": float(np.log10(curves.log_point[0])),
-        "xanchor": "left" if is_left else "right",
-        "xshift": 7 if is_left else -7,
-    }
-    text = f"<b>{say('rolls.here', speed=rate(curves.log_point[0]))}</b>"
     return [
-        position
-        | {
-            "text": text,
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "top",
-            "yshift": 3,
-            "showarrow": False,
-            "font": {"size": 12, "color": colours["ink"]},
-        }
+        theme.note(
+            f"<b>{say('rolls.here', speed=rate(curves.log_point[0]))}</b>",
+            colours["ink"],
+            x=float(np.log10(curves.log_point[0])),
+            xanchor="left" if is_left else "right",
+            xshift=7 if is_left else -7,
+            yref="paper",
+            y=1,
+            yanchor="top",
+            yshift=3,
+        )
     ]
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     height_px = HEIGHT - TOP - BOTTOM
     span = np.log10(MAX_S / MIN_S)
-
-    def height(times: np.ndarray) -> float:
+    names = []
+    for cause, times in curves.seconds.items():
         last_s = times[-1] if np.isfinite(times[-1]) else MAX_S
-        return float(
-            np.clip(height_px * (1 - np.log10(max(last_s, 1e-9) / MIN_S) / span), 6, height_px - 2)
+        end_px = height_px * (1 - np.log10(max(last_s, 1e-9) / MIN_S) / span)
+        colour = roll_text.COLOUR_NAMES[cause]
+        names.append(
+            (
+                f"<b>{roll_text.cause_name(cause)}</b>",
+                colours["ink_2" if colour == "ink" else f"{colour}_text"],
+                float(np.clip(end_px, 6, height_px - 2)),
+            )
         )
-
-    curve_ends: list[list[Any]] = sorted(
-        ([height(times), cause] for cause, times in curves.seconds.items()),
-        key=lambda curve_end: curve_end[0],
-    )
-    for index in range(1, len(curve_ends)):
-        curve_ends[index][0] = max(curve_ends[index][0], curve_ends[index - 1][0] + LINE_PX)
-    for index in range(len(curve_ends) - 1, -1, -1):
-        limit_px = curve_ends[index + 1][0] - LINE_PX if index + 1 < len(curve_ends) else height_px
-        curve_ends[index][0] = min(curve_ends[index][0], limit_px)
-    style = {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "left",
-        "xshift": 8,
-        "yref": "paper",
-        "yanchor": "middle",
-        "showarrow": False,
-    }
-    return [
-        style
-        | {
-            "text": f"<b>{roll_text.cause_name(cause)}</b>",
-            "y": 1 - y_px / height_px,
-            "font": {"size": 12, "color": colours[_name_colour(cause)]},
-        }
-        for y_px, cause in curve_ends
-    ]
-
-
-def _name_colour(cause: RollCause) -> str:
-    if roll_text.COLOUR_NAMES[cause] == "ink":
-        return "ink_2"
-    return f"{roll_text.COLOUR_NAMES[cause]}_text"
+    return theme.line_names(names, height_px, gap_px=LINE_PX, lowest_px=height_px, shift_px=8)

@@ -359,11 +359,8 @@ def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
         *_dot_traces(timeline, top_px, colours),
         *_hover_traces(timeline, top_px),
     ]
-    layout = {
-        "template": theme.plain_template(mode),
-        "height": height_px + BOTTOM_PX,
-        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
-        "showlegend": False,
+    margin = (LEFT_PX, RIGHT_PX, 0, BOTTOM_PX)
+    layout = theme.plain_layout(mode, height_px + BOTTOM_PX, margin) | {
         "barmode": "overlay",
         "hovermode": "closest",
         "xaxis": _x_axis(timeline),
@@ -415,13 +412,10 @@ def _x_axis(timeline: RollTimelineView) -> dict:
     ticks = _ticks(timeline)
     return {
         "range": [timeline.start_ms, timeline.end_ms],
-        "tickvals": ticks,
-        "ticktext": [_tick(tick) for tick in ticks],
+        **theme.ticks(ticks, _tick),
+        **theme.PLAIN_AXIS,
         "showgrid": False,
-        "showline": False,
-        "zeroline": False,
         "ticks": "",
-        "fixedrange": True,
         "ticklabelstandoff": 4,
     }
 
@@ -467,24 +461,17 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
     if not timeline.write_spans:
         return []
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
-    style = {
-        "y": 24,
-        "yanchor": "middle",
-        "showarrow": False,
-        "font": {"size": 12, "color": colours["scan_text"]},
-    }
     annotations = [
-        {
-            "text": say("rolls.written"),
-            "xref": "paper",
-            "x": 0,
-            "xshift": -LEFT_PX - 2,
-            "xanchor": "left",
-            "y": 12,
-            "yanchor": "middle",
-            "showarrow": False,
-            "font": {"size": 12, "color": colours["ink_3"]},
-        }
+        theme.note(
+            say("rolls.written"),
+            colours["ink_3"],
+            xref="paper",
+            x=0,
+            xshift=-LEFT_PX - 2,
+            xanchor="left",
+            y=12,
+            yanchor="middle",
+        )
     ]
     for span in timeline.write_spans:
         text = say(
@@ -495,13 +482,15 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
         if (span.last_ms - span.first_ms) * pixels > 110 and span.bytes_per_s:
             is_fitting = (span.last_ms - span.first_ms) * pixels > _width_px(text) + 10
             annotations.append(
-                style
-                | {
-                    "text": text if is_fitting else rate(span.bytes_per_s),
-                    "x": span.first_ms,
-                    "xanchor": "left",
-                    "xshift": 5,
-                }
+                theme.note(
+                    text if is_fitting else rate(span.bytes_per_s),
+                    colours["scan_text"],
+                    x=span.first_ms,
+                    xanchor="left",
+                    xshift=5,
+                    y=24,
+                    yanchor="middle",
+                )
             )
     return annotations
 
@@ -557,7 +546,7 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
     line_style = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
     area = {
         "fill": "toself",
-        "fillcolor": _pale_colour(colours["log"]),
+        "fillcolor": theme.fade(colours["log"], 0.4),
         "line": {"width": 0},
         "name": "size",
     }
@@ -579,11 +568,6 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
             for name, line_number, colour, width_px, dash in lines
         ),
     ]
-
-
-def _pale_colour(colour: str) -> str:
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},.4)"
 
 
 def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
@@ -627,8 +611,7 @@ def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
             "y": [
                 _box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))
             ],
-            "customdata": ["<br>".join(row.hover_lines) for row in timeline.rows],
-            "hovertemplate": "%{customdata}<extra></extra>",
+            **theme.hover(["<br>".join(row.hover_lines) for row in timeline.rows]),
         }
     ]
 
@@ -668,21 +651,18 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
             x = end
             anchor = "right"
             shift = -9
-        text = (
-            f'<span style="color:{colours[row.text_colour]}">'
-            f"<b>{row.cause}</b></span>  {row.reason}"
-        )
+        colour = colours[row.text_colour]
         annotations.append(
-            {
-                "text": text,
-                "x": x,
-                "xanchor": anchor,
-                "xshift": shift,
-                "y": _box_top(row_number, top) + 14,
-                "yanchor": "middle",
-                "showarrow": False,
-                "font": {"size": 12.5, "color": colours["ink_2"]},
-            }
+            theme.note(
+                f'<span style="color:{colour}"><b>{row.cause}</b></span>  {row.reason}',
+                colours["ink_2"],
+                12.5,
+                x=x,
+                xanchor=anchor,
+                xshift=shift,
+                y=_box_top(row_number, top) + 14,
+                yanchor="middle",
+            )
         )
     return annotations
 

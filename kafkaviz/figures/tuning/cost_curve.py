@@ -25,7 +25,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count
 
 HEIGHT_PX = 294
-MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
+MARGINS = (50, 22, 12, 40)  # left, right, top, bottom
 NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB … 4 MiB
 NAME_ROOM = 0.07  # share of the axis: an interval closer to a mark or a name has no name
 
@@ -118,11 +118,7 @@ def figure(curve: CostCurveView, mode: str) -> PlainFigure:
     axis = {"type": "log"} | theme.PLAIN_AXIS
     byte_ticks = [value for value in BYTE_TICKS if low <= value <= high]
     header_ticks = [value for value in HEADER_TICKS if value <= curve.most_headers]
-    layout = {
-        "template": theme.plain_template(mode),
-        "height": HEIGHT_PX,
-        "margin": MARGINS,
-        "showlegend": False,
+    layout = theme.plain_layout(mode, HEIGHT_PX, MARGINS) | {
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": False,
@@ -138,15 +134,13 @@ def figure(curve: CostCurveView, mode: str) -> PlainFigure:
         | theme.outside_ticks(colours)
         | {
             "range": np.log10([low, high]).tolist(),
-            "tickvals": byte_ticks,
-            "ticktext": [format_bytes(value) for value in byte_ticks],
+            **theme.ticks(byte_ticks, format_bytes),
         },
         "yaxis": axis
         | theme.grid_lines(colours)
         | {
             "range": [0, float(np.log10(curve.most_headers))],
-            "tickvals": header_ticks,
-            "ticktext": [format_count(value) for value in header_ticks],
+            **theme.ticks(header_ticks, format_count),
         },
     }
     return PlainFigure(
@@ -212,48 +206,49 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
     if not len(curve.intervals):
         return []
-    style = {"font": {"size": 12, "color": colours["scan_text"]}, "xanchor": "left", "xshift": 4}
+    names = (("p99", curve.headers_p99), (f"<b>{say('curves.mean')}</b>", curve.headers_mean))
     return [
-        _annotation(float(curve.index_bytes[0]), float(headers[0]), text) | style | {"yshift": 9}
-        for text, headers in (
-            ("p99", curve.headers_p99),
-            (f"<b>{say('curves.mean')}</b>", curve.headers_mean),
-        )
+        _annotation(curve.index_bytes[0], headers[0], text, colours["scan_text"])
+        | {"xanchor": "left", "xshift": 4, "yshift": 9}
+        for text, headers in names
     ]
 
 
 def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    style = {
-        "font": {"size": 11.5, "color": colours["ink_3"]},
-        "bgcolor": colours["raised"],  # covers a line of the budget
-        "yshift": -15,
-    }
     return [
-        _annotation(float(curve.index_bytes[place]), float(curve.headers_mean[place]), text) | style
+        _annotation(
+            curve.index_bytes[place], curve.headers_mean[place], text, colours["ink_3"], 11.5
+        )
+        | {"bgcolor": colours["raised"], "yshift": -15}  # covers a line of the budget
         for place, text in curve.names
     ]
 
 
 def _mark_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    style = {"font": {"size": 12.5, "color": colours["ink"]}, "bgcolor": colours["raised"]}
     return [
-        _annotation(mark.index_bytes, max(mark.headers_mean, 1), f"<b>{mark.name}</b>") | style
+        _annotation(
+            mark.index_bytes, max(mark.headers_mean, 1), f"<b>{mark.name}</b>", colours["ink"], 12.5
+        )
+        | {"bgcolor": colours["raised"]}
         for mark in curve.marks
     ]
 
 
-def _annotation(index_bytes: float, headers: float, text: str) -> dict:
+def _annotation(
+    index_bytes: float, headers: float, text: str, colour: str, size: float = 12
+) -> dict:
     """Returns a text below and left of a point, where the falling curve does not pass."""
-    return {
-        "x": float(np.log10(index_bytes)),
-        "y": float(np.log10(headers)),
-        "text": text,
-        "xanchor": "right",
-        "yanchor": "middle",
-        "xshift": -6,
-        "yshift": -12,
-        "showarrow": False,
-    }
+    return theme.note(
+        text,
+        colour,
+        size,
+        x=float(np.log10(index_bytes)),
+        y=float(np.log10(headers)),
+        xanchor="right",
+        yanchor="middle",
+        xshift=-6,
+        yshift=-12,
+    )
 
 
 def _budget_name(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
@@ -261,14 +256,13 @@ def _budget_name(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
         return []
     is_inside = curve.budget.typical < curve.most_headers
     return [
-        {
-            "xref": "paper",
-            "x": 1,
-            "xanchor": "right",
-            "y": float(np.log10(curve.budget.typical)),
-            "yanchor": "bottom" if is_inside else "top",
-            "text": f"<b>{say('cost_curve.budget', budget=curve.budget_text)}</b>",
-            "font": {"size": 12, "color": colours["warning_text"]},
-            "showarrow": False,
-        }
+        theme.note(
+            f"<b>{say('cost_curve.budget', budget=curve.budget_text)}</b>",
+            colours["warning_text"],
+            xref="paper",
+            x=1,
+            xanchor="right",
+            y=float(np.log10(curve.budget.typical)),
+            yanchor="bottom" if is_inside else "top",
+        )
     ]

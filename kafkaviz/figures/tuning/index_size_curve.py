@@ -252,7 +252,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
-    chart = go.Figure([*_read_lines(curve, colours), *_roll_lines(curve, colours)])
+    chart = go.Figure([*_read_lines(curve, colours), _roll_line(curve, colours)])
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
@@ -271,8 +271,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         | theme.outside_ticks(colours)
         | {
             "range": [float(x[0]) - 0.3, float(x[-1]) + 0.3],
-            "tickvals": np.log2(SIZE_TICKS).tolist(),
-            "ticktext": [format_bytes(tick) for tick in SIZE_TICKS],
+            **theme.ticks(SIZE_TICKS, format_bytes, is_log2=True),
             "tickangle": 0,
             "anchor": "y2",
         },
@@ -289,8 +288,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             "domain": [0, ROLLS_TO],
             "type": "log",
             "range": np.log10([low, high]).tolist(),
-            "tickvals": log_ticks,
-            "ticktext": [format_bytes(tick) for tick in log_ticks],
+            **theme.ticks(log_ticks, format_bytes),
         },
     )
     return chart
@@ -307,75 +305,55 @@ def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
             line={"color": colours[colour], "width": width, "dash": dash},
             marker={"color": colours[colour], "size": 8},
             name=name,
-            customdata=curve.hover_texts,
-            hovertemplate="%{customdata}<extra></extra>",
+            **theme.hover(curve.hover_texts),
         )
         for name, (colour, width, dash) in LINES.items()
     ]
 
 
-def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
     """Draws the .log at the roll, each point in the colour of the limit that ends the segment."""
-    return [
-        go.Scatter(
-            x=np.log2(curve.sizes.astype(float)),
-            y=curve.log_bytes,
-            yaxis="y2",
-            mode="lines+markers",
-            line={"color": colours["line_2"], "width": 1.6},
-            marker={
-                "size": 7,
-                "color": [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes],
-            },
-            name="log_bytes",
-            customdata=curve.hover_texts,
-            hovertemplate="%{customdata}<extra></extra>",
-            cliponaxis=False,
-        )
-    ]
+    cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
+    return go.Scatter(
+        x=np.log2(curve.sizes.astype(float)),
+        y=curve.log_bytes,
+        yaxis="y2",
+        mode="lines+markers",
+        line={"color": colours["line_2"], "width": 1.6},
+        marker={"size": 7, "color": cause_colours},
+        name="log_bytes",
+        cliponaxis=False,
+        **theme.hover(curve.hover_texts),
+    )
 
 
 def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
     panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
     place = -1 if np.isfinite(curve.probes[-1]) else curve.today
-    heights = {
-        name: panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads)
-        for name in LINES
-    }
-    names = sorted(LINES, key=heights.__getitem__)
-    places_px = [heights[name] for name in names]
-    for number in range(1, len(names)):
-        places_px[number] = max(places_px[number], places_px[number - 1] + NAME_PX)
-    for number in range(len(names) - 1, -1, -1):
-        most_px = places_px[number + 1] - NAME_PX if number + 1 < len(names) else panel_px
-        places_px[number] = min(places_px[number], most_px)
-    style = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "showarrow": False}
     read_names = [
-        style
-        | {
-            "yref": "paper",
-            "y": 1 - y_px / (HEIGHT - TOP - BOTTOM),
-            "yanchor": "middle",
-            "text": f"<b>{say(f'index_size.line_{name}')}</b>",
-            "font": {"size": 12, "color": colours[_text_colour(LINES[name][0])]},
-        }
-        for y_px, name in zip(places_px, names, strict=True)
+        (
+            f"<b>{say(f'index_size.line_{name}')}</b>",
+            colours.get(f"{colour}_text", colours[colour]),
+            panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads),
+        )
+        for name, (colour, _, _) in LINES.items()
     ]
+    log_name = theme.note(
+        f"<b>{say('index_size.line_log')}</b>",
+        colours["log_text"],
+        xref="paper",
+        x=1,
+        xanchor="left",
+        xshift=6,
+        yref="y2",
+        y=float(np.log10(curve.log_bytes[place])),
+        yanchor="middle",
+    )
+    height_px = HEIGHT - TOP - BOTTOM
     return [
-        *read_names,
-        style
-        | {
-            "yref": "y2",
-            "y": float(np.log10(curve.log_bytes[place])),
-            "yanchor": "middle",
-            "text": f"<b>{say('index_size.line_log')}</b>",
-            "font": {"size": 12, "color": colours["log_text"]},
-        },
+        *theme.line_names(read_names, height_px, gap_px=NAME_PX, lowest_px=panel_px),
+        log_name,
     ]
-
-
-def _text_colour(colour: str) -> str:
-    return f"{colour}_text" if colour in ("offset", "cold") else colour
 
 
 def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
@@ -410,16 +388,15 @@ def _full_name(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]
     if _full_until(curve) is None:
         return []
     return [
-        {
-            "x": float(np.log2(curve.sizes[0])) - 0.1,
-            "xanchor": "left",
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "top",
-            "text": f"<b>{say('index_size.index_ends')}</b>",
-            "showarrow": False,
-            "font": {"size": 12, "color": colours["time_text"]},
-        }
+        theme.note(
+            f"<b>{say('index_size.index_ends')}</b>",
+            colours["time_text"],
+            x=float(np.log2(curve.sizes[0])) - 0.1,
+            xanchor="left",
+            yref="paper",
+            y=1,
+            yanchor="top",
+        )
     ]
 
 
@@ -432,32 +409,23 @@ def _marks(curve: IndexSizeCurveView) -> list[tuple[int, str, dict]]:
 
 def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
     return [
-        {
-            "type": "line",
-            "xref": "x",
-            "x0": float(np.log2(curve.sizes[place])),
-            "x1": float(np.log2(curve.sizes[place])),
-            "yref": "paper",
-            "y0": 0,
-            "y1": MARKS_TO,
-            "line": line | {"color": colours["ink"]},
-        }
+        theme.vertical_line(float(np.log2(curve.sizes[place])), line | {"color": colours["ink"]})
+        | {"xref": "x", "y1": MARKS_TO}
         for place, _, line in _marks(curve)
     ]
 
 
 def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
     return [
-        {
-            "x": float(np.log2(curve.sizes[place])),
-            "xanchor": "left" if curve.sizes[place] < 1 << 20 else "right",
-            "xshift": 5 if curve.sizes[place] < 1 << 20 else -5,
-            "yref": "paper",
-            "y": READS_FROM - 0.03 - (0.0 if number == 0 else 0.05),
-            "yanchor": "middle",
-            "text": text,
-            "showarrow": False,
-            "font": {"size": 12, "color": colours["ink"]},
-        }
+        theme.note(
+            text,
+            colours["ink"],
+            x=float(np.log2(curve.sizes[place])),
+            xanchor="left" if curve.sizes[place] < 1 << 20 else "right",
+            xshift=5 if curve.sizes[place] < 1 << 20 else -5,
+            yref="paper",
+            y=READS_FROM - 0.03 - (0.0 if number == 0 else 0.05),
+            yanchor="middle",
+        )
         for number, (place, text, _) in enumerate(_marks(curve))
     ]

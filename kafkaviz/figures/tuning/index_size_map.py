@@ -197,16 +197,14 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         | theme.outside_ticks(colours)
         | {
             "range": [float(x[0]) - 0.5, float(x[-1]) + 0.5],
-            "tickvals": np.log2(INTERVAL_TICKS).tolist(),
-            "ticktext": [format_bytes(tick) for tick in INTERVAL_TICKS],
+            **theme.ticks(INTERVAL_TICKS, format_bytes, is_log2=True),
             "tickangle": 0,
         },
         yaxis=theme.PLAIN_AXIS
         | {
             "showgrid": False,
             "range": [float(y[0]) - 0.5, float(y[-1]) + 0.5],
-            "tickvals": np.log2(SIZE_TICKS).tolist(),
-            "ticktext": [format_bytes(tick) for tick in SIZE_TICKS],
+            **theme.ticks(SIZE_TICKS, format_bytes, is_log2=True),
             "ticks": "",
             "ticklabelstandoff": 6,
         },
@@ -315,8 +313,8 @@ def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.S
 def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
     return [
         go.Scatter(
-            x=[float(np.log2(max(mark.interval_bytes, size_map.intervals[0])))],
-            y=[float(np.log2(mark.index_bytes))],
+            x=[_place(mark, size_map)[0]],
+            y=[_place(mark, size_map)[1]],
             mode="markers",
             marker={
                 "size": 11,
@@ -339,18 +337,24 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     for mark in (size_map.today, size_map.considered):
         if mark:
             text = say("curves.word_today" if mark is size_map.today else "common.considered")
+            x, y = _place(mark, size_map)
             names.append(
-                {
-                    "x": float(np.log2(max(mark.interval_bytes, size_map.intervals[0]))),
-                    "y": float(np.log2(mark.index_bytes)),
-                    "yanchor": "top" if mark is below else "bottom",
-                    "yshift": -7 if mark is below else 7,
-                    "text": f"<b>{text}</b>",
-                    "showarrow": False,
-                    "font": {"size": 12, "color": colours["ink"]},
-                }
+                theme.note(
+                    f"<b>{text}</b>",
+                    colours["ink"],
+                    x=x,
+                    y=y,
+                    yanchor="top" if mark is below else "bottom",
+                    yshift=-7 if mark is below else 7,
+                )
             )
     return names
+
+
+def _place(mark: MapMark, size_map: IndexSizeMapView) -> tuple[float, float]:
+    """Returns where a mark is on the axes."""
+    interval_bytes = max(mark.interval_bytes, size_map.intervals[0])
+    return float(np.log2(interval_bytes)), float(np.log2(mark.index_bytes))
 
 
 def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
@@ -363,12 +367,8 @@ def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
     considered = size_map.considered
     if considered is None:
         return None
-    first, last = (
-        np.log2([max(mark.interval_bytes, size_map.intervals[0]), mark.index_bytes])
-        for mark in (today, considered)
-    )
-    is_apart = np.abs(last - first) >= NAME_CELLS
-    if is_apart.any():
+    distances = np.subtract(_place(considered, size_map), _place(today, size_map))
+    if (np.abs(distances) >= NAME_CELLS).any():
         return None
     return considered if considered.index_bytes < today.index_bytes else today
 
@@ -378,15 +378,10 @@ def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))
         third = int(drawn[len(drawn) // 3])
+        x = float(np.log2(size_map.intervals[third]))
+        y = float(np.log2(sizes[third]))
+        text = format_bytes(target)
         names.append(
-            {
-                "x": float(np.log2(size_map.intervals[third])),
-                "y": float(np.log2(sizes[third])),
-                "xanchor": "right",
-                "yanchor": "top",
-                "text": format_bytes(target),
-                "showarrow": False,
-                "font": {"size": 11.5, "color": colours["ink"]},
-            }
+            theme.note(text, colours["ink"], 11.5, x=x, y=y, xanchor="right", yanchor="top")
         )
     return names

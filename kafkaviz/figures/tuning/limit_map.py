@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.rolls.limits import ENDS
+from kafkaviz.analysis.rolls.limits import ENDS as CAUSES
 from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
@@ -17,7 +17,6 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 
-CAUSES = ENDS
 FILL_COLOURS = {
     RollCause.SIZE: "log_soft",
     RollCause.TIME: "cold_soft",
@@ -157,9 +156,7 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
         if current.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
         else "curves.cause_ends"
     )
-    return say(
-        key, cause=roll_text.cause_name(RollCause(current.cause)), safe=format_bytes(safe_bytes)
-    )
+    return say(key, cause=roll_text.cause_name(current.cause), safe=format_bytes(safe_bytes))
 
 
 def caption() -> str:
@@ -205,9 +202,7 @@ def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
     current_row = int(
         np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
     )
-    names = [
-        roll_text.cause_name(RollCause(CAUSES[number])) for number in limit_map.cause[current_row]
-    ]
+    names = [roll_text.cause_name(CAUSES[number]) for number in limit_map.cause[current_row]]
     return [
         (int(interval), int(safe), name)
         for interval, safe, name in zip(
@@ -238,15 +233,13 @@ def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
         hovermode="closest",
         xaxis={
             "range": [float(x[0]), float(x[-1])],
-            "tickvals": _log(np.array(INTERVAL_TICKS)).tolist(),
-            "ticktext": [format_bytes(interval_bytes) for interval_bytes in INTERVAL_TICKS],
+            **theme.ticks(INTERVAL_TICKS, format_bytes, is_log2=True),
             **theme.outside_ticks(colours),
             **theme.PLAIN_AXIS,
         },
         yaxis={
             "range": [float(y[0]), float(y[-1])],
-            "tickvals": _log(np.array(INDEX_BYTES_TICKS)).tolist(),
-            "ticktext": [format_bytes(index_bytes) for index_bytes in INDEX_BYTES_TICKS],
+            **theme.ticks(INDEX_BYTES_TICKS, format_bytes, is_log2=True),
             "ticks": "",
             "ticklabelstandoff": 6,
             "showgrid": False,
@@ -272,26 +265,22 @@ def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatma
             [number / len(CAUSES), colours[FILL_COLOURS[cause]]],
             [(number + 1) / len(CAUSES), colours[FILL_COLOURS[cause]]],
         ]
-    names = [roll_text.cause_name(RollCause(cause_name)) for cause_name in CAUSES]
+    names = [roll_text.cause_name(cause) for cause in CAUSES]
     hover_template = (
         say("curves.cell", cause="{cause}", log="{log}")
         + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
-    )
-    columns, rows = (
-        [format_bytes(int(value)) for value in values]
-        for values in (limit_map.intervals, limit_map.index_sizes)
     )
     text = [
         [
             hover_template.format(
                 cause=names[limit_map.cause[row, column]],
                 log=format_bytes(float(limit_map.ends_bytes[row, column])),
-                interval=interval,
-                room=index_size,
+                interval=format_bytes(int(interval)),
+                room=format_bytes(int(index_size)),
             )
-            for column, interval in enumerate(columns)
+            for column, interval in enumerate(limit_map.intervals)
         ]
-        for row, index_size in enumerate(rows)
+        for row, index_size in enumerate(limit_map.index_sizes)
     ]
     return go.Heatmap(
         x=_log(limit_map.intervals),
@@ -319,8 +308,7 @@ def _safe_border(limit_map: LimitMapView, colours: dict[str, str]) -> go.Scatter
         mode="lines",
         line=line,
         name="safe",
-        customdata=hover_texts,
-        hovertemplate="%{customdata}<extra></extra>",
+        **theme.hover(hover_texts),
     )
 
 
@@ -333,7 +321,7 @@ def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.S
                 f"curves.spot_{point.kind}",
                 interval=format_bytes(point.interval_bytes),
                 room=format_bytes(point.index_bytes),
-                cause=roll_text.cause_name(RollCause(point.cause)),
+                cause=roll_text.cause_name(point.cause),
             )
             marker = {
                 "size": 11,
@@ -375,28 +363,21 @@ def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list
                 if point is limit_map.today
                 else f"<b>{say('common.considered')}</b>"
             )
+            anchor = "left" if direction > 0 else "right"
             annotations.append(
-                {
-                    "x": x,
-                    "y": y,
-                    "xanchor": "left" if direction > 0 else "right",
-                    "xshift": 9 * direction,
-                    "showarrow": False,
-                    "text": text,
-                    "font": {"size": 12, "color": colours["ink"]},
-                }
+                theme.note(text, colours["ink"], x=x, y=y, xanchor=anchor, xshift=9 * direction)
             )
     return annotations
 
 
 def _region_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
     return [
-        {
-            "x": float(_log(interval)),
-            "y": float(_log(index_bytes)),
-            "text": f"<b>{roll_text.cause_name(cause)}</b>",
-            "showarrow": False,
-            "font": {"size": 12.5, "color": colours[TEXT_COLOURS[cause]]},
-        }
+        theme.note(
+            f"<b>{roll_text.cause_name(cause)}</b>",
+            colours[TEXT_COLOURS[cause]],
+            12.5,
+            x=float(_log(interval)),
+            y=float(_log(index_bytes)),
+        )
         for interval, index_bytes, cause in limit_map.regions
     ]

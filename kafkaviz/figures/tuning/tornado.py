@@ -55,6 +55,10 @@ class TornadoView:
     typical_us: float
     budget_us: float | None
 
+    @property
+    def most_us(self) -> float:
+        return max([bar.high_us for bar in self.bars] + [self.typical_us, 1e-6])
+
 
 def view(
     assumptions: Sequence[Assumption],
@@ -73,26 +77,21 @@ def view(
 
 def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
     unit = f" {assumption.unit}" if assumption.unit else ""
-    ends = f"{assumption.low:.3g}{unit}", f"{assumption.high:.3g}{unit}"
-    low, high = (
-        "" if end_answer == answer else _answer_text(end_answer)
-        for end_answer in (assumption.verdict_low, assumption.verdict_high)
-    )
+    answers = []
+    for end_answer in (assumption.verdict_low, assumption.verdict_high):
+        text = say("curves.keep") if end_answer[0] == "keep" else format_count(end_answer[1])
+        answers.append("" if end_answer == answer else text)
     return AssumptionBar(
         assumption_name(assumption),
         assumption.p99_us_low,
         assumption.p99_us_high,
-        ends,
-        (low, high),
+        (f"{assumption.low:.3g}{unit}", f"{assumption.high:.3g}{unit}"),
+        (answers[0], answers[1]),
     )
 
 
 def assumption_name(assumption: Assumption) -> str:
     return assumption.name.render(language())
-
-
-def _answer_text(answer: tuple[str, int]) -> str:
-    return say("curves.keep") if answer[0] == "keep" else format_count(answer[1])
 
 
 def _title(bars: Sequence[AssumptionBar]) -> str:
@@ -145,7 +144,7 @@ def column_titles() -> tuple[str, ...]:
 def figure(tornado: TornadoView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     indexes = list(range(len(tornado.bars)))
-    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    most_us = tornado.most_us
     hover_texts = [
         say("curves.bar_hover", name=a, low=b, high=c, at_low=d, at_high=e)
         for a, b, c, d, e, _, _ in rows(tornado)
@@ -158,9 +157,8 @@ def figure(tornado: TornadoView, mode: str) -> go.Figure:
             y=indexes,
             width=0.3,
             marker={"color": colours["log"], "line": {"width": 0}},
-            customdata=hover_texts,
-            hovertemplate="%{customdata}<extra></extra>",
             name="p99",
+            **theme.hover(hover_texts),
         )
     )
     chart.update_layout(
@@ -200,43 +198,25 @@ def figure(tornado: TornadoView, mode: str) -> go.Figure:
 
 
 def _line_shapes(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
-    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
-    lines = [
-        style
-        | {
-            "x0": tornado.typical_us,
-            "x1": tornado.typical_us,
-            "line": {"color": colours["ink"], "width": 1.5},
-        }
-    ]
+    lines = [theme.vertical_line(tornado.typical_us, {"color": colours["ink"], "width": 1.5})]
     if tornado.budget_us is not None and tornado.budget_us <= 1.06 * most_us:
         budget_line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
-        lines.append(
-            style | {"x0": tornado.budget_us, "x1": tornado.budget_us, "line": budget_line}
-        )
+        lines.append(theme.vertical_line(tornado.budget_us, budget_line))
     return lines
 
 
 def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
-    style = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
+    below_axis = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21}
     text = say("curves.as_it_is", us=format_us(tornado.typical_us))
-    annotations = [
-        style
-        | {"x": tornado.typical_us, "text": text, "font": {"size": 12, "color": colours["ink"]}}
-    ]
-    is_apart = (
+    annotations = [theme.note(text, colours["ink"], x=tornado.typical_us, **below_axis)]
+    if (
         tornado.budget_us is not None
         and abs(tornado.budget_us - tornado.typical_us) > 0.3 * most_us
-    )
-    if is_apart and tornado.budget_us <= 1.06 * most_us:
+        and tornado.budget_us <= 1.06 * most_us
+    ):
         text = f"<b>{say('curves.word_budget')}</b>"
         annotations.append(
-            style
-            | {
-                "x": tornado.budget_us,
-                "text": text,
-                "font": {"size": 12, "color": colours["warning_text"]},
-            }
+            theme.note(text, colours["warning_text"], x=tornado.budget_us, **below_axis)
         )
     return annotations
 
@@ -247,7 +227,7 @@ def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict
     They are next to the bar, or below it if they do not fit.
     """
     annotations = []
-    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    most_us = tornado.most_us
     for index, bar in enumerate(tornado.bars):
         ends = sorted(zip((bar.low_us, bar.high_us), bar.ends, bar.answers, strict=True))
         room_px = (
@@ -263,16 +243,10 @@ def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict
             continue
         for (us, end_text, answer), side in zip(ends, ("right", "left"), strict=True):
             text = f"{end_text} → <b>{answer}</b>" if answer else end_text
+            colour = colours["warning_text" if answer else "ink_3"]
+            shift_px = 5 if side == "left" else -5
             annotations.append(
-                {
-                    "x": us,
-                    "y": index,
-                    "xanchor": side,
-                    "xshift": 5 if side == "left" else -5,
-                    "showarrow": False,
-                    "text": text,
-                    "font": {"size": 12, "color": colours["warning_text" if answer else "ink_3"]},
-                }
+                theme.note(text, colour, x=us, y=index, xanchor=side, xshift=shift_px)
             )
     return annotations
 
@@ -285,14 +259,13 @@ def _ends_annotation(
     )
     is_left = ends[0][0] < most_us / 2
     colour = colours["warning_text" if any(answer for _, _, answer in ends) else "ink_3"]
-    return {
-        "x": ends[0][0] if is_left else ends[1][0],
-        "y": index,
-        "xanchor": "left" if is_left else "right",
-        "yshift": -18,
-        "showarrow": False,
-        "text": text,
-        "bgcolor": colours["raised"],
-        "borderpad": 0,
-        "font": {"size": 12, "color": colour},
-    }
+    return theme.note(
+        text,
+        colour,
+        x=ends[0][0] if is_left else ends[1][0],
+        y=index,
+        xanchor="left" if is_left else "right",
+        yshift=-18,
+        bgcolor=colours["raised"],
+        borderpad=0,
+    )

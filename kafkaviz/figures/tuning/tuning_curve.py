@@ -6,7 +6,7 @@ counted. Only the line and the band of a budget, which is given in microseconds,
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -98,6 +98,10 @@ class TuningCurveView:
     budget: Range | None
     budget_text: str
     heights_px: tuple[int, int]
+
+    @property
+    def marks(self) -> list[CurveMark]:
+        return [mark for mark in (self.today, self.considered) if mark]
 
 
 def view(
@@ -381,6 +385,7 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
+    marks = curve.marks
     p50 = np.maximum(curve.headers_p50, 1)
     p99 = np.maximum(curve.headers_p99, 1)
     line = {"color": colours["scan"], "width": 2.6}
@@ -400,7 +405,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
                 mode="lines",
                 line={"color": colours["scan"], "width": 1.4, "dash": "5px,3px"},
                 fill="tonexty",
-                fillcolor=_faint_colour(colours["scan"], 0.16),
+                fillcolor=theme.fade(colours["scan"], 0.16),
                 hoverinfo="skip",
                 name="p99",
             ),
@@ -413,55 +418,35 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
                 name="mean",
             ),
             _hover_points(curve, np.maximum(curve.headers_mean, 1)),
-            _dots(
-                curve,
-                [max(mark.headers_mean, 1) for mark in _curve_marks(curve)],
-                colours["scan"],
-                colours,
-            ),
-            _dots(
-                curve,
-                [max(mark.headers_p99, 1) for mark in _curve_marks(curve)],
-                colours["scan"],
-                colours,
-            )
+            _dots(curve, [max(mark.headers_mean, 1) for mark in marks], "scan", colours),
+            _dots(curve, [max(mark.headers_p99, 1) for mark in marks], "scan", colours)
             | {"name": "marks of the p99"},
         ]
     )
-    ticks = {value: format_count(value) for value in HEADER_TICKS if value <= most}
     line_names = [
-        ("p99", p99, "scan_text", False),
-        (say("curves.mean"), curve.headers_mean, "scan_text", True),
-    ]
-    line_names = [
-        (text, float(line[-1]), colour, is_bold)
-        for text, line, colour, is_bold in line_names
+        (text, float(line[-1]), "scan_text")
+        for text, line in (("p99", p99), (f"<b>{say('curves.mean')}</b>", curve.headers_mean))
         if len(line)
     ]
     budget = drawn_budget(curve.budget, most)
     if budget:
-        line_names.append((curve.budget_text, budget.typical, "warning_text", True))
+        line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
     axis_style = {
         "height": curve.heights_px[0],
         "range": [0, np.log10(most)],
-        "ticks": ticks,
+        "ticks": theme.ticks([value for value in HEADER_TICKS if value <= most], format_count),
     }
     annotations = [
         *_name_annotations(line_names, axis_style, colours),
         *_mark_annotations(curve, colours),
         *_plateau_annotations(curve, colours),
     ]
-    return _apply_layout(
-        chart,
-        axis_style,
-        [
-            *_plateau_shapes(curve, colours),
-            *budget_shapes(budget, most, colours),
-            *_mark_lines(curve, colours),
-        ],
-        annotations,
-        mode,
-    )
+    shapes = [
+        *_plateau_shapes(curve, colours),
+        *budget_shapes(budget, most, colours),
+        *_mark_lines(curve, colours),
+    ]
+    return _apply_layout(chart, axis_style, shapes, annotations, mode)
 
 
 def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
@@ -483,36 +468,24 @@ def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
             ),
             _hover_points(curve, np.maximum(curve.index_bytes, least_bytes)),
             _dots(
-                curve,
-                [float(mark.index_bytes) or None for mark in _curve_marks(curve)],
-                colours["offset"],
-                colours,
+                curve, [float(mark.index_bytes) or None for mark in curve.marks], "offset", colours
             ),
         ]
     )
-    ticks = {
-        value: format_bytes(value)
-        for value in BYTE_TICKS
-        if 0.5 * least_bytes / 0.7 <= value <= most_bytes and value >= least_bytes
-    }
+    ticks = [value for value in BYTE_TICKS if least_bytes <= value <= most_bytes]
     axis_style = {
         "height": curve.heights_px[1],
         "range": [np.log10(least_bytes), np.log10(most_bytes)],
-        "ticks": ticks,
+        "ticks": theme.ticks(ticks, format_bytes),
     }
     last_bytes = (
         max(float(curve.index_bytes[-1]), least_bytes) if len(curve.index_bytes) else least_bytes
     )
     annotations = _name_annotations(
-        [(say("curves.both_indexes"), last_bytes, "offset_text", True)], axis_style, colours
+        [(f"<b>{say('curves.both_indexes')}</b>", last_bytes, "offset_text")], axis_style, colours
     )
-    return _apply_layout(
-        chart,
-        axis_style,
-        [*_plateau_shapes(curve, colours), *_mark_lines(curve, colours)],
-        annotations,
-        mode,
-    )
+    shapes = [*_plateau_shapes(curve, colours), *_mark_lines(curve, colours)]
+    return _apply_layout(chart, axis_style, shapes, annotations, mode)
 
 
 def _apply_layout(
@@ -528,8 +501,7 @@ def _apply_layout(
         xaxis={
             "type": "log",
             "range": np.log10([MIN_X, MAX_X]).tolist(),
-            "tickvals": X_TICKS,
-            "ticktext": [format_bytes(interval_bytes) for interval_bytes in X_TICKS],
+            **theme.ticks(X_TICKS, format_bytes),
             **theme.outside_ticks(colours),
             **theme.PLAIN_AXIS,
             "showspikes": False,
@@ -539,8 +511,7 @@ def _apply_layout(
         yaxis={
             "type": "log",
             "range": [float(limit) for limit in axis_style["range"]],
-            "tickvals": list(axis_style["ticks"]),
-            "ticktext": list(axis_style["ticks"].values()),
+            **axis_style["ticks"],
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
             "automargin": False,
@@ -603,37 +574,20 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
     return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
 
 
-def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
-    return [mark for mark in (curve.today, curve.considered) if mark]
-
-
 def _dots(
     curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
 ) -> dict:
     outline = {"color": colours["raised"], "width": 2}
-    marker = {"size": 10, "color": colour, "line": outline}
-    return mark_trace([mark.x_bytes for mark in _curve_marks(curve)], y, marker)
+    marker = {"size": 10, "color": colours[colour], "line": outline}
+    return mark_trace([mark.x_bytes for mark in curve.marks], y, marker)
 
 
 def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
-    lines = [
-        style
-        | {
-            "x0": curve.today.x_bytes,
-            "x1": curve.today.x_bytes,
-            "line": {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"},
-        }
-    ]
+    today_line = {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"}
+    lines = [theme.vertical_line(curve.today.x_bytes, today_line)]
     if curve.considered:
-        lines.append(
-            style
-            | {
-                "x0": curve.considered.x_bytes,
-                "x1": curve.considered.x_bytes,
-                "line": {"color": colours["ink"], "width": 1.8},
-            }
-        )
+        considered_line = {"color": colours["ink"], "width": 1.8}
+        lines.append(theme.vertical_line(curve.considered.x_bytes, considered_line))
     return lines
 
 
@@ -669,9 +623,8 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
                     "xanchor": "right" if is_left else "left",
                     "xshift": -4 if is_left else 4,
                     "text": mark.name,
-                    # covers a budget's line
                     "font": {"size": 12, "color": colours[colour], "weight": weight},
-                    "bgcolor": colours["raised"],
+                    "bgcolor": colours["raised"],  # covers a budget's line
                 }
             )
     return annotations
@@ -691,7 +644,7 @@ def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dic
             "y1": 1,
             "line": {"width": 0},
             "layer": "below",
-            "fillcolor": _faint_colour(colours["log_soft"], 0.55),
+            "fillcolor": theme.fade(colours["log_soft"], 0.55),
         }
     ]
 
@@ -706,27 +659,23 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
         if is_wide
         else say("curves.plateau_left", bytes=format_count(least_bytes))
     )
-    position = {
-        "xref": "x",
-        "x": float(np.log10(MIN_X if is_wide else least_bytes)),
-        "xshift": 4,
-        "xanchor": "left",
-        "align": "left",
-    }
+    text = f'<span style="font-weight:600">{headline}</span><br>{say("curves.nothing_changes")}'
     return [
-        position
-        | {
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "top",
-            "yshift": 3,
-            "showarrow": False,
+        theme.note(
+            text,
+            colours["ink_2"],
+            xref="x",
+            x=float(np.log10(MIN_X if is_wide else least_bytes)),
+            xshift=4,
+            xanchor="left",
+            align="left",
+            yref="paper",
+            y=1,
+            yanchor="top",
+            yshift=3,
             # covers the lines of the marks
-            "bgcolor": "rgba(0,0,0,0)" if is_wide else colours["raised"],
-            "text": f'<span style="font-weight:600">{headline}</span>'
-            f"<br>{say('curves.nothing_changes')}",
-            "font": {"size": 12, "color": colours["ink_2"]},
-        }
+            bgcolor="rgba(0,0,0,0)" if is_wide else colours["raised"],
+        )
     ]
 
 
@@ -745,7 +694,7 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
         "y0": budget.low,
         "y1": budget.high,
         "line": {"width": 0},
-        "fillcolor": _faint_colour(colours["warning"], 0.1),
+        "fillcolor": theme.fade(colours["warning"], 0.1),
         "layer": "below",
     }
     if not 1 < budget.typical < most:
@@ -760,41 +709,13 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
 
 
 def _name_annotations(
-    names: list[tuple[str, float, str, bool]], axis_style: dict, colours: dict[str, str]
+    names: list[tuple[str, float, str]], axis_style: dict, colours: dict[str, str]
 ) -> list[dict]:
+    """Returns the names of the lines. A line has a text, its last value, and a colour."""
     height_px = axis_style["height"] - TOP - BOTTOM
     low, high = (float(limit) for limit in axis_style["range"])
-    line_ends: list[list[Any]] = sorted(
-        (
-            [
-                height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)),
-                text,
-                colour,
-                is_bold,
-            ]
-            for text, value, colour, is_bold in names
-        ),
-        key=lambda line_end: line_end[0],
+    places = (
+        (text, colours[colour], height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)))
+        for text, value, colour in names
     )
-    for index in range(1, len(line_ends)):
-        line_ends[index][0] = max(line_ends[index][0], line_ends[index - 1][0] + LINE_PX)
-    return [
-        {
-            "xref": "paper",
-            "x": 1,
-            "xanchor": "left",
-            "xshift": 6,
-            "yref": "paper",
-            "yanchor": "middle",
-            "showarrow": False,
-            "y": float(1 - y_px / height_px),
-            "text": f"<b>{text}</b>" if is_bold else text,
-            "font": {"size": 12, "color": colours[colour]},
-        }
-        for y_px, text, colour, is_bold in line_ends
-    ]
-
-
-def _faint_colour(colour: str, opacity: float) -> str:
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"
+    return theme.line_names(places, height_px, gap_px=LINE_PX)
