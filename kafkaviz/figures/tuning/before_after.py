@@ -26,16 +26,17 @@ FILE_KEYS = {  # names in files, where they include the unit
     "warm_mean": "warm_mean_us",
     "warm_p99": "warm_p99_us",
     "cold_p99": "cold_p99_us",
+    "price": "price_us",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
-    """One row of the comparison.
+    """One row.
 
     Attributes:
         kind: "better", "worse" or "" if it is neither.
-        key, values: the name of the row, and the values before and after, for programs.
+        key, values: its name, and the values before and after, for programs.
     """
 
     name: str
@@ -72,9 +73,8 @@ def rows(
     """Returns the comparison. Less is better in all rows but the last two.
 
     Args:
-        times: the number of time entries with the current and with the considered interval.
-        binding_limits: the limit that ends a segment with the current and with the considered
-            interval.
+        times: number of time entries of both.
+        binding_limits: the limit that ends a segment with each.
     """
     modelled = say(
         "before_after.modelled",
@@ -82,175 +82,128 @@ def rows(
         each=f"{costs.header_us.typical:.2g}",
     )
     replay_basis = say("before_after.replayed")
-    rows_by_target = {
-        "headers_every": (current.every_row, considered.every_row),
-        "headers_time": (current.time_row, considered.time_row),
-    }
-    comparison = [
-        _row(
-            "headers_mean",
-            current.row["headers_mean"],
-            considered.row["headers_mean"],
-            _headers_text,
-            say("before_after.replayed_batches"),
-        ),
-        _row(
-            "headers_p99",
-            int(current.row["headers_p99"]),
-            int(considered.row["headers_p99"]),
-            format_count,
-            replay_basis,
-        ),
-        *(
-            _row(key, *(int(row["headers_p99"]) for row in target_rows), format_count, replay_basis)
-            for key, target_rows in rows_by_target.items()
-        ),
-        _row(
-            "skipped",
-            current.row["skipped_bytes_mean"],
-            considered.row["skipped_bytes_mean"],
-            format_bytes,
-            replay_basis,
-        ),
-        _row(
-            "offset_entries",
-            int(current.row["entries"]),
-            int(considered.row["entries"]),
-            format_count,
-            replay_basis,
-        ),
-        _row("time_entries", *times, format_count, replay_basis),
-        _row(
-            "both_indexes",
-            int(current.row["index_bytes"]),
-            int(considered.row["index_bytes"]),
-            format_bytes,
-            say("before_after.entry_bytes"),
-        ),
-        _row(
-            "index_share",
-            current.index_share,
-            considered.index_share,
-            lambda share: f"{100 * share:.2f} %",
-            "",
-        ),
-        _row(
-            "warm_mean", current.mean_us.typical, considered.mean_us.typical, _time_text, modelled
-        ),
-        _row(
-            "warm_p99",
-            current.p99_us.typical,
-            considered.p99_us.typical,
-            _time_text,
-            _ranges_basis(current.p99_us, considered.p99_us),
-        ),
-        _row(
-            "cold_p99",
-            current.cold_p99_us.typical,
-            considered.cold_p99_us.typical,
-            _time_text,
-            _cold_basis(costs, current, considered),
-        ),
-    ]
-    if current.cores and considered.cores:
-        fetches_basis = say_count(
-            "before_after.modelled_fetches", round(budgets.fetches_per_s or 0)
-        )
-        comparison.append(
-            _row(
-                "cores",
-                current.cores.typical,
-                considered.cores.typical,
-                lambda cores: f"≈ {cores:.2g}",
-                fetches_basis,
-            )
-        )
-    return [*comparison, _price_row(current, considered), _limit_row(*binding_limits)]
-
-
-def _row(
-    key: str, before: float, after: float, format_value: Callable[[float], str], basis: str
-) -> ComparisonRow:
-    if is_same(float(before), float(after)):
-        kind = NEUTRAL
-    elif after < before:
-        kind = BETTER
-    else:
-        kind = WORSE
-    name = say(f"before_after.{key}")
-    difference = change_text(float(before), float(after))
-    return ComparisonRow(
-        name=name,
-        before=format_value(before),
-        after=format_value(after),
-        change=difference,
-        kind=kind,
-        basis=basis,
-        key=FILE_KEYS.get(key, key),
-        values=_plain_numbers(before, after),
+    ranges = say(
+        "before_after.modelled_ranges",
+        now=range_text(current.p99_us),
+        other=range_text(considered.p99_us),
     )
-
-
-def _plain_numbers(before: float, after: float) -> tuple[float, float]:
-    before, after = (
-        number if isinstance(number, int) else float(number) for number in (before, after)
-    )
-    return before, after
-
-
-def _headers_text(headers: float) -> str:
-    return f"{headers:.1f}"
-
-
-def _time_text(us: float) -> str:
-    return f"≈ {format_us(us)}"
-
-
-def _ranges_basis(current: Range, considered: Range) -> str:
-    return say(
-        "before_after.modelled_ranges", now=range_text(current), other=range_text(considered)
-    )
-
-
-def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalCost) -> str:
-    return say(
+    reads = say(
         "before_after.modelled_reads",
         storage=costs.storage.name,
         now=format_count(current.cold_reads_p99),
         other=format_count(considered.cold_reads_p99),
     )
 
+    def counted(
+        key: str,
+        column: str,
+        format_value: Callable[[float], str],
+        basis: str = replay_basis,
+        target: str = "row",
+    ) -> ComparisonRow:
+        before, after = (getattr(cost, target)[column].item() for cost in (current, considered))
+        return _row(key, before, after, format_value, basis)
 
-def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow:
-    """Returns the price that each interval implies for its index, which is not judged."""
-    prices = _plain_numbers(current.price_us, considered.price_us)
-    texts = [f"≈ {price:.2g} µs" for price in prices]
+    comparison = [
+        counted(
+            "headers_mean",
+            "headers_mean",
+            lambda headers: f"{headers:.1f}",
+            say("before_after.replayed_batches"),
+        ),
+        counted("headers_p99", "headers_p99", format_count),
+        counted("headers_every", "headers_p99", format_count, target="every_row"),
+        counted("headers_time", "headers_p99", format_count, target="time_row"),
+        counted("skipped", "skipped_bytes_mean", format_bytes),
+        counted("offset_entries", "entries", format_count),
+        _row("time_entries", *times, format_count, replay_basis),
+        counted("both_indexes", "index_bytes", format_bytes, say("before_after.entry_bytes")),
+        _row(
+            "index_share",
+            current.index_share,
+            considered.index_share,
+            lambda share: f"{100 * share:.2f} %",
+        ),
+        _time_row("warm_mean", current.mean_us, considered.mean_us, modelled),
+        _time_row("warm_p99", current.p99_us, considered.p99_us, ranges),
+        _time_row("cold_p99", current.cold_p99_us, considered.cold_p99_us, reads),
+    ]
+    if current.cores and considered.cores:
+        comparison.append(
+            _row(
+                "cores",
+                current.cores.typical,
+                considered.cores.typical,
+                lambda cores: f"≈ {cores:.2g}",
+                say_count("before_after.modelled_fetches", round(budgets.fetches_per_s or 0)),
+            )
+        )
+    # the price that each interval implies for its index; it is not judged
+    price_row = _row(
+        "price",
+        current.price_us,
+        considered.price_us,
+        lambda price: f"≈ {price:.2g} µs",
+        say("before_after.implied"),
+        is_judged=False,
+    )
+    return [*comparison, price_row, _limit_row(*binding_limits)]
+
+
+def _row(
+    key: str,
+    before: float,
+    after: float,
+    format_value: Callable[[float], str],
+    basis: str = "",
+    *,
+    name: str = "",
+    is_judged: bool = True,
+) -> ComparisonRow:
+    """Returns the row of a number.
+
+    Args:
+        name: the first cell; by default the message of the key.
+        is_judged: whether less is better; otherwise the change is neither better nor worse.
+    """
+    # Python's own numbers, also for those of NumPy
+    before, after = (
+        number if isinstance(number, int) else float(number) for number in (before, after)
+    )
+    if is_same(before, after) or not is_judged:
+        kind = NEUTRAL
+    elif after < before:
+        kind = BETTER
+    else:
+        kind = WORSE
     return ComparisonRow(
-        name=say("before_after.price"),
-        before=texts[0],
-        after=texts[1],
-        change=change_text(current.price_us, considered.price_us),
-        kind=NEUTRAL,
-        basis=say("before_after.implied"),
-        key="price_us",
-        values=prices,
+        name=name or say(f"before_after.{key}"),
+        before=format_value(before),
+        after=format_value(after),
+        change=change_text(before, after),
+        kind=kind,
+        basis=basis,
+        key=FILE_KEYS.get(key, key),
+        values=(before, after),
     )
 
 
+def _time_row(key: str, before: Range, after: Range, basis: str) -> ComparisonRow:
+    return _row(key, before.typical, after.typical, lambda us: f"≈ {format_us(us)}", basis)
+
+
 def _limit_row(current: str, considered: str) -> ComparisonRow:
-    names = [roll_text.cause_name(RollCause(cause)) for cause in (current, considered)]
     if current == considered:
         kind = NEUTRAL
     elif considered in roll_text.INDEXES:
         kind = WORSE
     else:
         kind = BETTER
-    change_text = say("curves.same" if current == considered else "before_after.another")
     return ComparisonRow(
         name=say("before_after.ends_first"),
-        before=names[0],
-        after=names[1],
-        change=change_text,
+        before=roll_text.cause_name(RollCause(current)),
+        after=roll_text.cause_name(RollCause(considered)),
+        change=say("curves.same" if current == considered else "before_after.another"),
         kind=kind,
         basis=say("before_after.closed_form"),
         key="ends_first",
@@ -259,7 +212,7 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
 
 
 def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
-    """Returns the comparison of two replays of the log, the second with other settings.
+    """Returns the comparison of two replays of the log: with its settings, and with others.
 
     The rows are changed settings, segments, rolls by cause, bytes, entries, files and maps.
     """
@@ -285,77 +238,48 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
         )
         if (old := getattr(current.config, setting)) != (new := getattr(considered.config, setting))
     ]
-    mean_bytes = (
-        current.log_bytes / max(1, current.segments),
-        considered.log_bytes / max(1, considered.segments),
-    )
+
+    def counted(
+        name: str, basis_key: str, format_value: Callable[[float], str] = format_count
+    ) -> ComparisonRow:
+        before, after = (
+            getattr(what_if, FILE_KEYS.get(name, name)) for what_if in (current, considered)
+        )
+        return _row(name, before, after, format_value, say(f"before_after.{basis_key}"))
+
     return [
         *settings,
-        _neutral_row(
+        _row(
             "segments",
-            say("common.segments"),
             current.segments,
-            after=considered.segments,
-            format_value=format_count,
-            basis=say("before_after.writers_rules"),
+            considered.segments,
+            format_count,
+            say("before_after.writers_rules"),
+            name=say("common.segments"),
+            is_judged=False,
         ),
         *(
-            _neutral_row(
-                f"rolls_{roll_cause}",
-                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
-                current.rolls.get(roll_cause, 0),
-                considered.rolls.get(roll_cause, 0),
-                format_value=format_count,
+            _row(
+                f"rolls_{cause}",
+                current.rolls.get(cause, 0),
+                considered.rolls.get(cause, 0),
+                format_count,
+                name=say("rolls.rolls_by", cause=roll_text.cause_name(cause)),
+                is_judged=False,
             )
-            for roll_cause in causes
-        ),
-        _neutral_row(
-            "segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, format_value=format_bytes
+            for cause in causes
         ),
         _row(
-            "offset_entries",
-            current.offset_entries,
-            considered.offset_entries,
-            format_count,
-            say("before_after.replayed"),
-        ),
-        _row(
-            "time_entries",
-            current.time_entries,
-            considered.time_entries,
-            format_count,
-            say("before_after.with_last"),
-        ),
-        _row(
-            "both_indexes",
-            current.index_bytes,
-            considered.index_bytes,
+            "segment_bytes_mean",
+            current.log_bytes / max(1, current.segments),
+            considered.log_bytes / max(1, considered.segments),
             format_bytes,
-            say("before_after.entry_bytes"),
+            name=say("rolls.mean_segment"),
+            is_judged=False,
         ),
-        _row(
-            "files", current.files, considered.files, format_count, say("before_after.three_files")
-        ),
-        _row("maps", current.maps, considered.maps, format_count, say("before_after.two_maps")),
+        counted("offset_entries", "replayed"),
+        counted("time_entries", "with_last"),
+        counted("both_indexes", "entry_bytes", format_bytes),
+        counted("files", "three_files"),
+        counted("maps", "two_maps"),
     ]
-
-
-def _neutral_row(
-    key: str,
-    name: str,
-    before: float,
-    after: float,
-    *,
-    format_value: Callable[[float], str],
-    basis: str = "",
-) -> ComparisonRow:
-    return ComparisonRow(
-        name=name,
-        before=format_value(before),
-        after=format_value(after),
-        change=change_text(float(before), float(after)),
-        kind=NEUTRAL,
-        basis=basis,
-        key=key,
-        values=_plain_numbers(before, after),
-    )
