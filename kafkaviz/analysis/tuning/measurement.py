@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +170,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         self._cold = ColdSweeper(intervals, by_base_offset=by_base_offset)
         self._index_sweeper = index_sweeper
         self._columns = sweep.ColumnsBuilder()
-        self._statistics = _StatisticsBuilder()
+        self._statistics = _Statistics()
         self._current_interval_bytes = current_interval_bytes
         self._report_share = report_share
         observers: tuple[BatchObserver[Any] | None, ...] = (
@@ -191,8 +191,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
     def result(self) -> LogMeasurement | None:
         """Returns the measurement, or None for a segment without a batch."""
-        statistics = self._statistics.result()
-        if not statistics.batches:
+        if not self._statistics.batches:
             return None
         columns = self._columns.result()
         followers = self._followers.result() if self._followers else None
@@ -224,32 +223,20 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
             sizes=(columns.sizes,),
             batch_bytes=mean,
             spread=float(sizes.std()) / mean,
-            single_share=statistics.single_share,
-            bytes_per_s=statistics.bytes_per_s,
             followers=followers,
             index_cost=index_cost,
-            one_read_share=statistics.legacy_share,
+            **self._statistics.result(),
         )
 
 
-class _Statistics(NamedTuple):
-    """Statistics of a segment's batches.
+class _Statistics(BatchObserver[dict[str, Any]]):
+    """The shares of batches, and the write speed, by their names in LogMeasurement."""
 
-    Attributes:
-        single_share: the share of the data batches that have a single offset.
-        legacy_share: the share of all batches that are of magic 0 and 1.
-        bytes_per_s: the speed shown by the largest timestamps, or None.
-    """
-
-    batches: int
-    single_share: float
-    legacy_share: float
-    bytes_per_s: float | None
-
-
-class _StatisticsBuilder(BatchObserver[_Statistics]):
     def __init__(self) -> None:
-        self._batches = self._data_batches = self._single_batches = self._legacy_batches = 0
+        self.batches = 0
+        self._data_batches = 0
+        self._single_batches = 0
+        self._legacy_batches = 0
         self._log_bytes = 0
         self._least_ms = np.iinfo(np.int64).max
         self._most_ms = 0
@@ -257,8 +244,8 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
     def observe(self, batches: np.ndarray) -> None:
         data = batches[~is_control(batches)]
         times_ms = batches["max_timestamp_ms"]
-        self._batches = self._batches + len(batches)
-        self._data_batches = self._data_batches + len(data)
+        self.batches += len(batches)
+        self._data_batches += len(data)
         self._single_batches += int((data["base_offset"] == data["last_offset"]).sum())
         self._legacy_batches += int((batches["magic"] < MAGIC_2).sum())
         self._log_bytes += int(batches["size_bytes"].sum(dtype=np.int64))
@@ -267,14 +254,15 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
         )
         self._most_ms = max(self._most_ms, int(times_ms.max()))
 
-    def result(self) -> _Statistics:
+    def result(self) -> dict[str, Any]:
+        single_share = self._single_batches / self._data_batches if self._data_batches else 0.0
         waited_ms = self._most_ms - self._least_ms
-        return _Statistics(
-            self._batches,
-            self._single_batches / self._data_batches if self._data_batches else 0.0,
-            self._legacy_batches / self._batches if self._batches else 0.0,
-            1000 * float(self._log_bytes) / waited_ms if waited_ms > 0 else None,
-        )
+        bytes_per_s = 1000 * float(self._log_bytes) / waited_ms if waited_ms > 0 else None
+        return {
+            "single_share": single_share,
+            "one_read_share": self._legacy_batches / self.batches if self.batches else 0.0,
+            "bytes_per_s": bytes_per_s,
+        }
 
 
 @dataclass(kw_only=True)
@@ -359,16 +347,12 @@ class MeasurementBuilder:
             if self._measurements
             else LogMeasurement(
                 parts=empty_parts,
-                cold=_no_reads(self._intervals),
+                cold=ColdReads(self._intervals, (np.zeros(0, np.int64),) * len(self._intervals)),
                 every_offset=empty_parts,
                 timestamps=empty_parts,
             )
         )
         return replace(measurement, empty_segments=self._empty_segments)
-
-
-def _no_reads(intervals: np.ndarray) -> ColdReads:
-    return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
@@ -397,22 +381,17 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
     batch_counts = np.array([measurement.parts.batches for measurement in measurements], float)
     if not batch_counts.sum():
         return measurements[0]
+
+    def mean(values: Iterable[float]) -> float:
+        return float(np.average(list(values), weights=batch_counts))
+
     index_costs = [measurement.index_cost for measurement in measurements if measurement.index_cost]
-    index_cost = reduce(add, index_costs) if len(index_costs) == len(measurements) else None
-    mean = float(
-        np.average([measurement.batch_bytes for measurement in measurements], weights=batch_counts)
-    )
-    mean_square = float(
-        np.average(
-            [
-                measurement.batch_bytes**2 * (1 + measurement.spread**2)
-                for measurement in measurements
-            ],
-            weights=batch_counts,
-        )
-    )
-    single_share = float(
-        np.average([measurement.single_share for measurement in measurements], weights=batch_counts)
+    follower_parts = [
+        measurement.followers for measurement in measurements if measurement.followers
+    ]
+    mean_bytes = mean(measurement.batch_bytes for measurement in measurements)
+    mean_square = mean(
+        measurement.batch_bytes**2 * (1 + measurement.spread**2) for measurement in measurements
     )
     timed_logs = [
         (measurement.log_bytes, measurement.bytes_per_s)
@@ -420,32 +399,19 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
         if measurement.bytes_per_s
     ]
     seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed_logs)
-    mean_bytes_per_s = (
-        sum(log_bytes for log_bytes, _ in timed_logs) / seconds if timed_logs else None
-    )
-    follower_parts = [
-        measurement.followers for measurement in measurements if measurement.followers
-    ]
-    followers = reduce(add, follower_parts) if len(follower_parts) == len(measurements) else None
-    spread = max(0.0, mean_square / mean**2 - 1) ** 0.5
-    one_read_share = float(
-        np.average(
-            [measurement.one_read_share for measurement in measurements], weights=batch_counts
-        )
-    )
     return LogMeasurement(
         parts=parts,
         cold=cold,
         every_offset=every_offset,
         timestamps=times,
         sizes=_kept_sizes(measurements),
-        batch_bytes=mean,
-        spread=spread,
-        single_share=single_share,
-        bytes_per_s=mean_bytes_per_s,
-        followers=followers,
-        index_cost=index_cost,
-        one_read_share=one_read_share,
+        batch_bytes=mean_bytes,
+        spread=max(0.0, mean_square / mean_bytes**2 - 1) ** 0.5,
+        single_share=mean(measurement.single_share for measurement in measurements),
+        bytes_per_s=sum(log_bytes for log_bytes, _ in timed_logs) / seconds if timed_logs else None,
+        followers=reduce(add, follower_parts) if len(follower_parts) == len(measurements) else None,
+        index_cost=reduce(add, index_costs) if len(index_costs) == len(measurements) else None,
+        one_read_share=mean(measurement.one_read_share for measurement in measurements),
     )
 
 

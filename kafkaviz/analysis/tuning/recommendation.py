@@ -7,7 +7,7 @@ log, the one for a broker's default, and how sensitive each is to the assumption
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal, Protocol, cast
+from typing import Literal, cast
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts, Range
@@ -22,6 +22,7 @@ from kafkaviz.analysis.tuning.interval_cost import (
     exceeded_budgets,
 )
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import LogConfig
 
@@ -270,7 +271,13 @@ def recommend(
     gain = estimate_gain(measurement, costs, replay, best, budgets)
     if is_known and exceeded_budgets(best, budgets):
         is_change = False
-        verdict_reasons = (_unmeetable(best, budgets),)
+        values = {
+            "at": best,
+            "budgets": budgets,
+            "to": best.interval_bytes,
+            "missed": exceeded_budgets(best, budgets),
+        }
+        verdict_reasons = (Reason("unmeetable", values),)
     else:
         is_change, verdict_reasons = _worth(
             replay, best, gain, measurement=measurement, today=today, budgets=budgets
@@ -307,9 +314,12 @@ def _best(
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
     if not within_budgets:
-        return min(
-            reversed(choices), key=lambda cost: (_overrun(cost, budgets), cost is not current)
-        )
+
+        def overrun(cost: IntervalCost) -> float:
+            uses = budget_usage(cost, budgets).values()
+            return max(value / max(budget, 1e-9) for value, budget in uses)
+
+        return min(reversed(choices), key=lambda cost: (overrun(cost), cost is not current))
     stated_budgets = budget_usage(current, budgets)
     if not stated_budgets and not is_bound:
         return current
@@ -317,22 +327,6 @@ def _best(
     if best.row["index_bytes"] == current.row["index_bytes"] and current in within_budgets:
         return current
     return best
-
-
-def _overrun(cost: IntervalCost, budgets: Budgets) -> float:
-    return max(value / max(budget, 1e-9) for value, budget in budget_usage(cost, budgets).values())
-
-
-def _unmeetable(nearest: IntervalCost, budgets: Budgets) -> Reason:
-    return Reason(
-        "unmeetable",
-        {
-            "at": nearest,
-            "budgets": budgets,
-            "to": nearest.interval_bytes,
-            "missed": exceeded_budgets(nearest, budgets),
-        },
-    )
 
 
 def _worth(
@@ -417,19 +411,8 @@ def recommend_broker(
     )
 
 
-class TunableLog(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def today(self) -> CurrentConfig: ...
-
-    @property
-    def measurement(self) -> LogMeasurement: ...
-
-
 def recommend_all(
-    cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupCosts
+    cases: Sequence[TuningCase], total: TuningCase, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
     """Recommends for each case, and for all of them together.
 

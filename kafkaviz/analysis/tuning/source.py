@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -27,7 +28,6 @@ from kafkaviz.analysis.tuning.tuning_case import (
     PARTITION,
     TOPIC,
     WORKLOAD,
-    ChunkFactory,
     TuningCase,
     TuningSource,
     field_name,
@@ -86,7 +86,7 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
     )
     reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
     assumed_release = AssumedRelease(versions.parse(text), (reason,))
-    logs = ((_chunks_without_payload(plan), plan.start_offset),)
+    logs = ((partial(_chunks_without_payload, plan), plan.start_offset),)
     case = TuningCase(
         name=workload.directory,
         today=today,
@@ -99,9 +99,10 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
     )
 
 
-def _chunks_without_payload(plan: SimulationPlan) -> ChunkFactory:
+def _chunks_without_payload(plan: SimulationPlan) -> Iterator[AppendChunk]:
     # nothing is written to disk: the payload is produced and dropped
-    return lambda: (AppendChunk(chunk.rows) for chunk in plan.chunks())
+    for chunk in plan.chunks():
+        yield AppendChunk(chunk.rows)
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
@@ -188,30 +189,11 @@ def open_source(
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
         return _open_partition(path, version, overrides, on_progress, on_sizes, broker=broker)
-    return _open_broker(
+    return open_broker_source(
         open_broker(path),
         topic,
         version,
         overrides=overrides,
-        on_progress=on_progress,
-        on_sizes=on_sizes,
-    )
-
-
-def open_broker_source(
-    broker: Broker,
-    topic: str | None = None,
-    version: str | None = None,
-    on_progress: MeasureProgress = lambda _name, _share: None,
-    *,
-    overrides: Mapping[str, str] | None = None,
-    on_sizes: MeasureSizes = lambda _sizes: None,
-) -> TuningSource:
-    return _open_broker(
-        broker,
-        topic,
-        version,
-        overrides=dict(overrides or {}),
         on_progress=on_progress,
         on_sizes=on_sizes,
     )
@@ -284,37 +266,31 @@ def _open_partition(
     )
     if faults:
         raise faults[0]
-    case = cases[0]
-    if base_offset is not None:
-        case = replace(case, logs=None)
-        return TuningSource(
-            name=path.name,
-            kind=LOG,
-            version=kafka_version,
-            assumed_release=assumed_release,
-            cases=(case,),
-        )
-    return TuningSource(
+    partition_source = TuningSource(
         name=path.name,
         kind=PARTITION,
         version=kafka_version,
         assumed_release=assumed_release,
-        cases=(case,),
+        cases=(cases[0],),
         inactive_segments=_inactive_segments([partition], partition.topic),
     )
+    if base_offset is None:
+        return partition_source
+    lone_log = replace(cases[0], logs=None)
+    return replace(partition_source, kind=LOG, cases=(lone_log,), inactive_segments=())
 
 
-def _open_broker(
+def open_broker_source(
     broker: Broker,
-    topic: str | None,
-    version: str | None,
+    topic: str | None = None,
+    version: str | None = None,
+    on_progress: MeasureProgress = lambda _name, _share: None,
     *,
-    overrides: dict[str, str],
-    on_progress: MeasureProgress,
-    on_sizes: MeasureSizes,
+    overrides: Mapping[str, str] | None = None,
+    on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
     assumed_release = assume_release(broker, version)
-    settings = open_settings(broker, assumed_release.release, overrides)
+    settings = open_settings(broker, assumed_release.release, dict(overrides or {}))
     by_topic: dict[str, list] = {}
     for partition in broker.partitions:
         if partition.state == "current" and partition.live and topic in (None, partition.topic):

@@ -32,11 +32,11 @@ FILE_KEYS = {  # names in files, where they include the unit
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
-    """One row.
+    """One row of the comparison.
 
     Attributes:
         kind: "better", "worse" or "" if it is neither.
-        key, values: its name, and the values before and after, for programs.
+        key, values: the name of the row, and the values before and after, for programs.
     """
 
     name: str
@@ -73,8 +73,9 @@ def rows(
     """Returns the comparison. Less is better in all rows but the last two.
 
     Args:
-        times: number of time entries of both.
-        binding_limits: the limit that ends a segment with each.
+        times: the number of time entries with the current and with the considered interval.
+        binding_limits: the limit that ends a segment with the current and with the considered
+            interval.
     """
     modelled = say(
         "before_after.modelled",
@@ -212,7 +213,7 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
 
 
 def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
-    """Returns the comparison of two replays of the log: with its settings, and with others.
+    """Returns the comparison of two replays of the log, the second with other settings.
 
     The rows are changed settings, segments, rolls by cause, bytes, entries, files and maps.
     """
