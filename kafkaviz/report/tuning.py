@@ -364,14 +364,14 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         Drawing(
             "limits",
             limits.title,
-            limit_map.caption(),
+            limits.caption,
             lambda mode: limit_map.figure(limits, mode),
             safe,
         ),
         Drawing(
             "assumptions",
             tornado_view.title,
-            tornado.caption(),
+            tornado_view.caption,
             lambda mode: tornado.figure(tornado_view, mode),
             ends,
         ),

@@ -10,7 +10,6 @@ from kafkaviz import messages
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.pages.page_cache import page as page_cache
-from kafkaviz.app.pages.page_cache.page import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures.page_cache import fault_bars
@@ -89,27 +88,17 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),
     "protected": (
         lambda: page_cache.fault_rate_values(
-            [
-                ReaderFaultRates("none", 1.5, 0.0, None, None),
-                ReaderFaultRates("0.1 %", 1.25, 0.0, 900.0, 12.5),
-            ]
+            {"none": (1.5, 0.0, None, None), "0.1 %": (1.25, 0.0, 900.0, 12.5)}
         ),
         (0.001, 1.25, 0.0, 900.0, 12.5),
     ),
     "tiered": (lambda: comparisons.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
     "writers": (
         lambda: comparisons.writer_values(
-            [
-                comparisons.IndexWriter(
-                    name=name,
-                    append_bytes=None,
-                    entries=1234,
-                    headers_mean=4.0,
-                    headers_p99=6,
-                    skipped_bytes_mean=1.0,
-                )
+            {
+                name: {"entries": 1234, "headers_mean": 4.0, "headers_p99": 6}
                 for name in ("batch", "follower")
-            ],
+            },
             NEW,
         ),
         ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),

@@ -322,7 +322,7 @@ def test_what_comes_along_is_called_as_its_file_says():
             workload.story,
         )
     for option in (
-        *controls.SPEED_ORDER,
+        *controls.SPEEDS,
         *controls.BATCH_ORDER,
         workloads.NONE,
         workloads.OWN_TITLE,

@@ -125,6 +125,15 @@ def heading(text: str, aside: str = "") -> None:
     st.html(tag("h2", escape(text), " ", tag("small", escape(aside)), class_="kv-h2"))
 
 
+def paragraph(text: str, *, above_px: int = 0, is_faint: bool = False) -> None:
+    """Draws a paragraph in small letters."""
+    if is_faint:
+        st.html(tag("p", escape(text), class_="kv-sm kv-fnt"))
+        return
+    margin = f"margin-top:{above_px}px;" if above_px else ""
+    st.html(tag("p", escape(text), class_="kv-sm", style=f"{margin}color:var(--kv-ink-2)"))
+
+
 def hidden_count(key: str, count: int) -> None:
     """Draws how many rows of a table are hidden, if any are."""
     if count > 0:

@@ -70,6 +70,7 @@ class LimitMapView:
     """
 
     title: str
+    caption: str
     intervals: np.ndarray
     index_sizes: np.ndarray
     cause: np.ndarray
@@ -122,6 +123,7 @@ def view(
     )
     return LimitMapView(
         title=title,
+        caption=say("curves.below_map"),
         intervals=intervals,
         index_sizes=index_sizes,
         cause=cause,
@@ -157,10 +159,6 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
         else "curves.cause_ends"
     )
     return say(key, cause=roll_text.cause_name(current.cause), safe=format_bytes(safe_bytes))
-
-
-def caption() -> str:
-    return say("curves.below_map")
 
 
 def _find_regions(

@@ -51,6 +51,7 @@ class TornadoView:
     """
 
     title: str
+    caption: str
     bars: tuple[AssumptionBar, ...]
     typical_us: float
     budget_us: float | None
@@ -72,7 +73,7 @@ def view(
         answer: the current verdict and interval.
     """
     bars = tuple(_bar(assumption, answer) for assumption in assumptions)
-    return TornadoView(_title(bars), bars, typical_us, budget_us)
+    return TornadoView(_title(bars), say("curves.below_tornado"), bars, typical_us, budget_us)
 
 
 def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
@@ -106,10 +107,6 @@ def _title(bars: Sequence[AssumptionBar]) -> str:
     if not turning_bars:
         return say("curves.answer_stays", **values)
     return say_count("curves.answer_turns", turning_bars, count=len(bars), **values)
-
-
-def caption() -> str:
-    return say("curves.below_tornado")
 
 
 def rows(tornado: TornadoView) -> list[tuple[str, ...]]:

@@ -4,8 +4,8 @@ The lookups of a reader at the tail follow KAFKA-6432. Long growths compare the 
 which is the amount of log after which a page is cold, and by reader.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ from kafkaviz.analysis.page_cache.page_replay import (
     IndexGrowth,
     IndexSizeRange,
     Memory,
-    Readers,
     Replay,
     TailLookups,
     index_size_ranges,
@@ -207,17 +206,6 @@ def _turnover_faults(
     )
 
 
-@dataclass(frozen=True)
-class ReaderFaultRates:
-    """Faults per 1000 lookups at one share of laggards, None without readers of that kind."""
-
-    name: str
-    plain_tail: float | None
-    warm_tail: float | None
-    plain_laggard: float | None
-    warm_laggard: float | None
-
-
 def render_reader_faults(settings: ReplaySettings) -> None:
     """Draws the faults of readers at the tail and of laggards, by the share of laggards."""
     rows = _reader_fault_rates(settings)
@@ -228,16 +216,7 @@ def render_reader_faults(settings: ReplaySettings) -> None:
     elements.heading(say("page_cache.protected"), aside)
     st.space(8)
     heads = [say(f"page_cache.{name}") for name in READER_COLUMNS]
-    cells = [
-        (
-            size_text(rates.name),
-            *map(
-                _rate_text,
-                (rates.plain_tail, rates.warm_tail, rates.plain_laggard, rates.warm_laggard),
-            ),
-        )
-        for rates in rows
-    ]
+    cells = [(size_text(name), *map(_rate_text, rates)) for name, rates in rows.items()]
     marked_row = next(
         (
             place
@@ -247,10 +226,7 @@ def render_reader_faults(settings: ReplaySettings) -> None:
         None,
     )
     table(heads, cells, "lrrrr", marked_row)
-    st.html(
-        '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
-        f"{elements.escape(say('page_cache.protected_why'))}</p>"
-    )
+    elements.paragraph(say("page_cache.protected_why"), above_px=10)
     download(
         say("page_cache.csv"),
         lambda: to_csv(FAULT_RATE_COLUMNS, fault_rate_values(rows)),
@@ -260,41 +236,35 @@ def render_reader_faults(settings: ReplaySettings) -> None:
 
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
-def _reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...]:
-    return tuple(
-        _rates_of_share(name, replace(settings.readers, laggard_share=share), settings)
-        for name, share in LAGGARDS.items()
-    )
+def _reader_fault_rates(settings: ReplaySettings) -> dict[str, tuple[float | None, ...]]:
+    """Returns faults per 1000 lookups, by the key in LAGGARDS.
 
-
-def _rates_of_share(name: str, readers: Readers, settings: ReplaySettings) -> ReaderFaultRates:
+    They are those of plain bisection and of the warm section for readers at the tail, then for
+    laggards; None without readers of that kind.
+    """
     growth = _lengthen(settings.growth)
-    plain, warm = (
-        page_replay.replay(growth, settings.memory, readers, warm_bytes)
-        for warm_bytes in (None, settings.warm_bytes)
-    )
-    return ReaderFaultRates(
-        name,
-        *(
+    rates = {}
+    for name, share in LAGGARDS.items():
+        readers = replace(settings.readers, laggard_share=share)
+        plain, warm = (
+            page_replay.replay(growth, settings.memory, readers, warm_bytes)
+            for warm_bytes in (None, settings.warm_bytes)
+        )
+        rates[name] = tuple(
             replay.faults_per_thousand(reader)
             for reader in (TAIL, LAGGARD)
             for replay in (plain, warm)
-        ),
-    )
-
-
-def fault_rate_values(rows: Iterable[ReaderFaultRates]) -> list[tuple[float | str, ...]]:
-    """Returns the FAULT_RATE_COLUMNS of each row. A kind of reader that is missing has ""."""
-    faults_by_name = (
-        (rates.name, (rates.plain_tail, rates.warm_tail, rates.plain_laggard, rates.warm_laggard))
-        for rates in rows
-    )
-    return [
-        (
-            LAGGARDS[name],
-            *("" if fault_rate is None else round(fault_rate, 6) for fault_rate in faults),
         )
-        for name, faults in faults_by_name
+    return rates
+
+
+def fault_rate_values(
+    rows: Mapping[str, tuple[float | None, ...]],
+) -> list[tuple[float | str, ...]]:
+    """Returns the FAULT_RATE_COLUMNS of each row. A kind of reader that is missing has ""."""
+    return [
+        (LAGGARDS[name], *("" if rate is None else round(rate, 6) for rate in rates))
+        for name, rates in rows.items()
     ]
 
 
@@ -525,10 +495,7 @@ def render_published() -> None:
         for name in ("entries", "pages", "plain", "warm")
     )
     elements.table(head, map(_published_row, _size_ranges()))
-    st.html(
-        '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
-        f"{elements.escape(say('page_cache.published_note'))}</p>"
-    )
+    elements.paragraph(say("page_cache.published_note"), above_px=10)
 
 
 def _published_row(size_range: IndexSizeRange) -> str:

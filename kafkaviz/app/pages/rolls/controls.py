@@ -24,26 +24,16 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 AS_IT_IS = "as it is"
-SPEEDS = {
-    AS_IT_IS: 1.0,
+SPEEDS = {  # in the order of the slider
     "a tenth": 0.1,
     "a quarter": 0.25,
     "half": 0.5,
+    AS_IT_IS: 1.0,
     "twice": 2.0,
     "4 times": 4.0,
     "10 times": 10.0,
     "100 times": 100.0,
 }
-SPEED_ORDER = [
-    "a tenth",
-    "a quarter",
-    "half",
-    AS_IT_IS,
-    "twice",
-    "4 times",
-    "10 times",
-    "100 times",
-]
 BATCHES = {
     "one record": 1,
     **{
@@ -52,18 +42,8 @@ BATCHES = {
     },
 }
 BATCH_ORDER = [AS_IT_IS, *BATCHES]
-OPTION_KEYS = {  # options to translate; sizes and times are the same in every language
-    AS_IT_IS: "as_it_is",
-    NONE: "none",
-    "one record": "one_record",
-    "a tenth": "a_tenth",
-    "a quarter": "a_quarter",
-    "half": "half",
-    "twice": "twice",
-    "4 times": "4_times",
-    "10 times": "10_times",
-    "100 times": "100_times",
-}
+# options to translate; sizes and times are the same in every language
+TRANSLATED = {*SPEEDS, NONE, "one record"}
 SETTINGS = {  # the values that the slider of a topic setting offers
     "segment.bytes":
     (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
@@ -80,8 +60,8 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 def option_text(option: str) -> str:
-    if option in OPTION_KEYS:
-        return say(f"rolls.option_{OPTION_KEYS[option]}")
+    if option in TRANSLATED:
+        return say(f"rolls.option_{option.replace(' ', '_')}")
     return workloads.display_title(option)
 
 
@@ -143,7 +123,9 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
         second = st.columns(5, gap=24)
         with second[0]:
             _render_story(workloads.story_text(name) or workload.story)
-        speed = _slider(second[1], say("rolls.throughput"), page_state.SPEED, SPEED_ORDER, AS_IT_IS)
+        speed = _slider(
+            second[1], say("rolls.throughput"), page_state.SPEED, list(SPEEDS), AS_IT_IS
+        )
         batch = _slider(
             second[2], say("rolls.batch_size"), page_state.BATCH_SIZE, BATCH_ORDER, AS_IT_IS
         )
@@ -212,7 +194,7 @@ def _edit_own_workload() -> Workload | None:
             label_visibility="collapsed",
             on_change=_reset_settings,
         )
-        st.html(f'<p class="kv-sm kv-fnt">{say("workloads.own_below")}</p>')
+        elements.paragraph(say("workloads.own_below"), is_faint=True)
     try:
         return workloads.parse_own(text)
     except KafkavizError as fault:

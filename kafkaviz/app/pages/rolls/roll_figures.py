@@ -98,7 +98,7 @@ def render_comparison(workload: Workload, config: LogConfig, history: RollHistor
     st.space(8)
     if previous is None or previous == current:
         text = say("rolls.run_kept" if previous == current else "rolls.run_first")
-        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{text}</p>')
+        elements.paragraph(text)
         return
     changes = roll_summary.describe_changes(previous, current, _setting_text)
     st.html(
@@ -183,9 +183,8 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
                 text_key = "rolls.take_cut"
             else:
                 text_key = "rolls.take_large"
-            st.html(
-                f'<p class="kv-sm kv-fnt">{say(text_key, size=units.format_bytes(size_bytes))}</p>'
-            )
+            text = say(text_key, size=units.format_bytes(size_bytes))
+            elements.paragraph(text, is_faint=True)
             return
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - made when it is asked for

@@ -5,7 +5,7 @@ Also the commands that change the settings.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -180,7 +180,7 @@ def _render_commands(
         if not settings:
             lines = nothing
         else:
-            st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
+            elements.paragraph(text)
             lines = "\n".join(
                 tuning_text.alter_line(name, value, topic) for name, value in settings.items()
             )
@@ -190,11 +190,7 @@ def _render_commands(
             for setting_name in settings
             if setting_name not in tuning_text.NEW_SEGMENTS
         ]
-        st.html(
-            '<p class="kv-sm kv-fnt">'
-            f"{elements.escape(join_sentences([say('tuning.reach'), *notes]))}"
-            "</p>"
-        )
+        elements.paragraph(join_sentences([say("tuning.reach"), *notes]), is_faint=True)
 
 
 def render_replay(context: TuningContext) -> None:
@@ -294,10 +290,7 @@ def _render_footprint(context: TuningContext) -> None:
         text = join_sentences(
             [text, say("tuning.footprint_stale", stale=units.format_count(footprint["stale_maps"]))]
         )
-    st.html(
-        '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
-        f"{elements.escape(text)}</p>"
-    )
+    elements.paragraph(text, above_px=10)
 
 
 def render_writers(context: TuningContext) -> None:
@@ -316,13 +309,13 @@ def render_writers(context: TuningContext) -> None:
     )
     rows = [
         (
-            say(f"tuning.writer_{writer.name}"),
-            units.format_count(writer.entries),
-            f"{writer.headers_mean:.1f}",
-            units.format_count(writer.headers_p99),
-            f"≈ {format_us(context.costs.warm_us(writer.headers_p99).typical)}",
+            say(f"tuning.writer_{name}"),
+            units.format_count(int(row["entries"])),
+            f"{row['headers_mean']:.1f}",
+            units.format_count(int(row["headers_p99"])),
+            f"≈ {format_us(context.costs.warm_us(int(row['headers_p99'])).typical)}",
         )
-        for writer in index_writers
+        for name, row in index_writers.items()
     ]
     heads = (
         say("tuning.head_writer"),
@@ -333,7 +326,7 @@ def render_writers(context: TuningContext) -> None:
     )
     table(heads, rows, "wrrrr", 1 if context.case.today.is_coarse else 0)
     text = say("tuning.writers_coarse" if context.case.today.is_coarse else "tuning.writers_below")
-    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
+    elements.paragraph(text, above_px=10)
     download(
         say("common.csv"),
         lambda: to_csv(WRITER_COLUMNS, writer_values(index_writers, context.costs)),
@@ -342,61 +335,33 @@ def render_writers(context: TuningContext) -> None:
     )
 
 
-def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) -> list[tuple]:
+def writer_values(index_writers: Mapping[str, np.void], costs: LookupCosts) -> list[tuple]:
     return [
         (
-            writer.name,
-            writer.entries,
-            round(writer.headers_mean, 3),
-            writer.headers_p99,
-            round(costs.warm_us(writer.headers_p99).typical, 3),
+            name,
+            int(row["entries"]),
+            round(float(row["headers_mean"]), 3),
+            int(row["headers_p99"]),
+            round(costs.warm_us(int(row["headers_p99"])).typical, 3),
         )
-        for writer in index_writers
+        for name, row in index_writers.items()
     ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexWriter:
-    """An index writer, and the cost of a lookup in its index.
-
-    Attributes:
-        append_bytes: the size of its appends, None for one batch each.
-    """
-
-    name: str
-    append_bytes: int | None
-    entries: int
-    headers_mean: float
-    headers_p99: int
-    skipped_bytes_mean: float
 
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def compare_writers(
     key: str, interval_bytes: int, _sizes: Sequence[np.ndarray]
-) -> tuple[IndexWriter, ...]:
-    """Returns what each of WRITERS would write for the same batches at one interval.
+) -> dict[str, np.void]:
+    """Returns what each of WRITERS would write for the same batches, as a row of sweep.SWEEP.
 
     Args:
         _sizes: sweep.SIZES of each segment.
     """
     segments = [_batches(segment_sizes) for segment_sizes in _sizes]
-    results = []
-    for name, append_bytes in WRITERS.items():
-        row = sweep.sweep(segments, (interval_bytes,), append_bytes=append_bytes)[0]
-        mean = float(row["headers_mean"])
-        skipped = float(row["skipped_bytes_mean"])
-        results.append(
-            IndexWriter(
-                name=name,
-                append_bytes=append_bytes,
-                entries=int(row["entries"]),
-                headers_mean=mean,
-                headers_p99=int(row["headers_p99"]),
-                skipped_bytes_mean=skipped,
-            )
-        )
-    return tuple(results)
+    return {
+        name: sweep.sweep(segments, (interval_bytes,), append_bytes=append_bytes)[0]
+        for name, append_bytes in WRITERS.items()
+    }
 
 
 def _batches(sizes: np.ndarray) -> np.ndarray:
@@ -424,28 +389,17 @@ def render_remote_reads(context: TuningContext) -> None:
     today = context.case.today
     remote_costs = tuning.tiered_cost(current, alternative, today)
     names = [units.format_bytes(interval.interval_bytes) for interval in (current, alternative)]
+    skipped_bytes = [float(cost.row["skipped_bytes_mean"]) for cost in (current, alternative)]
+    shares = [remote_costs[f"carried_share_{side}"] for side in ("now", "other")]
+    segments = [remote_costs[f"cached_segments_{side}"] for side in ("now", "other")]
     rows = [
         (
             say("tuning.remote_skips"),
-            *(
-                units.format_bytes(float(interval.row["skipped_bytes_mean"]))
-                for interval in (current, alternative)
-            ),
-            change_text(
-                float(current.row["skipped_bytes_mean"]),
-                float(alternative.row["skipped_bytes_mean"]),
-            ),
+            *map(units.format_bytes, skipped_bytes),
+            change_text(*skipped_bytes),
         ),
-        (
-            say("tuning.remote_share"),
-            *(f"{100 * remote_costs[f'carried_share_{side}']:.2f} %" for side in ("now", "other")),
-            "",
-        ),
-        (
-            say("tuning.remote_cached"),
-            *(_count_text(remote_costs[f"cached_segments_{side}"]) for side in ("now", "other")),
-            change_text(remote_costs["cached_segments_now"], remote_costs["cached_segments_other"]),
-        ),
+        (say("tuning.remote_share"), *(f"{100 * share:.2f} %" for share in shares), ""),
+        (say("tuning.remote_cached"), *map(_count_text, segments), change_text(*segments)),
     ]
     heads = ("", *names, say("common.change"))
     table(heads, rows, "wrrr")
@@ -453,7 +407,7 @@ def render_remote_reads(context: TuningContext) -> None:
         "tuning.remote_below",
         interval=units.format_bytes(int(tuning.TIERED_SHARE * today.fetch_bytes)),
     )
-    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
+    elements.paragraph(text, above_px=10)
     download(
         say("common.csv"),
         lambda: to_csv(REMOTE_COLUMNS, remote_values(current, alternative, remote_costs)),
@@ -466,22 +420,13 @@ def remote_values(
     current: IntervalCost, alternative: IntervalCost, remote_costs: Mapping[str, float]
 ) -> list[tuple]:
     """Returns the REMOTE_COLUMNS of each row. The number of cached segments is inf if all fit."""
-    skipped = (
-        round(float(interval.row["skipped_bytes_mean"]), 3) for interval in (current, alternative)
-    )
+    skipped = [float(cost.row["skipped_bytes_mean"]) for cost in (current, alternative)]
+    shares = [float(remote_costs[f"carried_share_{side}"]) for side in ("now", "other")]
+    segments = [float(remote_costs[f"cached_segments_{side}"]) for side in ("now", "other")]
     return [
-        ("skipped_bytes_mean", *skipped),
-        (
-            "carried_share",
-            *(round(float(remote_costs[f"carried_share_{side}"]), 6) for side in ("now", "other")),
-        ),
-        (
-            "cached_segments",
-            *(
-                round(float(remote_costs[f"cached_segments_{side}"]), 3)
-                for side in ("now", "other")
-            ),
-        ),
+        ("skipped_bytes_mean", *(round(value, 3) for value in skipped)),
+        ("carried_share", *(round(share, 6) for share in shares)),
+        ("cached_segments", *(round(count, 3) for count in segments)),
     ]
 
 

@@ -333,7 +333,8 @@ def _render_size_curve(
             considered_bytes=considered_bytes,
         ),
     )
-    _render_figure(figure_key, index_size_curve.figure, view, view.caption, "index_size")
+    with st.container(key="kv_fig_index_size"):
+        charts.render_titled(figure_key, index_size_curve.figure, view, "kv_index_size")
 
 
 def _render_size_map(
@@ -348,7 +349,8 @@ def _render_size_map(
             outcomes, _size_costs(context), today=today, considered=considered
         ),
     )
-    _render_figure(figure_key, index_size_map.figure, view, view.caption, "index_size_map")
+    with st.container(key="kv_fig_index_size_map"):
+        charts.render_titled(figure_key, index_size_map.figure, view, "kv_index_size_map")
 
 
 def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
@@ -358,7 +360,7 @@ def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutc
     with words:
         warm_us = _size_costs(context).warm_us(_current_outcome(context, outcomes).headers)
         text = say("index_size.warm", us=format_us(warm_us.typical))
-        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
+        elements.paragraph(text)
 
 
 def _current_outcome(
@@ -413,7 +415,8 @@ def render_limits(context: TuningContext) -> None:
             context.case.measurement, context.config, context.alternative_bytes, index_bytes
         ),
     )
-    _render_figure(figure_key, limit_map.figure, view, limit_map.caption(), "limit_map")
+    with st.container(key="kv_fig_limit_map"):
+        charts.render_titled(figure_key, limit_map.figure, view, "kv_limit_map")
     st.space(12)
     with st.expander(say("common.limits_table")):
         size_text = limit_map.index_size_text(context.case.measurement, context.config)
@@ -446,7 +449,8 @@ def render_assumptions(context: TuningContext) -> None:
             effects, answer, recommendation.current_cost.p99_us.typical, context.budgets.p99_us
         ),
     )
-    _render_figure(figure_key, tornado.figure, view, tornado.caption(), "tornado")
+    with st.container(key="kv_fig_tornado"):
+        charts.render_titled(figure_key, tornado.figure, view, "kv_tornado")
     st.space(12)
     with st.expander(say("common.as_table")):
         heads = tornado.column_titles()
@@ -468,13 +472,3 @@ def _assumptions(
         Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, costs)
     )
     return recommendation, tuning.tornado(_case.measurement, _case.today, budgets, costs)
-
-
-def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
-    with st.container(key=f"kv_fig_{key}"):
-        elements.figure_head(view.title, below)
-        charts.plot(
-            charts.figure(figure_key, draw, view),
-            f"kv_{key}",
-            say("common.titled", title=view.title, below=below),
-        )

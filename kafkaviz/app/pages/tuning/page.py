@@ -273,10 +273,7 @@ def render_topics(context: TuningContext) -> None:
             ),
         )
     if len(cases) > MAX_TOPICS:
-        st.html(
-            '<p class="kv-sm kv-fnt">'
-            f"{say_count('common.more_in_csv', len(cases) - MAX_TOPICS)}</p>"
-        )
+        elements.paragraph(say_count("common.more_in_csv", len(cases) - MAX_TOPICS), is_faint=True)
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
         broker = context.location.broker

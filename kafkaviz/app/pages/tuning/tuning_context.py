@@ -16,7 +16,7 @@ from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import page_state, workloads
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import choice
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.messages import render, say
@@ -192,7 +192,7 @@ def render_budgets(context: TuningContext) -> None:
             for column, key in zip(st.columns(4, gap=24), keys, strict=False):
                 with column:
                     controls[key].render()
-        st.html(f'<p class="kv-sm kv-fnt">{say("tuning.budget_met")}</p>')
+        elements.paragraph(say("tuning.budget_met"), is_faint=True)
 
 
 @dataclass(frozen=True)
