@@ -24,7 +24,7 @@ def test_one_read_a_header_is_half_and_called_modelled():
 
 def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
     """110 µs + 87 µs per read, where one random read takes 103 µs, plus the headers."""
-    costs = cost_model.LookupCosts(storage=cost_model.Storage("measured", Range(103, 103, 103), ""))
+    costs = cost_model.LookupCosts(storage=cost_model.Storage("measured", Range(103, 103, 103)))
     assert costs.cold_us(2, 5).typical - costs.warm_us(2).typical == pytest.approx(110 + 5 * 87)
     assert cost_model.lookup_costs(by_base_offset=False, storage="memory").cold_us(
         10, 3
@@ -34,7 +34,7 @@ def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
 def test_a_cold_index_is_read_too():
     """Three reads of the index are three of the disk; four more of its pages cost a fault each."""
     costs = cost_model.LookupCosts(
-        storage=cost_model.Storage("measured", Range(103, 103, 103), ""), fault_us=Range(1, 1, 1)
+        storage=cost_model.Storage("measured", Range(103, 103, 103)), fault_us=Range(1, 1, 1)
     )
     assert costs.cold_us(2, 5, 3, 7).typical - costs.cold_us(2, 5).typical == pytest.approx(
         3 * 103 + 4

@@ -35,7 +35,8 @@ def config(**settings) -> LogConfig:
 )
 def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
     """Slots, and the segment's size when each index is full, at a gap of 4608 B."""
-    assert (limits.offset_slots(index_bytes), limits.usable_time_slots(index_bytes)) == slots
+    sized = config(segment_index_bytes=index_bytes)
+    assert (sized.offset_slots, sized.usable_time_slots) == slots
     full = (
         limits.offset_index_full_bytes(index_bytes, 4608),
         limits.time_index_full_bytes(index_bytes, 4608),
@@ -122,7 +123,7 @@ def test_a_safe_index_is_just_large_enough(gap, share):
 
     assert full(safe) >= GIB > full(safe - 36)
     # the entry that fills an index counts at the next append
-    assert limits.usable_time_slots(safe) > share * GIB / gap
+    assert config(segment_index_bytes=safe).usable_time_slots > share * GIB / gap
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_one_lookup_page_by_page():
         view.caption.startswith("The warm section touches 11, 12, 13.") and view.pages_drawn == 14
     )
     plain, warm = view.lanes
-    assert (len(plain.probes), len(warm.probes), plain.warm_from, warm.warm_from) == (
+    assert (len(plain.probes), len(warm.probes), plain.warm_from_slot, warm.warm_from_slot) == (
         14,
         12,
         None,

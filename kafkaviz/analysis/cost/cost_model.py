@@ -62,7 +62,6 @@ class Storage:
 
     name: str
     read_us: Range
-    source: str
 
     @property
     def seeks(self) -> bool:
@@ -73,18 +72,18 @@ class Storage:
 
 
 STORAGES: dict[str, Storage] = {
-    storage.name: storage for storage in (
-        Storage("memory", Range(0.6, 1.1, 2.6), "pread of what is in the page cache, measured"),
-        Storage("nvme", Range(50, 100, 200), "a little better than SATA on average; "
-            "makers' 10 to 50 µs are for cached reads"),
-        Storage("ssd", Range(80, 140, 400), "SATA, 140 µs on average"),
-        Storage("hdd", Range(4000, 12_000, 25_000), "4 to 25 ms, 12 ms on average"),
-        Storage("cloud-volume", Range(500, 1000, 5000), "a network volume such as gp3: "
-            "designed for single-digit milliseconds"),
-        Storage("object-store", Range(20_000, 50_000, 100_000), "one GET; "
-            "an assumption, nobody measured it here"),
+    storage.name: storage
+    for storage in (
+        Storage("memory", Range(0.6, 1.1, 2.6)),  # measured: pread of what is in the page cache
+        # a little better than SATA on average; makers' 10 to 50 µs are for cached reads
+        Storage("nvme", Range(50, 100, 200)),
+        Storage("ssd", Range(80, 140, 400)),  # SATA
+        Storage("hdd", Range(4000, 12_000, 25_000)),
+        # a network volume such as gp3: designed for single-digit milliseconds
+        Storage("cloud-volume", Range(500, 1000, 5000)),
+        Storage("object-store", Range(20_000, 50_000, 100_000)),  # assumed: one GET
     )
-}  # fmt: skip
+}
 DEFAULT_STORAGE = "nvme"
 
 # two reads per header, up to Kafka 4.0: 0.99, 1.49 and 1.81 to 1.84 µs on the three machines
@@ -203,11 +202,7 @@ def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     header_reads = small_read if costs.reads_once else both_reads
     read_us = calibration.get("random_read_us")
     fault_us = calibration.get("minor_fault_us")
-    storage = (
-        Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured")
-        if read_us
-        else costs.storage
-    )
+    storage = Storage(CALIBRATED, _range(read_us)) if read_us else costs.storage
     fault_field = {"fault_us": _range(fault_us)} if fault_us else {}
     return replace(
         costs,

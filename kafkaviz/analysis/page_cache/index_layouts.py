@@ -39,8 +39,7 @@ class Layout:
 
     name: str
     run: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    extra_bytes: Callable[[np.ndarray], int]
-    note: str
+    extra_bytes: Callable[[np.ndarray], int] = lambda _keys: 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,10 +381,6 @@ def _pages(probed_slots: np.ndarray, page_marks: np.ndarray, mark: int) -> int:
     return count
 
 
-def _no_extra_bytes(_keys: np.ndarray) -> int:
-    return 0
-
-
 def _first_key_bytes(keys: np.ndarray) -> int:
     return -(-len(keys) // ENTRIES_PER_PAGE) * ENTRY_BYTES
 
@@ -395,56 +390,15 @@ def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
 
 
 LAYOUTS = (
-    Layout("Plain bisection", plain, _no_extra_bytes, "Kafka up to 2.0"),
-    Layout(
-        "Warm section first",
-        warm,
-        _no_extra_bytes,
-        "Kafka from 2.1 on: cheap at the end, one more probe elsewhere",
-    ),
-    Layout(
-        "Interpolation", interpolation, _no_extra_bytes, "few probes on even keys, many on others"
-    ),
-    Layout(
-        "Interpolation, bisection",
-        alternating,
-        _no_extra_bytes,
-        "in turns, so that a bad guess costs little",
-    ),
-    Layout(
-        "Eytzinger layout",
-        eytzinger,
-        _no_extra_bytes,
-        "made for the processor's cache; cannot be appended to",
-    ),
-    Layout(
-        "B+-tree, 512 per node",
-        b_tree,
-        _first_key_bytes,
-        "one page per level; its upper nodes need another file",
-    ),
-    Layout(
-        "First key of each page",
-        page_first_keys,
-        _first_key_bytes,
-        "kept in the heap: can be appended to, one page",
-    ),
-    Layout(
-        "Piecewise linear, ε 8",
-        piecewise(8),
-        _line_bytes(8),
-        "lines in the heap, each slot within 8 of them",
-    ),
-    Layout(
-        "Piecewise linear, ε 32",
-        piecewise(32),
-        _line_bytes(32),
-        "fewer lines, more slots to look at",
-    ),
-    Layout(
-        "Piecewise linear, ε 128",
-        piecewise(128),
-        _line_bytes(128),
-        "fewer still, sometimes across a page's end",
+    Layout("Plain bisection", plain),
+    Layout("Warm section first", warm),
+    Layout("Interpolation", interpolation),
+    Layout("Interpolation, bisection", alternating),
+    Layout("Eytzinger layout", eytzinger),
+    Layout("B+-tree, 512 per node", b_tree, _first_key_bytes),
+    Layout("First key of each page", page_first_keys, _first_key_bytes),
+    *(
+        Layout(f"Piecewise linear, ε {epsilon}", piecewise(epsilon), _line_bytes(epsilon))
+        for epsilon in (8, 32, 128)
     ),
 )

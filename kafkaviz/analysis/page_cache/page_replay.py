@@ -136,14 +136,6 @@ class Replay:
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
-def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
-    """Returns by how many bytes this log grows until an unused page leaves the page cache.
-
-    A page leaves it in the time in which all writes together fill the cache.
-    """
-    return cache_bytes / filled_bytes_per_s * log_bytes_per_s
-
-
 def replay(
     growth: IndexGrowth,
     memory: Memory = Memory(),

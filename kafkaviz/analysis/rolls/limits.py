@@ -80,19 +80,9 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
-    return IndexRoom.WORKS if usable_time_slots(segment_index_bytes) else IndexRoom.ALWAYS_FULL
-
-
-def offset_slots(segment_index_bytes: int) -> int:
-    return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots
-
-
-def usable_time_slots(segment_index_bytes: int) -> int:
-    """Returns the number of entries at which a time index is full.
-
-    Kafka keeps its last slot for the entry of the roll.
-    """
-    return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
+    # Kafka keeps the last slot of a time index for the entry of the roll
+    has_room = IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
+    return IndexRoom.WORKS if has_room else IndexRoom.ALWAYS_FULL
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
@@ -112,7 +102,7 @@ def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarra
 
 
 def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
-    return offset_slots(segment_index_bytes) * gap
+    return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots * gap
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
@@ -121,7 +111,7 @@ def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1
     Args:
         share: the share of the offset entries that add a time entry.
     """
-    return usable_time_slots(segment_index_bytes) * gap / share
+    return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
@@ -156,7 +146,7 @@ def seconds_until_roll(
         config.most_segment_ms - mean_jitter_ms(config)
     ) / 1000 + load.batch_bytes / speed
     with np.errstate(divide="ignore"):
-        time_index_s = usable_time_slots(config.segment_index_bytes) * gap / (share * speed)
+        time_index_s = config.usable_time_slots * gap / (share * speed)
     return {
         RollCause.SIZE: np.maximum(config.segment_bytes - mean_overshoot, 0) / speed,
         RollCause.TIME: np.maximum(segment_ms_s, 0),

@@ -14,9 +14,8 @@ from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
 
 # The offsets looked up in each batch: the first, as by a consumer that has read the batch before;
-# the last; or all offsets that the batch spans.
+# or all offsets that the batch spans.
 BASE = "base_offset"
-LAST = "last_offset"
 EVERY = "every_offset"
 TARGETS: np.dtype = np.dtype(
     [  # numbers of targets in one batch
@@ -73,13 +72,6 @@ def _count_base_offsets(
     targets["near_last"] = base == last
 
 
-def _count_last_offsets(
-    targets: np.ndarray, _base: np.ndarray, _last: np.ndarray, reads_next: np.ndarray
-) -> None:
-    targets["far"] = targets["far_last"] = reads_next
-    targets["near"] = targets["near_last"] = ~reads_next
-
-
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
@@ -94,7 +86,7 @@ def _count_every_offset(
     targets["near_last"] = ~reads_next
 
 
-TARGET_COUNTERS = {BASE: _count_base_offsets, LAST: _count_last_offsets, EVERY: _count_every_offset}
+TARGET_COUNTERS = {BASE: _count_base_offsets, EVERY: _count_every_offset}
 
 
 @njit(cache=True)
@@ -280,7 +272,7 @@ def sweep(
 
     Args:
         batches: rows of format.batch.BATCH.
-        targets: "base_offset", "last_offset" or "every_offset".
+        targets: "base_offset" or "every_offset".
         by_base_offset: whether scans work as since 4.1, which read one more header for a target
             inside a batch.
         append_bytes: the greatest size of an append, which gets at most one entry, as on followers

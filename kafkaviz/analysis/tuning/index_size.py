@@ -499,7 +499,7 @@ def sweep_index_sizes(
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
         sized = replace(config, segment_index_bytes=index_bytes)
-        if outcomes and not _fills_an_index(outcomes[-1]):
+        if outcomes and not any(cause in outcomes[-1].rolls for cause in INDEX_CAUSES):
             outcome = replace(
                 outcomes[-1],
                 index_bytes=index_bytes,
@@ -513,10 +513,6 @@ def sweep_index_sizes(
         if outcome:
             outcomes.append(outcome)
     return tuple(outcomes)
-
-
-def _fills_an_index(outcome: IndexSizeOutcome) -> bool:
-    return any(cause in outcome.rolls for cause in INDEX_CAUSES)
 
 
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:

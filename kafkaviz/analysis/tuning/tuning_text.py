@@ -173,11 +173,7 @@ def _describe_most_batches(values: Mapping) -> Message:
     )
 
 
-def _describe_plateau(values: Mapping) -> Message:
-    return message("tuning_reason.plateau", least=values["least_batch_bytes"])
-
-
-def _describe_faster(values: Mapping) -> Message:
+def _describe_gained(values: Mapping) -> Message:
     return message(
         "tuning_reason.gained",
         to=values["to"],
@@ -231,10 +227,6 @@ def format_amount(name: str, value: float) -> str:
     return format_us(value)
 
 
-def _describe_smaller(values: Mapping) -> Message:
-    return _describe_faster(values)
-
-
 def _describe_smaller_too_little(values: Mapping) -> Message:
     return message(
         "tuning_reason.smaller_too_little",
@@ -283,17 +275,9 @@ def _describe_followers(values: Mapping) -> Message:
     )
 
 
-def _describe_too_little_data(values: Mapping) -> Message:
-    return message("tuning_reason.too_little_data", batches=values["batches"], to=values["to"])
-
-
 def _describe_on_disk(values: Mapping) -> Message:
     names = "interval", "entries", "entries_replayed", "headers_p99", "headers_p99_replayed"
     return message("tuning_reason.on_disk", **{name: values[name] for name in names})
-
-
-def _describe_other_index(values: Mapping, spacing: str) -> Message:
-    return message(f"tuning_reason.{spacing}", there=_describe_on_disk(values))
 
 
 def _describe_topics(values: Mapping) -> Message:
@@ -325,21 +309,23 @@ def _describe_topics(values: Mapping) -> Message:
 _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
     "every-batch-indexed": _describe_every_batch,
     "most-batches-indexed": _describe_most_batches,
-    "plateau": _describe_plateau,
+    "plateau": lambda values: message("tuning_reason.plateau", least=values["least_batch_bytes"]),
     "within-budget": _describe_budget,
     "over-budget": _describe_budget,
     "on-disk": _describe_on_disk,
-    "coarser": lambda values: _describe_other_index(values, "coarser"),
-    "denser": lambda values: _describe_other_index(values, "denser"),
+    "coarser": lambda values: message("tuning_reason.coarser", there=_describe_on_disk(values)),
+    "denser": lambda values: message("tuning_reason.denser", there=_describe_on_disk(values)),
     "coarse": lambda _values: COARSE,
     "followers": _describe_followers,
-    "too-little-data": _describe_too_little_data,
+    "too-little-data": lambda values: message(
+        "tuning_reason.too_little_data", batches=values["batches"], to=values["to"]
+    ),
     "unmeetable": _describe_unmeetable,
     "bound-tiered": lambda values: message("tuning_reason.bound_tiered", most=values["most_bytes"]),
     "bound-hdd": lambda values: message("tuning_reason.bound_hdd", most=values["most_bytes"]),
-    "faster": _describe_faster,
+    "faster": _describe_gained,
     "faster-too-little": _describe_faster_too_little,
-    "smaller": _describe_smaller,
+    "smaller": _describe_gained,
     "smaller-too-little": _describe_smaller_too_little,
     "smaller-for-tiered": _describe_tiered,
     "topic-by-topic": _describe_topics,

@@ -92,11 +92,17 @@ def _verdict_boxes(
 
     Their headings are certain, modelled, no effect, and not fixed by any interval.
     """
+    least_bytes = measured.parts.least_batch_bytes
+    has_plateau = least_bytes is not None and least_bytes > 64
+    codes = {reason.code for reason in recommendation.not_fixed}
+    keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
     text_by_box = {
         "sure": _sure_text(today, entries),
         "modelled": _modelled_text(costs),
-        "no_effect": _no_effect_text(measured),
-        "not_fixed": _not_fixed_text(recommendation),
+        "no_effect": say("verdict.no_effect", least=format_count(least_bytes))
+        if has_plateau
+        else "",
+        "not_fixed": say(f"verdict.{'_and_'.join(keys)}") if keys else "",
     }
     return tuple((say(f"verdict.box_{name}"), text) for name, text in text_by_box.items() if text)
 
@@ -281,29 +287,14 @@ def _modelled_text(costs: LookupCosts) -> str:
     values = {
         "low": f"{header_us.low:.2g}",
         "high": f"{header_us.high:.2g}",
-        "storage": _storage_name(costs),
+        "storage": say("verdict.own_disk")
+        if costs.storage.name == CALIBRATED
+        else costs.storage.name,
         "read": range_text(costs.storage.read_us),
     }
     if costs.calibrated:
         return say("verdict.modelled_here", **values, day=costs.calibrated)
     return say("verdict.modelled_new" if costs.reads_once else "verdict.modelled_old", **values)
-
-
-def _storage_name(costs: LookupCosts) -> str:
-    return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
-
-
-def _no_effect_text(measured: LogMeasurement) -> str:
-    least_bytes = measured.parts.least_batch_bytes
-    if least_bytes and least_bytes > 64:
-        return say("verdict.no_effect", least=format_count(least_bytes))
-    return ""
-
-
-def _not_fixed_text(recommendation: Recommendation) -> str:
-    codes = {reason.code for reason in recommendation.not_fixed}
-    keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
-    return say(f"verdict.{'_and_'.join(keys)}") if keys else ""
 
 
 SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none

@@ -20,7 +20,7 @@ from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
-KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
+KINDS = (sweep.BASE, sweep.EVERY)
 TRACES = 2000
 
 

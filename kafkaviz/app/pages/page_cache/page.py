@@ -297,10 +297,6 @@ def _render_body(location: Location) -> None:
             RENDERERS[part](location)
 
 
-def _render_answer(_location: Location) -> None:
-    render_sizes()
-
-
 def _render_growth(location: Location) -> None:
     render_growth(*render_controls(location))
 
@@ -341,7 +337,6 @@ LAYOUT_COLUMNS = (
     "heap",
     "note",
 )
-CACHE_ENTRIES = 8
 
 
 def render_layouts(location: Location) -> None:
@@ -357,14 +352,15 @@ def render_layouts(location: Location) -> None:
         patterns,
         patterns[0],
         page_state.PATTERN,
-        format_func=_pattern_text,
+        format_func=lambda name: say(f"page_cache.pattern_{PATTERN_KEYS[name]}"),
         required=True,
         label_visibility="collapsed",
     )
     st.space(12)
     keys = offsets if pattern == OPEN_INDEX else None
     view = layout_bars.view(
-        *_compare_layouts(pattern, key if keys is not None else "", keys), _workload_text(pattern)
+        *_compare_layouts(pattern, key if keys is not None else "", keys),
+        say(f"page_cache.keys_{PATTERN_KEYS[pattern]}"),
     )
     with st.container(key="kv_fig_layouts"):
         charts.render_titled(("layouts", pattern, key), layout_bars.figure, view, "kv_layouts")
@@ -381,7 +377,7 @@ def render_layouts(location: Location) -> None:
         )
 
 
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _compare_layouts(
     pattern: str, key: str = "", _keys: np.ndarray | None = None
 ) -> tuple[tuple[index_layouts.Cost, ...], int, int]:
@@ -395,14 +391,6 @@ def _compare_layouts(
         return (), 0, 0
     targets = np.random.default_rng(DEFAULT_SEED).integers(keys[0], keys[-1] + 1, TARGET_COUNT)
     return index_layouts.compare(keys, targets), len(keys), TARGET_COUNT
-
-
-def _workload_text(pattern: str) -> str:
-    return say(f"page_cache.keys_{PATTERN_KEYS[pattern]}")
-
-
-def _pattern_text(pattern: str) -> str:
-    return say(f"page_cache.pattern_{PATTERN_KEYS[pattern]}")
 
 
 FIRST_N = 6145
@@ -530,7 +518,7 @@ def _size_ranges() -> tuple[IndexSizeRange, ...]:
 
 
 RENDERERS: dict[str, Callable[[Location], None]] = {
-    ANSWER: _render_answer,
+    ANSWER: lambda _location: render_sizes(),  # needs no directory
     GROWTH: _render_growth,
     ENTRIES: _render_entries,
     LAYOUTS: render_layouts,

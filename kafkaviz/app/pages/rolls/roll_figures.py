@@ -233,7 +233,9 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
         key: the cache key.
         appended_batches: rows of roll_history.APPEND for a simulated log.
     """
-    pages = _pages(len(history.segments))
+    # the first row of each page of the timeline, by the name of the page
+    slices = roll_timeline.page_slices(len(history.segments))
+    pages = {f"{low + 1}–{high + 1}": low for low, high in slices}
     first = pages[choice.bind_to_address(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
     figure_key = "lanes", key, first
     view = charts.view(figure_key, lambda: roll_timeline.view(history, first, appended_batches))
@@ -252,10 +254,6 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
             _render_pager(list(pages))
 
 
-def _pages(count: int) -> dict[str, int]:
-    return {f"{low + 1}–{high + 1}": low for low, high in roll_timeline.page_slices(count)}
-
-
 def _render_pager(names: list[str]) -> None:
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
@@ -266,12 +264,8 @@ def _render_pager(names: list[str]) -> None:
             label_visibility="collapsed",
             width=420,
             on_change=choice.count_move,
-            format_func=_rows_text,
+            format_func=lambda name: "–".join(map(units.format_count, map(int, name.split("–")))),
         )
-
-
-def _rows_text(name: str) -> str:
-    return "–".join(units.format_count(int(number)) for number in name.split("–"))
 
 
 def render_rolls(history: RollHistory) -> None:
