@@ -270,13 +270,6 @@ def test_an_index_without_an_entry():
     assert none.faults_per_new_page == 0 and none.faults_per_thousand(TAIL) is None
 
 
-def test_how_long_a_page_lives():
-    """64 GB of cache that fill at 300 MB/s last 213 s: 213 MB of a log of 1 MB/s."""
-    assert page_replay.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(
-        213.3 * MB, rel=0.001
-    )
-
-
 @pytest.mark.slow
 def test_a_full_replay_takes_less_than_a_second():
     page_replay.replay(IndexGrowth(100))

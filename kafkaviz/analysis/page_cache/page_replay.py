@@ -453,6 +453,7 @@ def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
 
 
 MEMORY = Memory()
+NO_WAITS = np.zeros(0, FAULT)
 
 
 @dataclass(frozen=True)
@@ -499,15 +500,16 @@ def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLook
 
 def _lookup(pages: int, faults: np.ndarray, warm_bytes: int | None) -> TailLookup:
     entries = pages * ENTRIES_PER_PAGE
-    search = tail_search(entries, warm_bytes)
-    warm_from_slot = (
-        None if warm_bytes is None else first_warm_slot(entries, ENTRY_BYTES, warm_bytes)
-    )
     since = entries - ENTRIES_PER_PAGE
     waits = faults[(faults["entries"] > since) & (faults["entries"] <= entries)]
+    return tail_lookup(entries, warm_bytes, np.sort(waits, order="page"))
+
+
+def tail_lookup(entries: int, warm_bytes: int | None, waits: np.ndarray = NO_WAITS) -> TailLookup:
+    search = tail_search(entries, warm_bytes)
     return TailLookup(
         tuple(probe.slot for probe in search.probes),
         search.pages,
-        warm_from_slot,
-        np.sort(waits, order="page"),
+        None if warm_bytes is None else first_warm_slot(entries, ENTRY_BYTES, warm_bytes),
+        waits,
     )

@@ -3,12 +3,13 @@
 The figure shows the probes of plain bisection and those of the search with a warm section.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE, ENTRY_BYTES
-from kafkaviz.analysis.page_cache.page_replay import tail_search
+from kafkaviz.analysis.page_cache.page_replay import TailLookup, tail_lookup
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say
@@ -33,27 +34,13 @@ LANE_PX = 46
 LANE_STEP_PX = 72
 
 
-@dataclass(frozen=True)
-class PageLane:
-    """One of the two searches.
-
-    Attributes:
-        probes: the slots that are read, in order.
-        warm_from: the first slot of the warm section; None for plain bisection.
-    """
-
-    name: str
-    probes: tuple[int, ...]
-    pages: tuple[int, ...]
-    warm_from: int | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class TailPagesView:
     """The two searches in an index.
 
     Attributes:
         pages_drawn: number of pages that have room.
+        lanes: the search by plain bisection, and the one with a warm section.
     """
 
     title: str
@@ -61,15 +48,13 @@ class TailPagesView:
     entries: int
     pages: int
     pages_drawn: int
-    lanes: tuple[PageLane, ...]
+    lanes: tuple[TailLookup, TailLookup]
 
 
 def view(entries: int) -> TailPagesView:
     """Returns a lookup at the end of an index of 8 bytes per entry and 4 KiB per page."""
-    plain, warm = (
-        _lane(say(f"tail_pages.{name}"), entries, warm_bytes)
-        for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
-    )
+    plain = tail_lookup(entries, None)
+    warm = tail_lookup(entries, WARM_BYTES)
     if len(plain.pages) > 1:
         title_key = "tail_pages.title"
     elif plain.pages:
@@ -89,26 +74,19 @@ def view(entries: int) -> TailPagesView:
     )
 
 
-def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:
-    search = tail_search(entries, warm_bytes)
-    probes = tuple(probe.slot for probe in search.probes)
-    return PageLane(
-        name,
-        probes,
-        search.pages,
-        None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes),
-    )
-
-
 def _join_pages(pages: tuple[int, ...]) -> str:
     return join_comma(map(str, pages)) or say("common.none")
+
+
+def _named_lanes(pages_view: TailPagesView) -> Iterator[tuple[str, TailLookup]]:
+    return zip((say("tail_pages.plain"), say("tail_pages.warm")), pages_view.lanes, strict=True)
 
 
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
     """Returns rows of search, number of the probe, slot, page."""
     return [
-        (lane.name, str(n), format_count(slot), str(slot // ENTRIES_PER_PAGE))
-        for lane in pages_view.lanes
+        (name, str(n), format_count(slot), str(slot // ENTRIES_PER_PAGE))
+        for name, lane in _named_lanes(pages_view)
         for n, slot in enumerate(lane.probes, 1)
     ]
 
@@ -116,37 +94,28 @@ def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
 def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
     """Draws the view in a mode, "light" or "dark"; x counts pages, y pixels from the top."""
     colours = theme.colours(mode)
-    lane_tops = [28 + number * LANE_STEP_PX for number in range(len(pages_view.lanes))]
-    shapes = [
-        shape
-        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
-        for shape in _lane_shapes(pages_view, lane, top, colours)
-    ]
-    chart = go.Figure(
-        [
-            trace
-            for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
-            for trace in _lane_traces(pages_view, lane, top, colours)
-        ]
-    )
-    lane_names = [
-        note
-        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
-        for note in _lane_annotations(lane, top, colours)
-    ]
+    shapes = []
+    traces = []
+    annotations = _page_annotations(pages_view, colours)
+    for number, (name, lane) in enumerate(_named_lanes(pages_view)):
+        top = 28 + number * LANE_STEP_PX
+        shapes += _lane_shapes(pages_view, lane, top, colours)
+        traces += _lane_traces(pages_view, name, lane, top, colours)
+        annotations += _lane_annotations(name, lane, top, colours)
+    chart = go.Figure(traces)
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (112, 2, 0, 0)),
         barmode="overlay",
         shapes=shapes,
         xaxis=LANE_AXIS | {"range": [0, pages_view.pages_drawn]},
         yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
-        annotations=[*_page_annotations(pages_view, colours), *lane_names],
+        annotations=annotations,
     )
     return chart
 
 
 def _lane_shapes(
-    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+    pages_view: TailPagesView, lane: TailLookup, top: int, colours: dict[str, str]
 ) -> list[dict]:
     """Draws a box per page: touched pages have a frame, pages that do not exist yet are dashed."""
     boxes = []
@@ -172,7 +141,7 @@ def _lane_shapes(
 
 
 def _lane_traces(
-    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+    pages_view: TailPagesView, name: str, lane: TailLookup, top: int, colours: dict[str, str]
 ) -> list:
     end = pages_view.entries / ENTRIES_PER_PAGE
     bars = []
@@ -189,10 +158,10 @@ def _lane_traces(
                 name=say("tail_pages.free"),
             )
         )
-    if lane.warm_from is not None:
+    if lane.warm_from_slot is not None:
         bars.append(
             _hatched_bar(
-                lane.warm_from / ENTRIES_PER_PAGE,
+                lane.warm_from_slot / ENTRIES_PER_PAGE,
                 end,
                 top + LANE_PX - 6,
                 6,
@@ -214,7 +183,7 @@ def _lane_traces(
         mode="markers",
         marker={"size": 7, "color": colours["ink"], "opacity": 0.85},
         cliponaxis=False,
-        name=lane.name,
+        name=name,
         customdata=[
             (number, format_count(slot), slot // ENTRIES_PER_PAGE)
             for number, slot in enumerate(lane.probes, 1)
@@ -270,10 +239,10 @@ def _page_annotations(pages_view: TailPagesView, colours: dict[str, str]) -> lis
     return annotations
 
 
-def _lane_annotations(lane: PageLane, top: int, colours: dict[str, str]) -> list[dict]:
+def _lane_annotations(name: str, lane: TailLookup, top: int, colours: dict[str, str]) -> list[dict]:
     count = say("tail_pages.costs", probes=len(lane.probes), pages=len(lane.pages))
     left = {"xref": "paper", "x": 0, "xshift": -112, "xanchor": "left"}
     return [
-        theme.note(f"<b>{lane.name}</b>", colours["ink"], 13.5, y=top + 14, **left),
+        theme.note(f"<b>{name}</b>", colours["ink"], 13.5, y=top + 14, **left),
         theme.note(count, colours["ink_3"], y=top + 32, **left),
     ]

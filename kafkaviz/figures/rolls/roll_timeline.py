@@ -36,28 +36,8 @@ COLUMN_BY_CAUSE = {
     RollCause.OFFSET_INDEX_FULL: "offset_entries",
     RollCause.TIME_INDEX_FULL: "time_entries",
 }
-TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
-    1000 * seconds
-    for seconds in (
-        1,
-        2,
-        5,
-        10,
-        15,
-        30,
-        60,
-        120,
-        300,
-        600,
-        900,
-        1800,
-        3600,
-        7200,
-        21600,
-        43200,
-        86400,
-    )
-]
+TICKS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
+TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, *(1000 * seconds for seconds in TICKS_S)]
 MAX_TICKS = 9
 ALIKE_SHARE = 0.35
 BINS = 160

@@ -4,8 +4,9 @@ These are two curves over the same axis, with today's interval marked. Headers a
 counted. Only the line and the band of a budget, which is given in microseconds, are modelled.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import cast
 
 import numpy as np
@@ -24,24 +25,7 @@ from kafkaviz.units import format_bytes, format_count
 MIN_X = 64
 MAX_X = 4 << 20
 X_TICKS = [64 << 2 * power for power in range(9)]
-HEADER_TICKS = [
-    1,
-    2,
-    5,
-    10,
-    20,
-    50,
-    100,
-    200,
-    500,
-    1000,
-    2000,
-    5000,
-    10_000,
-    20_000,
-    50_000,
-    100_000,
-]
+HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
 BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
 HEADERS_PX = 330
 BYTES_PX = 232
@@ -55,6 +39,8 @@ FOOT_PX = 2
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # up to this ratio of two intervals, the labels of their marks would overlap
 WIDE_PLATEAU_BYTES = 1024  # from here on the plateau has room for its label
+# columns of sweep.SWEEP that the view has too
+ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
 COMPARED_BYTES = 65_536  # compared with today's interval if no other is considered
 
 
@@ -121,18 +107,13 @@ def view(
         current: today's interval; it is not on the curve if the index on disk differs from its
             replay.
     """
-    considered = (
-        current
-        if considered_bytes == current.interval_bytes
-        else next(
-            interval_cost
-            for interval_cost in costs_by_interval
-            if interval_cost.interval_bytes == considered_bytes
-        )
-    )
-    compared = (
-        considered if considered is not current else _comparison_point(costs_by_interval, current)
-    )
+    by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
+    if considered_bytes == current.interval_bytes:
+        considered = current
+        compared = _comparison_point(by_interval, current)
+    else:
+        considered = by_interval[considered_bytes]
+        compared = considered
     drawn_intervals = [
         interval_cost
         for interval_cost in costs_by_interval
@@ -140,7 +121,7 @@ def view(
     ]
     columns = {
         name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
-        for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
+        for name in ROW_COLUMNS
     }
     return TuningCurveView(
         titles=(_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
@@ -168,14 +149,8 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
             say("curves.headers_today", interval=today),
             say("curves.bytes_today", interval=today),
         ),
-        intervals=curve.intervals[is_today],
-        headers_mean=curve.headers_mean[is_today],
-        headers_p50=curve.headers_p50[is_today],
-        headers_p99=curve.headers_p99[is_today],
-        index_bytes=curve.index_bytes[is_today],
-        hover_texts=tuple(
-            text for text, is_kept in zip(curve.hover_texts, is_today, strict=True) if is_kept
-        ),
+        **{name: getattr(curve, name)[is_today] for name in ("intervals", *ROW_COLUMNS)},
+        hover_texts=tuple(compress(curve.hover_texts, is_today)),
         considered=None,
         least_batch_bytes=None,
         budget=None,
@@ -183,31 +158,18 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 
 
 def _comparison_point(
-    costs_by_interval: Sequence[IntervalCost], current: IntervalCost
+    by_interval: Mapping[int, IntervalCost], current: IntervalCost
 ) -> IntervalCost:
     """Returns the interval that today's is compared with if no other is considered.
 
     It is a replay of today's interval, batch by batch. If the index on disk equals that replay, it
     is 64 KiB.
     """
-    replayed_current = next(
-        (
-            interval_cost
-            for interval_cost in costs_by_interval
-            if interval_cost.interval_bytes == current.interval_bytes
-        ),
-        current,
-    )
+    replayed_current = by_interval.get(current.interval_bytes, current)
     if _differs_on_disk(replayed_current, current):
         return replayed_current
-    return next(
-        (
-            interval_cost
-            for interval_cost in costs_by_interval
-            if interval_cost.interval_bytes >= COMPARED_BYTES
-        ),
-        current,
-    )
+    longer = (cost for interval, cost in by_interval.items() if interval >= COMPARED_BYTES)
+    return next(longer, current)
 
 
 def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
@@ -215,14 +177,8 @@ def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> b
 
     It does if its entries stand for complete appends.
     """
-    return (
-        abs(
-            float(replayed_current.row["headers_mean"])
-            / max(float(current.row["headers_mean"]), 1e-9)
-            - 1
-        )
-        >= ALIKE_SHARE
-    )
+    on_disk = max(float(current.row["headers_mean"]), 1e-9)
+    return abs(float(replayed_current.row["headers_mean"]) / on_disk - 1) >= ALIKE_SHARE
 
 
 def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
@@ -292,27 +248,24 @@ def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) 
 
 def _hover_text(interval_cost: IntervalCost) -> str:
     row = interval_cost.row
-    return "<br>".join(
-        (
-            f"<b>{format_count(interval_cost.interval_bytes)} B</b>",
-            say(
-                "curves.told_headers",
-                headers=headers_text(row["headers_mean"]),
-                p99=format_count(int(row["headers_p99"])),
-            ),
-            say(
-                "curves.hover_entries",
-                offsets=format_count(int(row["entries"])),
-                times=format_count(interval_cost.time_entries),
-                size=format_bytes(int(row["index_bytes"])),
-            ),
-            say(
-                "curves.told_time",
-                mean=format_us(interval_cost.mean_us.typical),
-                p99=format_us(interval_cost.p99_us.typical),
-            ),
-        )
+    headers = say(
+        "curves.told_headers",
+        headers=headers_text(row["headers_mean"]),
+        p99=format_count(int(row["headers_p99"])),
     )
+    entries = say(
+        "curves.hover_entries",
+        offsets=format_count(int(row["entries"])),
+        times=format_count(interval_cost.time_entries),
+        size=format_bytes(int(row["index_bytes"])),
+    )
+    times = say(
+        "curves.told_time",
+        mean=format_us(interval_cost.mean_us.typical),
+        p99=format_us(interval_cost.p99_us.typical),
+    )
+    name = f"<b>{format_count(interval_cost.interval_bytes)} B</b>"
+    return "<br>".join((name, headers, entries, times))
 
 
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:

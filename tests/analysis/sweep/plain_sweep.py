@@ -51,8 +51,6 @@ def indexes(
 def targets(batches: np.ndarray, kind: str) -> list[int]:
     if kind == sweep.BASE:
         return batches["base_offset"].tolist()
-    if kind == sweep.LAST:
-        return batches["last_offset"].tolist()
     return [
         offset
         for batch in batches

@@ -66,14 +66,8 @@ def render_comparison(context: TuningContext) -> None:
         else say("tuning.against", today=names[0], other=names[1])
     )
     if is_same:
-        alternative = next(
-            (
-                interval
-                for interval in context.answer.interval_costs
-                if interval.interval_bytes == current.interval_bytes
-            ),
-            current,
-        )
+        by_interval = {cost.interval_bytes: cost for cost in context.answer.interval_costs}
+        alternative = by_interval.get(current.interval_bytes, current)
         names = [say("tuning.as_it_is"), say("tuning.batch_by_batch")]
     st.space(10)
     rows = _rows(context, alternative)

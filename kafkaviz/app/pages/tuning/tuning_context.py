@@ -120,11 +120,8 @@ class TuningContext:
         """The interval compared with today's, and its costs."""
         if self.alternative_bytes == self.today.interval_bytes:
             return self.today
-        return next(
-            interval_cost
-            for interval_cost in self.answer.interval_costs
-            if interval_cost.interval_bytes == self.alternative_bytes
-        )
+        by_interval = {cost.interval_bytes: cost for cost in self.answer.interval_costs}
+        return by_interval[self.alternative_bytes]
 
     @property
     def figure_key(self) -> tuple:
