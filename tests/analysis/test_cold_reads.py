@@ -56,11 +56,6 @@ def test_small_batches_are_read_ahead():
     assert reads.counts[0][1:7].tolist() == [2, 8, 16, 32, 64, 64]
 
 
-def test_without_read_ahead_every_page_is_a_read():
-    reads = cold_reads(arrays.batches([2048] * 400, [5] * 400), [1 << 30], read_ahead_bytes=4096)
-    assert reads.counts[0][1:].tolist() == [2] * 200
-
-
 def test_a_batch_that_is_found_by_its_own_entry_is_one_read():
     assert cold_reads(arrays.batches([8192] * 50), [0]).counts[0].tolist() == [0, 50]
 

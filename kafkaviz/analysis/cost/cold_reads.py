@@ -21,6 +21,7 @@ from kafkaviz.format.walk import BatchObserver
 from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
+WINDOW_PAGES = READ_AHEAD_BYTES // PAGE_BYTES  # most pages that the kernel reads ahead
 BLOCK = 1 << 18  # batches per call of the compiled loop
 SCAN: np.dtype = np.dtype(
     [  # the state of a scan between two headers
@@ -76,7 +77,6 @@ class ColdSweeper(BatchObserver[ColdReads]):
         intervals: np.ndarray,
         *,
         by_base_offset: bool = False,
-        read_ahead_bytes: int = READ_AHEAD_BYTES,
     ) -> None:
         """Starts at the beginning of a segment.
 
@@ -85,9 +85,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
                 61.
         """
         self._intervals = np.asarray(intervals, np.int64)
-        self._header_and_window = header_and_window(
-            by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
-        )
+        self._header_bytes = scanned_bytes(by_base_offset=by_base_offset)
         self._log_bytes = 0
         self._scans = np.array([BEGIN] * len(intervals), SCAN)
         self._counts = [np.zeros(0, np.int64)] * len(intervals)
@@ -99,7 +97,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         positions = np.cumsum(sizes) - sizes + self._log_bytes
         for row, interval in enumerate(self._intervals.tolist()):
             reads = _reads_of_interval(
-                positions, is_single, interval, self._scans[row : row + 1], *self._header_and_window
+                positions, is_single, interval, self._scans[row : row + 1], self._header_bytes
             )
             self._counts[row] = sweep.add_histograms(self._counts[row], np.bincount(reads))
         self._log_bytes += int(sizes.sum())
@@ -113,11 +111,8 @@ def cold_reads(
     intervals: np.ndarray,
     *,
     by_base_offset: bool = False,
-    read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    sweeper = ColdSweeper(
-        intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
-    )
+    sweeper = ColdSweeper(intervals, by_base_offset=by_base_offset)
     sweeper.observe(batches)
     return sweeper.result()
 
@@ -128,7 +123,6 @@ def cold_reads_from_starts(
     intervals: np.ndarray,
     *,
     by_base_offset: bool,
-    read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
     """Returns the counts when the row at which each batch's scan starts is known.
 
@@ -138,29 +132,18 @@ def cold_reads_from_starts(
         intervals: the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)
-    scan_limits = header_and_window(
-        by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
-    )
+    header_bytes = scanned_bytes(by_base_offset=by_base_offset)
     counts = np.zeros(0, np.int64)
     for first in range(0, len(positions), BLOCK):
-        counts = sweep.add_histograms(
-            counts,
-            np.bincount(
-                _reads(
-                    positions, starts, first, min(first + BLOCK, len(positions)), scan, *scan_limits
-                )
-            ),
-        )
+        stop = min(first + BLOCK, len(positions))
+        reads = _reads(positions, starts, first, stop, scan, header_bytes)
+        counts = sweep.add_histograms(counts, np.bincount(reads))
     return ColdReads(intervals, (counts,))
 
 
-def header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
-    """Returns how a release and the kernel read headers.
-
-    Returns:
-        The bytes read of each header, and the largest number of pages read ahead.
-    """
-    return (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
+def scanned_bytes(*, by_base_offset: bool) -> int:
+    """Returns the bytes that a scan reads of each header."""
+    return MAGIC_END if by_base_offset else HEADER_BYTES
 
 
 @njit(cache=True)
@@ -170,7 +153,6 @@ def _reads_of_interval(
     interval: int,
     scans: np.ndarray,
     header_bytes: int,
-    most_pages: int,
 ) -> np.ndarray:
     """Returns the number of device reads of a lookup for each batch's base offset.
 
@@ -185,8 +167,8 @@ def _reads_of_interval(
         if start != scan.start:
             begin_scan(scan, start)
             if start < position:  # the entry points to an earlier batch
-                touch_header(scan, start, header_bytes, most_pages)
-        touch_header(scan, position, header_bytes, most_pages)
+                touch_header(scan, start, header_bytes)
+        touch_header(scan, position, header_bytes)
         reads[row] = scan.count
         if is_indexed:
             scan.entry = position
@@ -201,7 +183,6 @@ def _reads(
     stop: int,
     scans: np.ndarray,
     header_bytes: int,
-    most_pages: int,
 ) -> np.ndarray:
     """Returns the number of device reads of a lookup for each row from `first` to `stop` - 1.
 
@@ -214,7 +195,7 @@ def _reads(
             begin_scan(scan, starts[row])
             scan.entry = starts[row]
         while scan.entry <= row:  # scan.entry is the next row to read
-            touch_header(scan, positions[scan.entry], header_bytes, most_pages)
+            touch_header(scan, positions[scan.entry], header_bytes)
             scan.entry += 1
         reads[row - first] = scan.count
     return reads
@@ -230,13 +211,13 @@ def begin_scan(scan: np.record, start: int) -> None:
 
 
 @njit(cache=True)
-def touch_header(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
+def touch_header(scan: np.record, position: int, header_bytes: int) -> None:
     first = position // PAGE_BYTES
     last = (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):
         if page >= scan.loaded_end:
             if page <= scan.last_page + 1:
-                scan.window = min(most_pages, max(SECOND_WINDOW_PAGES, 2 * scan.window))
+                scan.window = min(WINDOW_PAGES, max(SECOND_WINDOW_PAGES, 2 * scan.window))
             else:
                 scan.window = 1
             scan.loaded_end = page + scan.window

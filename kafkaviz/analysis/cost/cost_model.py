@@ -113,7 +113,6 @@ class LookupCosts:
     header_us: Range = HEADER_US
     first_us: Range = FIRST_US
     storage: Storage = STORAGES[DEFAULT_STORAGE]
-    read_ahead_bytes: int = READ_AHEAD_BYTES
     reads_once: bool = False
     calibrated: str | None = None
     fault_us: Range = FAULT_US

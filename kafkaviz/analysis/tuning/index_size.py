@@ -26,7 +26,7 @@ import numpy as np
 from kafkaviz.analysis.cost.cold_reads import (
     SCAN,
     begin_scan,
-    header_and_window,
+    scanned_bytes,
     touch_header,
 )
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
@@ -37,7 +37,6 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
@@ -72,7 +71,6 @@ SETTINGS: np.dtype = np.dtype(
         ("next_ms", "i8"),  # added to times after each round
         ("most_shift_ms", "i8"),  # a larger shift would overflow 64 bits
         ("header_bytes", "i8"),  # bytes that a scan reads of each batch
-        ("window_pages", "i8"),  # most pages that the kernel reads ahead
     ]
 )
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
@@ -166,9 +164,7 @@ def close_segments(
     settings["next_offset"] = round_of_log.next_offset
     settings["next_ms"] = round_of_log.next_ms
     settings["most_shift_ms"] = round_of_log.most_shift_ms
-    settings["header_bytes"], settings["window_pages"] = header_and_window(
-        by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
-    )
+    settings["header_bytes"] = scanned_bytes(by_base_offset=by_base_offset)
     segments = np.zeros(MAX_SEGMENTS, SEGMENT)
     count = _close_segments(
         round_of_log.batches,
@@ -318,7 +314,7 @@ def _close_segments(
                     next_position = start_position
                     next_row = start_row
                 while next_number <= rows_in:
-                    touch_header(scan, next_position, limit.header_bytes, limit.window_pages)
+                    touch_header(scan, next_position, limit.header_bytes)
                     next_position += sizes[next_row]
                     next_number += 1
                     next_row = next_row + 1 if next_row + 1 < len(sizes) else 0
@@ -433,16 +429,15 @@ class IndexSizeOutcome:
         """Returns the cost of a search in a closed segment; `warm=False` for Kafka up to 2.0."""
         return search_cost(self.entries, warm=warm)
 
-    def cold_index_reads(self, costs: LookupCosts) -> float:
+    @property
+    def cold_index_reads(self) -> float:
         """Returns the modelled device reads of a search with no part of the index in memory."""
-        return mean_touched_pages(
-            self.entries, ENTRY_BYTES, max(PAGE_BYTES, costs.read_ahead_bytes)
-        )
+        return mean_touched_pages(self.entries, ENTRY_BYTES, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
         """Returns the time of a mean lookup that finds nothing in memory."""
         pages = mean_touched_pages(self.entries, ENTRY_BYTES)
-        return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads(costs), pages)
+        return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads, pages)
 
 
 def write_with(

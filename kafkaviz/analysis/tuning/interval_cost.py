@@ -6,7 +6,12 @@ from functools import lru_cache
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import LookupCosts, Range, implied_price_us
+from kafkaviz.analysis.cost.cost_model import (
+    READ_AHEAD_BYTES,
+    LookupCosts,
+    Range,
+    implied_price_us,
+)
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.measurement import LogMeasurement
 from kafkaviz.format import offset_index, time_index
@@ -161,10 +166,13 @@ def _compute(
     )
     mean = float(row["headers_mean"])
     p99 = float(row["headers_p99"])
-    reads = sweep.mean(index_cost.cold.counts[0]), sweep.quantile(index_cost.cold.counts[0], 0.99)
-    index_reads = _index_reads(
-        int(row["entries"]) // max(1, index_cost.parts.segments), costs.read_ahead_bytes
-    )
+    reads_mean = sweep.mean(index_cost.cold.counts[0])
+    reads_p99 = sweep.quantile(index_cost.cold.counts[0], 0.99)
+    # a device read also loads the pages around the one requested
+    index_entries = int(row["entries"]) // max(1, index_cost.parts.segments)
+    entry_bytes = offset_index.ENTRY.itemsize
+    index_reads = mean_touched_pages(index_entries, entry_bytes, READ_AHEAD_BYTES)
+    index_pages = mean_touched_pages(index_entries, entry_bytes)
     cores = None if budgets.fetches_per_s is None else costs.cores(mean, budgets.fetches_per_s)
     share = (
         float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
@@ -182,29 +190,15 @@ def _compute(
         time_row=time_row,
         mean_us=costs.warm_us(mean),
         p99_us=costs.warm_us(p99),
-        cold_mean_us=costs.cold_us(mean, reads[0], *index_reads),
-        cold_p99_us=costs.cold_us(p99, reads[1], *index_reads),
-        cold_reads_mean=reads[0],
-        cold_reads_p99=reads[1],
-        index_reads=index_reads[0],
+        cold_mean_us=costs.cold_us(mean, reads_mean, index_reads, index_pages),
+        cold_p99_us=costs.cold_us(p99, reads_p99, index_reads, index_pages),
+        cold_reads_mean=reads_mean,
+        cold_reads_p99=reads_p99,
+        index_reads=index_reads,
         index_share=share,
         cores=cores,
         price_us=implied_us,
     )
-
-
-def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
-    """Returns the mean reads of a search in a cold offset index.
-
-    A device read also loads the pages around the one requested.
-
-    Returns:
-        The device reads and the pages.
-    """
-    entry_bytes = offset_index.ENTRY.itemsize
-    return mean_touched_pages(
-        entries, entry_bytes, max(PAGE_BYTES, read_ahead_bytes)
-    ), mean_touched_pages(entries, entry_bytes)
 
 
 def by_target(cost: IntervalCost) -> dict[str, np.void]:

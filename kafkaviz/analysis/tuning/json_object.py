@@ -133,7 +133,7 @@ def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
             for name, cost in (("warm", warm), ("plain", plain))
             for search, value in asdict(cost).items()
         },
-        "cold_index_reads": outcome.cold_index_reads(costs),
+        "cold_index_reads": outcome.cold_index_reads,
         "mean_us": costs.warm_us(outcome.headers),
         "cold_mean_us": outcome.cold_us(costs),
     }

@@ -316,7 +316,7 @@ def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[st
         yield (
             f"{outcome.index_bytes:>12}{units.format_bytes(outcome.log_bytes):>14}"
             f"{outcome.rolls_per_gib:>13.1f}{search.mean_probes:>9.1f}{search.mean_pages:>8.1f}"
-            f"{outcome.cold_index_reads(costs):>12.1f}   {range_text}  {ends}{mark}"
+            f"{outcome.cold_index_reads:>12.1f}   {range_text}  {ends}{mark}"
         )
 
 

@@ -228,20 +228,17 @@ def _code_lines(step: GrowthStep) -> tuple[int, ...]:
 
 def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
     state = step.after
-    return [
-        *(
-            format_count(number)
-            for number in (
-                state.log_bytes,
-                state.since_bytes,
-                interval_bytes,
-                state.batches,
-                state.offset_entries,
-                state.time_entries,
-            )
-        ),
-        *(format_count(number) for number in (state.index_bytes, state.timeindex_bytes)),
-    ]
+    numbers = (
+        state.log_bytes,
+        state.since_bytes,
+        interval_bytes,
+        state.batches,
+        state.offset_entries,
+        state.time_entries,
+        state.index_bytes,
+        state.timeindex_bytes,
+    )
+    return [format_count(number) for number in numbers]
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:

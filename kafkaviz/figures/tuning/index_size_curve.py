@@ -116,7 +116,7 @@ def view(
         probes=np.array([search.mean_probes for search in searches]),
         plain_probes=plain_probes,
         pages=np.array([search.mean_pages for search in searches]),
-        cold_reads=np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
+        cold_reads=np.array([outcome.cold_index_reads for outcome in outcomes]),
         log_bytes=log_bytes,
         causes=tuple(outcome.cause for outcome in outcomes),
         hover_texts=tuple(hover_text(outcome, costs) for outcome in outcomes),
@@ -212,7 +212,7 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
         probes=f"{search.mean_probes:.1f}",
         plain=f"{outcome.search(warm=False).mean_probes:.1f}",
         pages=f"{search.mean_pages:.1f}",
-        reads=f"{outcome.cold_index_reads(costs):.1f}",
+        reads=f"{outcome.cold_index_reads:.1f}",
         headers=f"{outcome.headers:.1f}",
         us=format_us(outcome.cold_us(costs).typical),
     )
@@ -238,7 +238,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
                 round(plain.mean_probes, 3),
                 search.tail_probes,
                 round(search.mean_pages, 3),
-                round(outcome.cold_index_reads(costs), 3),
+                round(outcome.cold_index_reads, 3),
                 round(outcome.cold_us(costs).typical, 3),
             )
         )
