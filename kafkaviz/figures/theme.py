@@ -103,6 +103,33 @@ def ticks(
     return {"tickvals": places, "ticktext": [text_of(value) for value in values]}
 
 
+def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
+    """Returns the layout of a vertical axis with one named row each, the first at the top."""
+    return {
+        "range": [len(names) - 0.5, -0.5],
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "ticks": "",
+        "ticklabelstandoff": label_gap_px,
+        "showgrid": False,
+        "fixedrange": True,
+        "title": None,
+    }
+
+
+def bar_axis(most: float, tick_count: int) -> dict[str, Any]:
+    """Returns the layout of a horizontal axis of bars, from 0."""
+    return {
+        "range": [0, most],
+        "showgrid": True,
+        "showline": False,
+        "ticks": "",
+        "fixedrange": True,
+        "nticks": tick_count,
+        "title": None,
+    }
+
+
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
     """Returns an annotation without an arrow.
 

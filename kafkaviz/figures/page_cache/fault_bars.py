@@ -110,25 +110,9 @@ def figure(faults: FaultBarsView, mode: str) -> go.Figure:
     chart.update_layout(
         theme.chart_layout(mode, ROW_PX * len(indexes) + TOP + BOTTOM, (66, 16, TOP, BOTTOM)),
         barmode="overlay",
-        xaxis={
-            "range": [0, most_faults * 1.12],
-            "showgrid": True,
-            "showline": False,
-            "ticks": "",
-            "fixedrange": True,
-            "nticks": 7,
-            "title": {"text": say("fault_bars.axis"), "standoff": 4},
-        },
-        yaxis={
-            "range": [len(indexes) - 0.5, -0.5],
-            "tickvals": indexes,
-            "ticktext": [turnover_text(bar.cold_after_bytes) for bar in faults.bars],
-            "ticks": "",
-            "ticklabelstandoff": 6,
-            "showgrid": False,
-            "fixedrange": True,
-            "title": None,
-        },
+        xaxis=theme.bar_axis(most_faults * 1.12, 7)
+        | {"title": {"text": say("fault_bars.axis"), "standoff": 4}},
+        yaxis=theme.row_axis([turnover_text(bar.cold_after_bytes) for bar in faults.bars]),
     )
     return chart
 

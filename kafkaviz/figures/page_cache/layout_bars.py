@@ -4,7 +4,7 @@ Probes and pages are drawn side by side.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -19,6 +19,7 @@ TOP = 22
 BOTTOM = 26
 LEFT = 168
 HALVES = ((0.0, 0.46), (0.54, 1.0))
+CURRENCIES = ("probes", "pages")  # one for each half
 WARM = "Warm section first"  # the name in LAYOUTS
 
 
@@ -133,57 +134,39 @@ def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
 
 def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    indexes = list(range(len(layouts_view.layouts)))
-    chart = go.Figure()
-    headings = []
-    for number, (heading, mean_name, most_name) in enumerate(
-        (("probes", "probes", "most_probes"), ("pages", "pages", "most_pages")), 1
-    ):
-        means = [getattr(layout, mean_name) for layout in layouts_view.layouts]
-        most_values = [getattr(layout, most_name) for layout in layouts_view.layouts]
-        _add_panel(
-            chart,
-            number,
-            indexes,
-            means=means,
-            most_values=most_values,
-            currency=heading,
-            layouts_view=layouts_view,
-            colours=colours,
-        )
-        limit = max(means, default=1) * 1.6
-        chart.update_layout(
-            {f"xaxis{number if number > 1 else ''}": _x_axis(limit, HALVES[number - 1])}
-        )
-        headings.append(_heading_annotation(heading, HALVES[number - 1][0], colours))
-    axis = {
-        "range": [len(indexes) - 0.5, -0.5],
-        "ticks": "",
-        "ticklabelstandoff": 6,
-        "showgrid": False,
-        "fixedrange": True,
-        "title": None,
-        "automargin": False,
-    }
     layout_names = [
         f"<b>{layout.name}</b>" if index == layouts_view.kafka_row else layout.name
         for index, layout in enumerate(layouts_view.layouts)
     ]
+    height_px = ROW_PX * max(len(layout_names), 1) + TOP + BOTTOM
+    chart = go.Figure()
+    for number, currency in enumerate(CURRENCIES, 1):
+        _add_panel(chart, number, currency, layouts_view, colours)
+    axis = theme.row_axis(layout_names) | {"automargin": False}
     chart.update_layout(
-        theme.chart_layout(
-            mode, ROW_PX * max(len(indexes), 1) + TOP + BOTTOM, (LEFT, 8, TOP, BOTTOM)
-        ),
+        theme.chart_layout(mode, height_px, (LEFT, 8, TOP, BOTTOM)),
         barmode="overlay",
-        annotations=headings,
-        yaxis=axis | {"tickvals": indexes, "ticktext": layout_names},
+        annotations=[
+            _heading_annotation(currency, half[0], colours)
+            for currency, half in zip(CURRENCIES, HALVES, strict=True)
+        ],
+        yaxis=axis,
         yaxis2=axis | {"anchor": "x2", "showticklabels": False},
     )
     return chart
 
 
 def _add_panel(
-    chart, number, indexes, *, means, most_values, currency, layouts_view, colours
+    chart: go.Figure,
+    number: int,
+    currency: str,
+    layouts_view: LayoutBarsView,
+    colours: Mapping[str, str],
 ) -> None:
+    """Draws the means of one currency as bars, and the largest values as lines behind them."""
+    means = [getattr(layout, currency) for layout in layouts_view.layouts]
+    most_values = [getattr(layout, f"most_{currency}") for layout in layouts_view.layouts]
+    indexes = list(range(len(means)))
     limit = max(means, default=1) * 1.6
     bar_colours = [
         colours["ink"] if index == layouts_view.kafka_row else colours["log"] for index in indexes
@@ -198,13 +181,12 @@ def _add_panel(
         )
         for layout, mean, most in zip(layouts_view.layouts, means, most_values, strict=True)
     ]
-    marker = {"color": colours["line_2"], "line": {"width": 0}, "cornerradius": 0}
     chart.add_bar(
         orientation="h",
         x=[min(most, limit) for most in most_values],
         y=indexes,
         width=0.1,
-        marker=marker,
+        marker={"color": colours["line_2"], "line": {"width": 0}, "cornerradius": 0},
         name=f"most {currency}",
         **theme.hover(hover_texts),
         **axes,
@@ -231,21 +213,12 @@ def _add_panel(
         textfont={"size": 12, "color": colours["ink_2"]},
         **axes,
     )
+    half = {"domain": list(HALVES[number - 1])}
+    axis_name = f"xaxis{number if number > 1 else ''}"
+    chart.update_layout({axis_name: theme.bar_axis(limit * 1.12, 5) | half})
 
 
-def _x_axis(limit: float, half: tuple[float, float]) -> dict:
-    style = {
-        "showgrid": True,
-        "showline": False,
-        "ticks": "",
-        "fixedrange": True,
-        "nticks": 5,
-        "title": None,
-    }
-    return style | {"range": [0, limit * 1.12], "domain": list(half)}
-
-
-def _heading_annotation(text: str, x: float, colours: dict[str, str]) -> dict:
+def _heading_annotation(text: str, x: float, colours: Mapping[str, str]) -> dict:
     return theme.note(
         say(f"layout_bars.{text}"),
         colours["ink_2"],

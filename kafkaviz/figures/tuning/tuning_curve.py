@@ -341,36 +341,17 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     marks = curve.marks
     p50 = np.maximum(curve.headers_p50, 1)
     p99 = np.maximum(curve.headers_p99, 1)
-    line = {"color": colours["scan"], "width": 2.6}
+    mean = np.maximum(curve.headers_mean, 1)
+    median_line = {"width": 0}
+    p99_line = {"color": colours["scan"], "width": 1.4, "dash": "5px,3px"}
+    mean_line = {"color": colours["scan"], "width": 2.6}
+    band = {"fill": "tonexty", "fillcolor": theme.fade(colours["scan"], 0.16)}
     chart = go.Figure(
         [
-            go.Scatter(
-                x=curve.intervals,
-                y=p50,
-                mode="lines",
-                line={"width": 0},
-                hoverinfo="skip",
-                name="median",
-            ),
-            go.Scatter(
-                x=curve.intervals,
-                y=p99,
-                mode="lines",
-                line={"color": colours["scan"], "width": 1.4, "dash": "5px,3px"},
-                fill="tonexty",
-                fillcolor=theme.fade(colours["scan"], 0.16),
-                hoverinfo="skip",
-                name="p99",
-            ),
-            go.Scatter(
-                x=curve.intervals,
-                y=np.maximum(curve.headers_mean, 1),
-                mode="lines",
-                line=line,
-                hoverinfo="skip",
-                name="mean",
-            ),
-            _hover_points(curve, np.maximum(curve.headers_mean, 1)),
+            _curve_line(curve, p50, "median", median_line),
+            _curve_line(curve, p99, "p99", p99_line) | band,
+            _curve_line(curve, mean, "mean", mean_line),
+            _hover_points(curve, mean),
             _dots(curve, [max(mark.headers_mean, 1) for mark in marks], "scan", colours),
             _dots(curve, [max(mark.headers_p99, 1) for mark in marks], "scan", colours)
             | {"name": "marks of the p99"},
@@ -407,18 +388,10 @@ def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     most_bytes = 1.5 * float(curve.index_bytes.max(initial=8))
     least_bytes = max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12)))
     least_bytes = min(least_bytes, most_bytes) * 0.7
+    sizes = [float(index_bytes) if index_bytes else None for index_bytes in curve.index_bytes]
     chart = go.Figure(
         [
-            go.Scatter(
-                x=curve.intervals,
-                y=[
-                    float(index_bytes) if index_bytes else None for index_bytes in curve.index_bytes
-                ],
-                mode="lines",
-                line={"color": colours["offset"], "width": 2.6},
-                hoverinfo="skip",
-                name="both indexes",
-            ),
+            _curve_line(curve, sizes, "both indexes", {"color": colours["offset"], "width": 2.6}),
             _hover_points(curve, np.maximum(curve.index_bytes, least_bytes)),
             _dots(
                 curve, [float(mark.index_bytes) or None for mark in curve.marks], "offset", colours
@@ -519,6 +492,20 @@ def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
         "name": "marks",
         "hoverinfo": "skip",
         "cliponaxis": False,
+    }
+
+
+def _curve_line(
+    curve: TuningCurveView, y: np.ndarray | list[float | None], name: str, line: dict
+) -> dict:
+    return {
+        "type": "scatter",
+        "x": curve.intervals,
+        "y": y,
+        "mode": "lines",
+        "line": line,
+        "hoverinfo": "skip",
+        "name": name,
     }
 
 
