@@ -154,14 +154,14 @@ def test_the_default_prices_a_megabyte_at_a_microsecond():
 def test_what_ten_thousand_partitions_take():
     """195 GiB look preallocated; 32 700 loaded segments are the limit of the maps."""
     footprint = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
-    assert footprint.preallocated_bytes >> 30 == 195
-    assert (footprint.files, footprint.maps, footprint.resident_bytes) == (
+    assert footprint["preallocated_bytes"] >> 30 == 195
+    assert (footprint["files"], footprint["maps"], footprint["resident_bytes"]) == (
         30_000,
         20_000,
         10_000 * 6 * 4096,
     )
-    assert cost_model.footprint(32_265, 0, [1]).maps_left() == 0
-    assert cost_model.footprint(33_000, 0, [1]).maps_left() < 0
+    assert cost_model.footprint(32_265, 0, [1])["maps_left"] == 0
+    assert cost_model.footprint(33_000, 0, [1])["maps_left"] < 0
 
 
 def test_rolls_leave_maps_behind_until_java_collects_them():
@@ -174,11 +174,11 @@ def test_rolls_leave_maps_behind_until_java_collects_them():
         for leaves_maps in (True, False)
     )
     assert (
-        (old.stale_maps, new.stale_maps) == (2 * 16_131, 0)
-        and old.maps_left() == 4
-        and new.maps_left() > 32_000
+        (old["stale_maps"], new["stale_maps"]) == (2 * 16_131, 0)
+        and old["maps_left"] == 4
+        and new["maps_left"] > 32_000
     )
-    assert cost_model.footprint(3, 0, [1, 1, 1], leaves_maps=True).stale_maps == 0
+    assert cost_model.footprint(3, 0, [1, 1, 1], leaves_maps=True)["stale_maps"] == 0
 
 
 def test_ranges():

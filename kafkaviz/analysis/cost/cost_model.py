@@ -220,72 +220,44 @@ def _range(measure: Mapping) -> Range:
 # ---- memory maps, memory and files
 
 
-@dataclass(frozen=True)
-class Footprint:
-    """The resources that a log's segments take in addition to their .log files.
-
-    Attributes:
-        preallocated_bytes: apparent length of the active segments' indexes.
-        leaves_maps: whether a roll leaves dead maps until Java's garbage collector frees them, as
-            before KAFKA-19390.
-    """
-
-    segments: int
-    partitions: int
-    index_bytes: int
-    preallocated_bytes: int
-    leaves_maps: bool = False
-
-    @property
-    def files(self) -> int:
-        return FILES_PER_SEGMENT * self.segments
-
-    @property
-    def maps(self) -> int:
-        """Number of memory maps if all indexes are loaded, without those of the JVM."""
-        return MAPS_PER_SEGMENT * self.segments
-
-    @property
-    def stale_maps(self) -> int:
-        """Greatest number of unused maps, reached if none was collected since the rolls."""
-        return MAPS_PER_SEGMENT * max(0, self.segments - self.partitions) if self.leaves_maps else 0
-
-    @property
-    def resident_bytes(self) -> int:
-        """Bytes of the active segments' indexes that lookups near the end keep in memory."""
-        return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
-
-    def maps_left(self) -> int:
-        """Returns how many maps vm.max_map_count leaves.
-
-        Returns:
-            A negative number if a broker with these logs alone would end with "Map failed".
-        """
-        return MAX_MAP_COUNT - JVM_MAPS - self.maps - self.stale_maps
-
-
 def footprint(
     segments: int,
     index_bytes: int,
     segment_index_bytes: Sequence[int],
     *,
     leaves_maps: bool = False,
-) -> Footprint:
-    """Returns the footprint of a number of segments, of which one per partition is active.
+) -> dict[str, int]:
+    """Returns the files, maps and memory that segments take in addition to their .log files.
+
+    One segment per partition is active. `maps` are those of the indexes if all are loaded.
+    `stale_maps` is the greatest number of unused maps, reached if none was collected since the
+    rolls. `maps_left` is what vm.max_map_count leaves; if it is negative, a broker with these logs
+    alone would end with "Map failed". `preallocated_bytes` is the apparent length of the active
+    segments' indexes, and `resident_bytes` are those that lookups near the end keep in memory.
 
     Args:
-        segment_index_bytes: segment.index.bytes of each partition, which is the apparent length of
-            each index of its active segment.
+        segment_index_bytes: segment.index.bytes of each partition.
+        leaves_maps: whether a roll leaves dead maps until Java's garbage collector frees them, as
+            before KAFKA-19390.
     """
     offset_bytes = offset_index.ENTRY.itemsize
     time_bytes = time_index.ENTRY.itemsize
-    preallocated_bytes = sum(
-        size_bytes // offset_bytes * offset_bytes + size_bytes // time_bytes * time_bytes
-        for size_bytes in segment_index_bytes
-    )
-    return Footprint(
-        segments, len(segment_index_bytes), index_bytes, preallocated_bytes, leaves_maps
-    )
+    partitions = len(segment_index_bytes)
+    maps = MAPS_PER_SEGMENT * segments
+    stale_maps = MAPS_PER_SEGMENT * max(0, segments - partitions) if leaves_maps else 0
+    return {
+        "segments": segments,
+        "files": FILES_PER_SEGMENT * segments,
+        "maps": maps,
+        "stale_maps": stale_maps,
+        "maps_left": MAX_MAP_COUNT - JVM_MAPS - maps - stale_maps,
+        "index_bytes": index_bytes,
+        "preallocated_bytes": sum(
+            size_bytes // offset_bytes * offset_bytes + size_bytes // time_bytes * time_bytes
+            for size_bytes in segment_index_bytes
+        ),
+        "resident_bytes": 2 * WARM_PAGES * PAGE_BYTES * partitions,
+    }
 
 
 # ---- the price that an interval implies

@@ -249,16 +249,6 @@ def footprint_at(
         else measurement.parts.at_interval(interval_bytes)
     )
     index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
-    total = footprint(
+    return footprint(
         measurement.segments, int(parts.index_bytes[0]), index_rooms, leaves_maps=today.leaves_maps
     )
-    return {
-        "segments": total.segments,
-        "files": total.files,
-        "maps": total.maps,
-        "stale_maps": total.stale_maps,
-        "maps_left": total.maps_left(),
-        "index_bytes": total.index_bytes,
-        "preallocated_bytes": total.preallocated_bytes,
-        "resident_bytes": total.resident_bytes,
-    }
