@@ -219,7 +219,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about what a predicted start does in addition to what every start does."""
+    """Yields findings about the steps of a predicted start that not every start takes."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {

@@ -137,7 +137,7 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """How far one side is behind the other.
+    """The difference between the ends of the two logs.
 
     Attributes:
         side: the side with the lower log end, "a" or "b".

@@ -182,7 +182,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 def _pairs_entries(segment: SegmentFacts) -> bool:
     """Returns whether each offset entry came with a time entry.
 
-    That is so in every segment that rolled because its time index was full.
+    It did in every segment that rolled because its time index was full.
     """
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
@@ -216,7 +216,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 class InferredLimit:
     """The least and greatest value of a setting that fit, and the roundest between them.
 
-    Both bounds are inclusive.
+    The bounds are inclusive.
     """
 
     low: int

@@ -206,7 +206,7 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 class Density:
     """The gaps between the entries of an .index, and the number of batches without an entry.
 
-    Every number is one of the gaps; the median is not a mean of two. Without gaps they are None.
+    Each number is the length of a gap; the median is not a mean of two. Without gaps they are None.
     """
 
     gap_min_bytes: int | None
