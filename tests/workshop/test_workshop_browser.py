@@ -206,11 +206,13 @@ def test_a_stepper_that_was_moved_comes_back(server, page):
     )
 
 
-@pytest.mark.parametrize("width", [940, 1024])
-def test_a_rule_shows_its_conditions_whole(server, page, width):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_a_rule_shows_its_conditions_whole(server, page):
+    page.set_viewport_size({"width": 1024, "height": 900})
     rule = quote("if slot >= 0 and key(slot) = target then slot else slot + 1")
     page.goto(f"{server}/workshop?lesson=binary-search&at=3&given={rule}")
     condition = page.get_by_label("if", exact=True)
     condition.wait_for()
-    assert condition.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    hidden_px = "one => one.scrollWidth - one.clientWidth"
+    assert condition.evaluate(hidden_px) == 0
+    page.set_viewport_size({"width": 940, "height": 900})
+    assert condition.evaluate(hidden_px) == 0
