@@ -60,7 +60,7 @@ def test_a_real_segment(clean):
     )
     assert (
         "dense-index-0, 1\u202f126" in text
-        and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+        and f"11 probes: 83 % of all 6{T}000 offsets here take as many" in text
     )
     assert f"Slot 413 is the last entry not above 2{T}247: 2{T}244 → byte 212{T}990" in steps(at)
     assert f"The consumer skips 2 records to reach offset 2{T}247." in steps(at)
@@ -352,9 +352,9 @@ def test_a_target_of_another_kind_gives_way(clean):
 def test_what_is_counted(clean):
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "counted", "Headers")
-    assert "batch headers, like" in page_html(at)
+    assert "batch headers: " in page_html(at)
     pick(at, "counted", "Pages")
-    assert "2 pages, like" in page_html(at)
+    assert "2 pages: " in page_html(at)
 
 
 @pytest.mark.nightly

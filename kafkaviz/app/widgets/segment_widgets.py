@@ -21,7 +21,7 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
-    """Draws the facts of each file: its colour, its name, and what is known of it."""
+    """Draws the facts of each file: its colour, its name and its facts."""
     elements.facts(
         (colour, name, [(fact.label, _value(fact)) for fact in rows])
         for colour, name, rows in groups

@@ -137,15 +137,15 @@ def health_view(
 ) -> HealthView:
     """Returns the view of a broker's health. `may_show` decides which files dumps may show."""
     broker = health.broker
-    named = _named_directories(broker)
-    names = {directory.text: name for directory, name in named}
+    directories = _named_directories(broker)
+    names = {directory.text: name for directory, name in directories}
     log_bytes = {}
     for partition in broker.partitions:
         name = _behind(names, broker.directory_of(partition).text, partition.directory)
         for segment in partition.segments:
             if segment.log:
                 log_bytes[name, segment.base_offset] = segment.log.size_bytes
-    roots = {name: directory.path for directory, name in named}
+    roots = {name: directory.path for directory, name in directories}
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name

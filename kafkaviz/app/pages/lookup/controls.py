@@ -495,7 +495,7 @@ def make_source(keys: Sequence[int]) -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """Returns the whole numbers in a text. Raises ValueError that says what is wrong with it."""
+    """Returns the whole numbers in a text. Raises ValueError with the reason."""
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
