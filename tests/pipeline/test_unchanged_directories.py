@@ -13,7 +13,7 @@ import pytest
 from kafkaviz.format.names import CLEAN_SHUTDOWN, SERVER_PROPERTIES
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.ingest.unchanged_directories import UnchangedDirectories
+from kafkaviz.pipeline.ingest.stored_rows import UnchangedDirectories
 
 # but stamps: a full run places the rows of segments differently
 DRIVER_TABLES = ("partitions", "segments", "findings", "restart_steps", "retention", "checked")

@@ -1,6 +1,6 @@
 """The tables that the driver writes, one partition directory at a time.
 
-An unchanged directory (unchanged_directories.py) keeps its rows. For others, three streams are read
+An unchanged directory (stored_rows.py) keeps its rows. For others, three streams are read
 together in the order of the directories: the current files, the old catalog's rows, and the tasks'
 results. Only findings and restart steps are about a broker as a whole; the findings are sorted in a
 file (spools.py).
@@ -56,12 +56,12 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     DirectoryLoad,
     IngestChecks,
     LoadResult,
+    SegmentKey,
     is_read,
 )
 from kafkaviz.pipeline.ingest.spools import SortedSpool
 from kafkaviz.pipeline.ingest.stored_rows import (
     NOTHING,
-    SegmentKey,
     StoredPartition,
     StoredRows,
 )

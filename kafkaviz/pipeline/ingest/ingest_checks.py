@@ -23,11 +23,18 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline.ingest.stored_rows import CheckedText, SegmentKey
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
+SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix
 LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a directory
+
+
+class CheckedText(NamedTuple):
+    """An earlier result, and the digest of the facts it depends on."""
+
+    digest: str
+    text: str
 
 
 @dataclass(frozen=True)

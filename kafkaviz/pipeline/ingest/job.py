@@ -41,10 +41,9 @@ from kafkaviz.pipeline.ingest.plan import (
 )
 from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
-from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows
+from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
-from kafkaviz.pipeline.ingest.unchanged_directories import UnchangedDirectories
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,

@@ -377,7 +377,9 @@ def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list
     lost: set[int] = set()
     for (table, name), owners in by_file.items():
         try:
-            spans = _move_spans(sorted(owners, key=_first_row), folder / table / name, staging)
+            spans = _move_spans(
+                sorted(owners, key=attrgetter("first_row")), folder / table / name, staging
+            )
         except (pa.ArrowException, OSError, IndexError):
             lost |= set(owners.values())
         else:
@@ -422,10 +424,6 @@ def _move_spans(
         map(RowRange, repeat(name), accumulate(counts[:-1], initial=0), counts),
         strict=True,
     )
-
-
-def _first_row(span: RowRange) -> int:
-    return span.first_row
 
 
 def _to_json(summary: SplitSummary) -> list[Any]:
