@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
         output.note(
             say(
                 "cli_simulate.writing_as",
-                version=_version(plan),
+                version=".".join(map(str, plan.behaviour.release)),
                 settings=_describe_settings(plan, source),
             )
         )
@@ -371,10 +371,6 @@ def _say_presets(*, as_json: bool) -> None:
     for name in workloads:
         story = output.wrap(say(f"workloads.{name}_story"), " " * 20, breaks_words=True)
         output.say([f"{name:<20}{say(f'workloads.{name}_title')}", *story])
-
-
-def _version(plan: "SimulationPlan") -> str:
-    return ".".join(map(str, plan.behaviour.release))
 
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:

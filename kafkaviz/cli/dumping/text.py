@@ -60,7 +60,11 @@ def _dump_file(path: str, options: DumpOptions, console: Console, report: Report
 
 def _dump_log(path: str, options: DumpOptions, console: Console, report: Report) -> None:
     name = path.rpartition("/")[2]
-    lines = _record_lines(path, options, report) if options.deep else None
+    lines = None
+    if options.deep:
+        from kafkaviz.cli.dumping.record_lines import RecordLines  # slow to import
+
+        lines = RecordLines(options, java.absolute(path), report)
     console.line(head_line(name))
     with records_file.open_log(path) as log:
         stop = log.slice_stop(0, options.max_bytes)
@@ -72,12 +76,6 @@ def _dump_log(path: str, options: DumpOptions, console: Console, report: Report)
     trailing_bytes = stop - batches.end.position
     if trailing_bytes > 0 and options.max_bytes == MAX_INT:
         console.line(f"Found {trailing_bytes} invalid bytes at the end of {name}")
-
-
-def _record_lines(path: str, options: DumpOptions, report: Report) -> "RecordLines":
-    from kafkaviz.cli.dumping.record_lines import RecordLines
-
-    return RecordLines(options, java.absolute(path), report)
 
 
 def head_line(name: str) -> str:
@@ -112,33 +110,15 @@ def _print(
         if lines is None:
             console.write(text.data)
         else:
-            _print_deep(
-                batches[:count],
-                log,
-                console,
-                lines=lines,
-                text=text,
-                ends=np.concatenate([[0], ends]),
-            )
+            ends = np.concatenate([[0], ends])
+            first = 0
+            for chunk, data in log.payloads(batches[:count]):
+                lines.print(chunk, data, text, ends[first : first + len(chunk) + 1], console)
+                first += len(chunk)
     if count < len(batches):
         text, fault = fatal_line(batches[count : count + 1])
         console.write(text.tobytes())
         raise fault
-
-
-def _print_deep(
-    batches: np.ndarray,
-    log: RecordsFile,
-    console: Console,
-    *,
-    lines: "RecordLines",
-    text: np.ndarray,
-    ends: np.ndarray,
-) -> None:
-    first = 0
-    for chunk, data in log.payloads(batches):
-        lines.print(chunk, data, text, ends[first : first + len(chunk) + 1], console)
-        first += len(chunk)
 
 
 def dump_snapshot(path: str, console: Console) -> None:

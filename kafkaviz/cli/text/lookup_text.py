@@ -39,7 +39,9 @@ def render(
         yield output.to_one_line(describe_choice(lookup.beginning))
     else:
         yield say(
-            "cli_lookup.bounds_stable" if _is_limited(lookup) else "cli_lookup.bounds",
+            "cli_lookup.bounds_stable"
+            if lookup.bounds.limit_offset != lookup.bounds.end_offset
+            else "cli_lookup.bounds",
             start=lookup.bounds.start_offset,
             end=lookup.bounds.end_offset,
             stable=lookup.bounds.limit_offset,
@@ -114,10 +116,6 @@ def _describe_target(lookup: Lookup) -> str:
     return by_time.name_of(lookup.timestamp_ms) or say(
         "cli_lookup.target_timestamp", ms=lookup.timestamp_ms
     )
-
-
-def _is_limited(lookup: Lookup) -> bool:
-    return lookup.bounds.limit_offset != lookup.bounds.end_offset
 
 
 def _render_segments(

@@ -344,7 +344,8 @@ def _has_class_operation(text: str) -> bool:
 def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLimit:
     option = f"{end}Timestamp"
     if option in by_name:
-        return OffsetLimit(option, is_timestamp=True, value=_parse_timestamp(by_name, option))
+        timestamp = parse_number(option, by_name[option].strip(), MIN_TIMESTAMP_MS)
+        return OffsetLimit(option, is_timestamp=True, value=timestamp)
     option = f"{end}OffsetsByTimestamp"
     if option in by_name:
         timestamps = _parse_by_partition(
@@ -359,10 +360,6 @@ def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLi
         return OffsetLimit(option, is_timestamp=False, value=WORDS[text.lower()])
     offsets = _parse_by_partition(option, text, OFFSETS_EXAMPLE, least=EARLIEST)
     return OffsetLimit(option, is_timestamp=False, by_partition=offsets)
-
-
-def _parse_timestamp(by_name: Mapping[str, str], option: str) -> int:
-    return parse_number(option, by_name[option].strip(), MIN_TIMESTAMP_MS)
 
 
 def _parse_by_partition(

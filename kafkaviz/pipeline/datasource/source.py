@@ -280,7 +280,7 @@ class KafkaSource(DataSource):
                         format=self.FORMAT,
                         name=field.name,
                         type=str(field.type),
-                        columns=tuple(map(_describe_field, available_schema)),
+                        columns=tuple(f"{field.name} {field.type}" for field in available_schema),
                     )
                 )
         return self.READERS[self.PUSHES_FILTERS](
@@ -662,7 +662,3 @@ def arrow_schema(schema: "StructType") -> pa.Schema:
     """
     has_timezone = "timezone" in signature(to_arrow_schema).parameters
     return to_arrow_schema(schema, timezone="UTC") if has_timezone else to_arrow_schema(schema)
-
-
-def _describe_field(field: pa.Field) -> str:
-    return f"{field.name} {field.type}"
