@@ -296,7 +296,7 @@ def test_a_disk_that_was_measured_to_seek_takes_none_either():
     """A calibration has its own name but the same bound."""
     costs = replace(
         OLD,
-        storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""),
+        storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000)),
     )
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
