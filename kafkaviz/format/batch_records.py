@@ -169,8 +169,8 @@ def size_bytes(data: bytes | memoryview) -> int:
     """Returns the size of the first batch, header included, from its first 17 bytes.
 
     Raises:
-        CorruptBytes: there are fewer than 17 bytes, or the size is below the minimum, for which the
-            message is that of ByteBufferLogInputStream.
+        CorruptBytes: there are fewer than 17 bytes, or the size is below the minimum; then the
+            message has the words of ByteBufferLogInputStream.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))

@@ -20,7 +20,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 READ_AHEAD_BYTES = 128 << 10  # the default of Linux's read_ahead_kb
 # A fit over 25 cold scans gave 110 µs + 87 µs per read, on a disk whose single random read took
-# 103 µs. Both are kept as shares of a random read.
+# 103 µs. The two times are kept as shares of a random read.
 COLD_START_READS = 110 / 103
 COLD_EACH_READS = 87 / 103
 MAX_MAP_COUNT = 65_530  # the default of Linux's vm.max_map_count
@@ -74,7 +74,7 @@ class Storage:
 STORAGES: dict[str, Storage] = {
     storage.name: storage
     for storage in (
-        Storage("memory", Range(0.6, 1.1, 2.6)),  # measured: pread of what is in the page cache
+        Storage("memory", Range(0.6, 1.1, 2.6)),  # measured: pread from the page cache
         # a little better than SATA on average; makers' 10 to 50 µs are for cached reads
         Storage("nvme", Range(50, 100, 200)),
         Storage("ssd", Range(80, 140, 400)),  # SATA
@@ -229,11 +229,11 @@ def footprint(
 ) -> dict[str, int]:
     """Returns the files, maps and memory that segments take in addition to their .log files.
 
-    One segment per partition is active. `maps` are those of the indexes if all are loaded.
+    One segment per partition is active. `maps` counts the memory maps if every index is loaded.
     `stale_maps` is the greatest number of unused maps, reached if none was collected since the
     rolls. `maps_left` is what vm.max_map_count leaves; if it is negative, a broker with these logs
     alone would end with "Map failed". `preallocated_bytes` is the apparent length of the active
-    segments' indexes, and `resident_bytes` are those that lookups near the end keep in memory.
+    segments' indexes, and `resident_bytes` is the part that lookups near the end keep in memory.
 
     Args:
         segment_index_bytes: segment.index.bytes of each partition.

@@ -127,7 +127,7 @@ def timestamp_lookup_counts(
     first, newest_ms = known_ms
     last = max(first, min(newest_ms, segment.largest_timestamp_ms))
     stretches = _key_stretches(keys, (first, last), TIME, search_profile, page_bytes)
-    # both indexes hold relative offsets, so they can be compared as they are
+    # both indexes hold relative offsets, so no conversion is needed
     offsets = _values_at_slots(segment.time_slots["relative_offset"], stretches.floors[:, 0], 0)
     entry = slots.floors(segment.offset_slots["relative_offset"], offsets, ENTRY_BYTES[OFFSET])
     slot_rows = entry_rows(segment, batches) if slot_rows is None else slot_rows

@@ -163,7 +163,7 @@ def _add_panel(
     layouts_view: LayoutBarsView,
     colours: Mapping[str, str],
 ) -> None:
-    """Draws the means of one currency as bars, and the largest values as lines behind them."""
+    """Draws the means of one currency as bars, and the largest values as lines under the bars."""
     means = [getattr(layout, currency) for layout in layouts_view.layouts]
     most_values = [getattr(layout, f"most_{currency}") for layout in layouts_view.layouts]
     indexes = list(range(len(means)))

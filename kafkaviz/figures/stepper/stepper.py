@@ -434,7 +434,7 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
-    """Says whether the broker or the consumer throws for damaged bytes, and what it throws."""
+    """Says whether the broker or the consumer throws for damaged bytes, and names the exception."""
     name = error.class_name.rpartition(".")[2]
     fault = describe_error(error)
     if scan.batch is None:

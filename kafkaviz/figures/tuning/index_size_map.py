@@ -54,8 +54,8 @@ class IndexSizeMapView:
         log_bytes: the .log of a segment at its roll, the same shape.
         safe_bytes: the least size with which no index ends a segment, one per interval; NaN if no
             size or every size is safe.
-        roll_lines: for each .log size in ROLLS_AT, the index sizes with which a segment rolls
-            there, one per interval or NaN.
+        roll_lines: index sizes with which a segment rolls at each .log size in ROLLS_AT, one per
+            interval or NaN.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Asks a Spark session what it can do, when the data sources are registered in it.
+"""Asks a Spark session for its abilities, when the data sources are registered in it.
 
 Whether Spark may push filters down. A reader of a Python source keeps the filters of one scan.
 Spark 4.1 to 4.3 keep this reader with the relation instead of the scan. So the next query of the
@@ -96,7 +96,7 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
     """Checks that the Python that plans a session's queries has kafkaviz.
 
     Raises:
-        KafkavizError: that Python does not have kafkaviz, or it cannot be run.
+        KafkavizError: this Python does not have kafkaviz, or it cannot be run.
     """
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()

@@ -123,7 +123,7 @@ def register(spark: "SparkSession") -> None:
     whether it has kafkaviz.
 
     Raises:
-        KafkavizError: that Python does not have kafkaviz.
+        KafkavizError: the Python of the workers does not have kafkaviz.
     """
     # a session of Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))

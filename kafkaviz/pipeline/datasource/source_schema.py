@@ -331,7 +331,7 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
 
 
 def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
-    """Returns the text if it is one of these words.
+    """Returns `text`, which must be one of these words.
 
     Raises:
         BadOption: the text is another word.

@@ -234,7 +234,7 @@ class StoredRows:
         place = self._stamps.get((broker, storable_name(directory)))
         if place is None or broker not in self._brokers:
             return NOTHING
-        # the first row is that of the directory, which table segments lacks
+        # the first row describes the directory, which table segments lacks
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
         segments = [from_row(row, self.info) for row in rows]
         values = (
@@ -292,7 +292,7 @@ class StoredRows:
         with suppress(pa.ArrowException, OSError):
             return DirectoryTables(
                 partitions=partitions.slice(place.number, 1),
-                # the first row of stamps is that of the directory, which table segments lacks
+                # the first row of stamps describes the directory, which table segments lacks
                 segments=segments.slice(place.first_row - place.number, place.rows - 1),
                 stamps=stamps.slice(place.first_row, place.rows),
                 checked=_slice(checked, self._checked.get(owner)),

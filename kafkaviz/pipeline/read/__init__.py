@@ -1,1 +1,1 @@
-"""What ingest and data source share: the inventory, and the pass over a segment."""
+"""The inventory and the pass over a segment, for the ingest and the data source."""

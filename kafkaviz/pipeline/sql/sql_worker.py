@@ -285,7 +285,7 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
 
     texts = (column for column in rows.columns if pa.types.is_string(column.type))
     return any(
-        # ty: ignore[missing-attribute] - pyarrow makes these functions as it is imported
+        # ty: ignore[missing-attribute] - pyarrow makes these functions during its import
         (pc.max(pc.utf8_length(column)).as_py() or 0) > most
         for column in texts
     )

@@ -117,7 +117,7 @@ class Simulated:
             The path of the folder.
 
         Raises:
-            CannotOpen: the folder is one of Kafka's, or already contains one of the files.
+            CannotOpen: the folder belongs to Kafka, or already contains one of the files.
         """
         from kafkaviz.simulate.directory.folder import new_files, write
 
