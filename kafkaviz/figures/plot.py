@@ -134,6 +134,7 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
         least_batch_bytes=measured.parts.least_batch_bytes,
         budgets=budgets,
         costs=costs,
+        is_today_known=opened.total.today.is_interval_known,
     )
     return _titled(tuning_curve.headers_figure(view, mode), view.titles[0], mode)
 

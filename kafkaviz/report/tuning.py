@@ -138,6 +138,7 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         least_batch_bytes=least,
         budgets=report_tuning.budgets,
         costs=report_tuning.costs,
+        is_today_known=report_tuning.case.today.is_interval_known,
     )
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
     captions = tuning_curve.captions(curve)

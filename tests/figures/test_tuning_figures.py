@@ -209,6 +209,21 @@ def test_nothing_else_is_considered():
     assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
 
 
+def test_an_interval_that_no_file_gives_is_not_called_todays():
+    profile = measured(1000)
+    view = tuning_curve.view(
+        tuning.compute_costs(profile, OLD, USUAL),
+        tuning.compute_current_cost(profile, OLD, 4096, USUAL),
+        4096,
+        log_bytes=profile.log_bytes,
+        least_batch_bytes=profile.parts.least_batch_bytes,
+        budgets=USUAL,
+        costs=OLD,
+        is_today_known=False,
+    )
+    assert view.today.name == "unknown, taken as 4 KiB"
+
+
 def test_an_index_of_entire_appends_is_compared_with_its_replay():
     """Whole appends, not the interval, give the lookups of 64 KiB, so no interval is proposed."""
     profile = measured(1000)

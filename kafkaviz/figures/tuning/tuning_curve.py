@@ -99,6 +99,7 @@ def view(
     least_batch_bytes: int | None,
     budgets: Budgets,
     costs: LookupCosts,
+    is_today_known: bool = True,
 ) -> TuningCurveView:
     """Returns the costs over the interval.
 
@@ -106,6 +107,7 @@ def view(
         costs_by_interval: each swept interval with its costs, including the considered one.
         current: today's interval; it is not on the curve if the index on disk differs from its
             replay.
+        is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     if considered_bytes == current.interval_bytes:
@@ -128,7 +130,7 @@ def view(
         intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
-        today=_curve_mark(current, "curves.today"),
+        today=_curve_mark(current, "curves.today" if is_today_known else "curves.today_unknown"),
         considered=None if considered is current else _curve_mark(considered, "curves.considered"),
         least_batch_bytes=least_batch_bytes,
         budget=_budget_headers(budgets, costs),

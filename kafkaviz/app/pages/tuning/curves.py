@@ -195,6 +195,7 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
         least_batch_bytes=measurement.parts.least_batch_bytes,
         budgets=context.budgets,
         costs=context.costs,
+        is_today_known=context.case.today.is_interval_known,
     )
 
 
