@@ -4,18 +4,7 @@ Start with `open_broker(path)`. `check`, `lookup`, `compare` and `sweep` answer 
 `simulate` writes a directory as a broker would, and `plot` draws the results. Errors meant for the
 user are KafkavizError; CannotOpen and CorruptFile name the file.
 
-The packages, lowest first; a module uses its own package and those above it in this list:
-
-    errors, units, versions   errors; readable numbers; differences between Kafka's releases
-    binary                    byte-level tools: varints, checksums, codecs
-    format                    each file format, declared once: layout, parse, build
-    log                       files on disk, opened read-only: broker, partition, segment
-    search                    how Kafka finds an offset or a timestamp, with every step
-    simulate                  Kafka's writer, byte for byte
-    analysis                  the cost of a log, its inferred settings, its faults
-    pipeline                  the same analyses of complete brokers, on Spark
-    figures                   a view of a result, and the figure of that view
-    app, cli, report          the pages; the command line; the self-contained HTML report
+docs/architecture.md lists the packages and which of them may import which.
 """
 
 from importlib import import_module

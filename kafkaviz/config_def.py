@@ -85,9 +85,10 @@ class Setting:
 
     @property
     def broker_names(self) -> tuple[tuple[str, int], ...]:
-        """Returns the broker's names for it, each with its factor to the topic's unit.
+        """Returns the broker settings for this topic setting, by falling precedence.
 
-        The name with the highest precedence is first.
+        Each has the factor that converts its value to the topic setting's unit, such as 3600000 for
+        log.retention.hours.
         """
         if isinstance(self.broker_name, tuple):
             return self.broker_name

@@ -1,4 +1,4 @@
 """The cost of lookups in a log, its settings, and its faults.
 
-The code here works on values and opens no files by itself.
+Files are read through kafkaviz.log, never with `open()`.
 """

@@ -202,12 +202,6 @@ def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
     yield from state.check_level(check_plan.level, check_plan.assumed_release.release)
 
 
-def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:
-    return partition_findings(
-        partition, facts, [segment.check(log_segment, facts) for log_segment in partition.segments]
-    )
-
-
 def partition_findings(
     partition: Partition,
     facts: PartitionFacts,

@@ -333,7 +333,7 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
     """Returns the positions in the offset index and the number of time entries.
 
-    A copy of the segment does the reading, because a segment keeps its bytes in memory.
+    A segment object keeps the bytes that it has read. So a copy reads, and is freed afterwards.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)
@@ -456,7 +456,10 @@ class InactiveSegment(NamedTuple):
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
-    """Yields the segments of these topic-partitions that are not in use."""
+    """Yields the segments that a broker no longer uses or cannot use, each with a mark.
+
+    Such segments are in a renamed directory, have a suffix such as .deleted, or lack a .log.
+    """
     for partition in partitions:
         for segment in partition.segments:
             if partition.state != "current":

@@ -277,10 +277,10 @@ def _from_frames(
     data: bytes | memoryview,
     limit_bytes: int,
 ) -> bytes:
-    """Returns the data of frames whose header may not contain its size.
+    """Returns the decompressed data of frames. A frame's header does not always give that size.
 
-    The output buffer grows until the data fits. Allocating the full limit for every batch would be
-    too expensive.
+    So the output buffer grows until the data fits. Allocating the full limit for every batch would
+    be too expensive.
     """
     if not len(data):
         return b""

@@ -45,7 +45,9 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint that ends a start, because Kafka does not catch the exception.
+    """The error for a checkpoint that makes a broker's start fail.
+
+    Kafka does not catch its own exception for such a file.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).

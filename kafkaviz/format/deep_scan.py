@@ -654,7 +654,7 @@ def _read_messages(
     """Checks and reads the messages and wrappers of magic 0 and 1, one at a time.
 
     Yields:
-        The messages of each.
+        For each wrapper its inner messages, and for each message itself.
     """
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]

@@ -56,9 +56,9 @@ class Walk:
     """The batches between two positions of a log.
 
     - `.end` is set once all batches were taken.
-    - A row needs a complete header: 61 bytes for magic 2, 26 bytes for magic 0 and 1. Kafka steps
-      by 17 bytes and reads the rest only when it needs an offset. Where that would fail, the rows
-      end.
+    - A row needs a complete header: 61 bytes for magic 2, 26 bytes for magic 0 and 1. Kafka needs
+    only the first 17 bytes to find the next batch. The rows end at the first batch with an
+    incomplete header, where Kafka would fail once it needs the batch's offset.
     """
 
     end: WalkEnd

@@ -121,7 +121,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment whose largest timestamp reaches this one, or None."""
+    """Returns the first segment whose largest timestamp is not older, by its index, or None."""
     return next(
         (
             place

@@ -139,7 +139,7 @@ class LogReader:
         return self.peek(position, size)
 
     def peek(self, position: int, size: int) -> bytes:
-        """Reads bytes that Kafka does not read; fewer if the log ends."""
+        """Reads bytes without adding the read to `reads`; fewer bytes if the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
             self._window = self._read_window(position, max(size, WINDOW_BYTES))

@@ -86,7 +86,10 @@ def set_picker_lesson(name: str) -> None:
 
 
 def set_picker_track(track: str) -> None:
-    """Sets the track of the track picker, which is outside the PARTS."""
+    """Sets the track of the track picker.
+
+    Reruns of the fragments in PARTS alone do not draw the picker.
+    """
     st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
 
 

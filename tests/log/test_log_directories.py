@@ -144,7 +144,7 @@ def test_what_is_no_log_directory_is_refused(disks, tmp_path):
     (tmp_path / "disk-d" / "notes.txt").write_text("")
     with pytest.raises(kv.CannotOpen, match=r"neither a meta\.properties"):
         kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
-    with pytest.raises(kv.CannotOpen, match="is a partition directory, but several paths mean"):
+    with pytest.raises(kv.CannotOpen, match="is a partition directory; if several paths are given"):
         kv.open_broker(disks / "disk-a", disks / "disk-b" / "audit-1")
 
 

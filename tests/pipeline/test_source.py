@@ -432,11 +432,11 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
-    stock, ends = inventory([open_broker(directory)]), source_plan._bases
+    stock, ends = inventory([open_broker(directory)]), source_plan._live_bases
     filters = PushedFilters(numbers={"offset": NumberRange(40, 41)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition)
+            source_plan, "_live_bases", lambda partition: worked_out.append(1) or ends(partition)
         )
         assert (
             sum(

@@ -1,7 +1,7 @@
 """The checks of an .index: whether each entry leads to the batch that holds its key.
 
-For example, slot 3 has the key 963 and position 20672. The batch that starts there holds 1017 to
-1025, and the one that holds 963 starts at 13780. This is an index-offset-mismatch.
+For example, slot 3 has the key 949 and position 16372. The batch that starts there holds 1017 to
+1025, and the one that holds 949 starts at 9285. This is an index-offset-mismatch.
 
 The batches come in chunks, in log order. Two batches are remembered per entry: the batch that
 starts at the entry's position, and the entry's home, which is the first batch that ends at or after

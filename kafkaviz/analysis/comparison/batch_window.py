@@ -134,7 +134,7 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    """Yields batches around the offset; in each array, at most BEFORE of them end before it."""
+    """Yields the batches around the offset, at most BEFORE of which end before it."""
     with BatchStream(segments, None, 0) as stream:
         while stream.fill():
             if stream.unreadable:

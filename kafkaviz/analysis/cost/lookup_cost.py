@@ -266,7 +266,7 @@ def _end_scans(
 
 
 class _Histogram:
-    """Counts of targets per number, collected chunk by chunk."""
+    """How many targets have each value, such as a number of headers; collected chunk by chunk."""
 
     def __init__(self) -> None:
         self.counts = np.zeros(0, np.int64)

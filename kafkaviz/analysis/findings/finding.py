@@ -3,9 +3,8 @@
 CODES lists all kinds of findings. For example:
 
     index-offset-mismatch   error   bookings-0/00000000000000000858.index, bytes 24 to 31
-    found       offset 963, position 20672
-    expected    offset 963, position 13780
-    Kafka       searches believe the entry ...
+    found       offset 949, position 16372
+    expected    offset 949, position 9285
     next step   move the file away with the broker stopped ...
 """
 

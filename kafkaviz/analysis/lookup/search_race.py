@@ -183,13 +183,15 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """Returns the race one entry earlier, before a middle moved to a page that was not read lately.
+    """Returns the race in the index without its last entry.
+
+    With that entry, a midpoint of plain bisection moved to a page that was not read lately.
 
     Args:
         jump: the race for the target in an index of the segment.
 
     Returns:
-        None if plain bisection does not wait now, or waited one entry earlier too.
+        None if plain bisection reads no cold page with the entry, or already read one without it.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None

@@ -251,7 +251,8 @@ def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
 def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """Returns the first offset of each batch.
 
-    A compressed wrapper of magic 0 or 1 does not contain it; then it is the least possible one.
+    A compressed wrapper of magic 0 or 1 does not store its first offset. Its row gets the least
+    offset at which it can begin.
 
     Args:
         least_offset: the least possible first offset of the first batch.

@@ -84,7 +84,8 @@ class Columns:
     Attributes:
         sizes: SIZES rows, one per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the batches' first timestamps that can be looked up, ascending.
+        targets_ms: the first timestamp of each batch, ascending, without those that cannot be
+            looked up.
     """
 
     sizes: np.ndarray
@@ -218,13 +219,13 @@ def find_answers(
 def _count_lookups(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int
 ) -> tuple[np.ndarray, int]:
-    """Counts the lookups in the indexes that an interval produces.
+    """Counts the lookups in the indexes that one index interval would give.
 
-    Targets ascend, and so do the time entries they start from: targets below a new entry start from
-    the entry before it.
+    Targets ascend. Each new time entry ends the group of targets that start from the entry before
+    it.
 
     Returns:
-        The number of lookups by headers read, and the bytes that all of them skip.
+        How many lookups read 0, 1, 2 and more headers, and the bytes that all lookups skip.
     """
     # lookups: number answered, most headers, bytes skipped, and the row and position reached
     counts = np.zeros(64, np.int64)

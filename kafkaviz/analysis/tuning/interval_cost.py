@@ -93,8 +93,9 @@ class IntervalCost:
     """The cost of one interval.
 
     Attributes:
-        row: lookups of each batch's base offset; the times below are for these.
-        every_row, time_row: lookups of every offset, and of timestamps.
+        row: counts of the lookups of each batch's base offset; all values below are for these.
+        every_row: the same for lookups of every offset.
+        time_row: the same for lookups by timestamp.
         cold_reads_mean, cold_reads_p99: device reads of the .log.
         index_reads: device reads of the offset index.
     """

@@ -178,7 +178,11 @@ def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> li
 def open_partition(
     snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
 ) -> LookupSource:
-    """Returns a topic-partition with its open segment as a source. Raises KafkavizError."""
+    """Returns the source of lookups in a topic-partition, with the segment that the page shows.
+
+    Raises:
+        KafkavizError: a file cannot be read.
+    """
     partition_name = snapshot.broker.partition_name(partition)
     directory = os.fsencode(partition_name)
     log = _log_view(snapshot, directory)

@@ -198,7 +198,10 @@ def compared_directory() -> str:
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the broker's paths as shell arguments, or as one with another text between."""
+    """Returns the broker's paths as shell arguments, separated by spaces.
+
+    With another text between them they are joined into one argument.
+    """
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 

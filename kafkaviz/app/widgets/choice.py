@@ -228,7 +228,7 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Stores the adopted address and the meaning of each label for the next run.
+    """Stores the address that the choice came from, and the word of each label, for the next run.
 
     The labels of the next run may be in another language.
     """
@@ -283,8 +283,9 @@ def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, Delt
 
     Args:
         parts: the label of each tab, by its word in the address.
-        controls: the address parameters of each tab. If the address has one, the open tab is always
-            written to it, because `open_by_address` would choose another.
+        controls: the address parameters of each tab. While the address has any of them, it also
+            names the open tab, even the first one. Otherwise `open_by_address` would open another
+            tab.
 
     Returns:
         The word of the open tab, and its container.

@@ -77,7 +77,8 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 class FileChecker:
     """Checks the segments of one file after another.
 
-    The result of the last segment is kept for its other index.
+    The .index and the .timeindex of a segment usually follow each other, so the last result is
+    kept.
     """
 
     def __init__(self) -> None:

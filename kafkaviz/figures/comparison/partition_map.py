@@ -1,6 +1,6 @@
 """The map of a comparison: one row per topic-partition.
 
-The log of a is above that of b, and their relation is named at the end of the row.
+Each row has the log of side `a` above the log of side `b`, and ends with their relation.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

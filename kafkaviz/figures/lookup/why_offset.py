@@ -428,8 +428,8 @@ def _mark_annotation(
 ) -> dict:
     """Labels a mark.
 
-    A label above its mark ends there and one below begins there, because the running maximum only
-    rises. Near an edge a label stays inside the figure.
+    A label above its mark is to the left of it, and one below to the right. The line of the running
+    maximum only rises, so no label covers it. Near an edge a label stays inside the figure.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
     anchor = (

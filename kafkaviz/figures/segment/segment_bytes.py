@@ -324,7 +324,7 @@ def _read_pane(
 
 
 def _window_start(start: int, end: int, wanted_byte: int) -> int:
-    """Returns the start of the bytes around `wanted_byte`, at a row of sixteen."""
+    """Returns the start of the shown bytes, which are rows of sixteen around `wanted_byte`."""
     wanted_byte = max(start, min(wanted_byte, end - 1))
     return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
 

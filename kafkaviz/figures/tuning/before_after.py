@@ -50,7 +50,7 @@ class ComparisonRow:
 
 
 def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
-    """Returns COLUMNS of each row, the same in every language."""
+    """Returns the values of COLUMNS for each row, which are not translated."""
     return [
         (
             row.key,

@@ -215,7 +215,8 @@ def display_path(path: Path) -> Path | str:
 
     - A file of an opened archive has the archive's path and the path inside it.
     - A file opened alone has its own path.
-    - A path in a view of tiered storage has that of the broker directory, or of the store alone.
+    - A path in a view of tiered storage is shown in the broker directory, or in the store if that
+    was opened without a broker directory.
     - A path in a mirror has the remote address, as a string: a Path would drop one of its slashes.
     """
     view = tiered_view.view_folder(path)

@@ -152,7 +152,10 @@ def may_hold_mirrored(directory: Path) -> bool:
 
 
 def mirror_behind(path: Path | str) -> Path | None:
-    """Returns the mirror's file that a path names or leads to through links of a view, or None."""
+    """Returns the file in a mirror that a path refers to, directly or through a view's links.
+
+    None if the path is in neither a mirror nor a view.
+    """
     text = str(path)
     mirrors, views = _roots()
     if text.startswith(mirrors):

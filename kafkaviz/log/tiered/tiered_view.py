@@ -195,7 +195,10 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns the cache folders of the view that a path is in: the view and its fetched files."""
+    """Returns the two cache folders of a path in a view: the view's own, and that of fetched files.
+
+    Empty if the path is not in a view.
+    """
     home = _home_of(path)
     return (home, fetched_folder(home)) if home else ()
 

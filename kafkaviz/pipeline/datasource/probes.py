@@ -1,12 +1,12 @@
 """Asks a Spark session for its abilities, when the data sources are registered in it.
 
-Whether Spark may push filters down. A reader of a Python source keeps the filters of one scan.
+May Spark push filters down? A reader of a Python source keeps the filters of one scan.
 Spark 4.1 to 4.3 keep this reader with the relation instead of the scan. So the next query of the
 same frame or view, and the other side of a union or join, reuse the first reader and get too few
 rows (SPARK-58551). Two small queries on a source of two rows show this.
 
-Whether the Python of Spark's workers has kafkaviz. On a cluster or a Spark Connect server,
-PYSPARK_PYTHON of another environment selects that Python. A Python without kafkaviz cannot load a
+Does the Python of Spark's workers have kafkaviz? On a cluster or a Spark Connect server,
+PYSPARK_PYTHON may name a Python of another environment. A Python without kafkaviz cannot load a
 class of this package. So the class that asks is defined inside a function, which makes Spark send
 its code.
 """

@@ -297,7 +297,7 @@ def _select_entries(
         if not filters.limits(offset_column).has(segment.base_offset):
             continue
         if id(partition) not in bases:
-            bases[id(partition)] = [live.base_offset for live in partition.live]
+            bases[id(partition)] = _live_bases(partition)
         if offset_range.has_any(*_offsets(name, segment, bases[id(partition)])):
             yield entry, bases[id(partition)]
 
@@ -327,3 +327,7 @@ def _has_rows(name: str, segment: Segment) -> bool:
         name, segment.log
     )
     return segment.is_in_use and file is not None
+
+
+def _live_bases(partition: Partition) -> list[int]:
+    return [segment.base_offset for segment in partition.live]

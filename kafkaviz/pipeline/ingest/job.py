@@ -212,9 +212,9 @@ class IngestWork:
         states: a state per segment. UNCHANGED segments come from the old catalog, READ ones are
             read in this run, and RESUMED ones were read by a killed run. A state that ends in
             _FOR_CHECKS keeps the rows of the old catalog.
-        first_segments: the number of the first segment, by the number of the directory, for
-            directories whose rows are not copied from the old catalog.
-        loads: the loads of these directories, by their numbers.
+        first_segments: the number of a directory's first segment, by the number of the directory.
+            Only directories whose rows are not copied from the old catalog are in it.
+        loads: what a start-up would load, for the same directories, by the directory's number.
     """
 
     inventory: Inventory

@@ -146,10 +146,10 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """Yields one task per segment, without splits.
+    """Yields one task per segment; no segment is split.
 
     Args:
-        decoded: the splits in which others have decoded a segment, by its number.
+        decoded: splits of a segment that other tasks have decoded already, by the segment's number.
     """
     for number, segment_task in enumerate(segment_tasks):
         splits = decoded.get(segment_task.number, ())

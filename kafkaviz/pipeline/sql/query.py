@@ -241,7 +241,7 @@ class Query(Job[QueryResult, None]):
         self.settle()
 
     def explain(self, error: Exception) -> Exception:
-        """Returns a WorkerLost, because other exceptions come from a lost process."""
+        """Returns a WorkerLost: any error but a KafkavizError means that the process is gone."""
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:

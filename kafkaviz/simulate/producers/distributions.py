@@ -81,7 +81,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
     """Returns a table like `table`, for ranks from 1 to `count`.
 
     The table rounds a continuous density to ranks, which is within some percent of Zipf's law. The
-    density begins so that rank 1 gets its share.
+    lower limit of the density is chosen so that rank 1 gets exactly its share.
 
     Args:
         exponent: rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.

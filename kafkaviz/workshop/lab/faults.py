@@ -403,7 +403,10 @@ def _padding_bytes(copy: LogCopy) -> range:
 
 
 def _rooms(copy: LogCopy) -> range:
-    """Returns the numbers of entries to choose from: 1 to twice the present number."""
+    """Returns the index capacities that a learner can choose, in entries.
+
+    They go from 1 to twice the present number of entries.
+    """
     return range(1, 2 * len(copy.entries("index")) + 1)
 
 
