@@ -159,7 +159,7 @@ def ends_before(segment: LogSegment, offset: int) -> bool:
 
 
 def _is_stored(segment: LogSegment) -> bool:
-    return address.mirror_behind(segment.log.path) is not None
+    return address.mirrored_file(segment.log.path) is not None
 
 
 def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.ndarray, int]:
@@ -260,7 +260,7 @@ class EntryPoints:
                 return int(batch["position"])
         return 0
 
-    def position_behind_offset(self, offset: float) -> int:
+    def position_after_offset(self, offset: float) -> int:
         """Returns a position from which on all offsets are larger, or the end of the .log."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
@@ -281,7 +281,7 @@ class EntryPoints:
                 return int(batch["position"])
         return 0
 
-    def position_behind_time(self, timestamp_ms: float) -> int:
+    def position_after_time(self, timestamp_ms: float) -> int:
         """Returns the end of the first batch with a newer record to which the .timeindex leads.
 
         It is the end of the .log if the .timeindex leads to none.

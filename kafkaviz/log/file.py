@@ -96,7 +96,7 @@ def info(path: Path) -> FileInfo:
 def _info(
     directory: Path, name: str, stat: os.stat_result, *, may_be_mirrored: bool = True
 ) -> FileInfo:
-    is_hole = may_be_mirrored and address.mirror_behind(f"{directory}/{name}") is not None
+    is_hole = may_be_mirrored and address.mirrored_file(f"{directory}/{name}") is not None
     allocated_bytes = stat.st_size if is_hole else stat.st_blocks * BLOCK_BYTES
     return FileInfo(directory, name, stat.st_size, allocated_bytes, stat.st_mtime_ns)
 
@@ -242,7 +242,7 @@ def open_file(path: Path) -> Generator[io.FileIO]:
         CannotOpen: it is not a regular file. Opening a pipe without a writer would block, and a
             device has no end.
     """
-    mirrored_path = address.mirror_behind(address.localize(path))
+    mirrored_path = address.mirrored_file(address.localize(path))
     if mirrored_path:
         mirror.prepare(mirrored_path)
         with translate_os_errors(path), CachedFile(mirrored_path) as cached_file:

@@ -280,7 +280,7 @@ class CheckedScan(ResynchronisingScan):
     def _find_next(self, position: int) -> int | None:
         if self._hole_count >= MAX_HOLES:
             return None
-        next_position = self._find_behind_header(position)
+        next_position = self._find_after_header(position)
         if next_position is None:
             start = position + 1
             next_position = self._find_offset(self._last_offset + 1, start, start + SEARCHED_BYTES)
@@ -289,7 +289,7 @@ class CheckedScan(ResynchronisingScan):
         self._hole_count += next_position is not None
         return next_position
 
-    def _find_behind_header(self, position: int) -> int | None:
+    def _find_after_header(self, position: int) -> int | None:
         """Returns the batch after a header in which only the length is wrong, or None."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:

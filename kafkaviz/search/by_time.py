@@ -84,9 +84,9 @@ def list_offset(
     """Returns the answer for a timestamp in ms, or for a special value that the release knows."""
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
-        return _hide_behind_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
+        return _hide_beyond_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
     if timestamp_ms == MAX_TIMESTAMP:
-        return _hide_behind_limit(_largest(log, profile), bounds)
+        return _hide_beyond_limit(_largest(log, profile), bounds)
     offset = _known_offset(log, timestamp_ms, bounds)
     answer = None if offset is None else OffsetAndTimestamp(offset, NO_TIMESTAMP)
     return TimeSearch(
@@ -220,7 +220,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
     return OffsetAndTimestamp(offset, timestamp_ms, epoch if epoch >= 0 else None)
 
 
-def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
+def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
     """Removes an answer at or above the limit (Partition.fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search

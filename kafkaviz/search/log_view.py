@@ -200,7 +200,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
     if info is None:
         return None
     view = file.view(info)
-    if segment.state != "active" or address.mirror_behind(str(info.path)):
+    if segment.state != "active" or address.mirrored_file(str(info.path)):
         return view
 
     @contextmanager

@@ -45,7 +45,7 @@ def test_places_are_those_that_the_index_knows(stem):
         for number in range(60):
             before, behind = (
                 points.position_before_offset(1000 + 10 * number),
-                points.position_behind_offset(1000 + 10 * number),
+                points.position_after_offset(1000 + 10 * number),
             )
             assert before == max([0, *(start for start in known if start < STARTS[number])])
             assert behind == min(
@@ -54,19 +54,19 @@ def test_places_are_those_that_the_index_knows(stem):
             assert (
                 STARTS.index(points.position_before_time(START_MS + number))
                 <= number
-                <= STARTS.index(points.position_behind_time(START_MS + number))
+                <= STARTS.index(points.position_after_time(START_MS + number))
             )
         assert points.position_before_time(START_MS + 30) >= known[len(known) // 2 - 2]
         assert (
             points.position_before_offset(0),
-            points.position_behind_offset(9999),
+            points.position_after_offset(9999),
             points.position_before_time(0),
         ) == (
             0,
             STARTS[-1],
             0,
         )
-        assert points.position_behind_time(START_MS + 99) == STARTS[-1]
+        assert points.position_after_time(START_MS + 99) == STARTS[-1]
 
 
 def test_a_search_reads_few_slots(stem, monkeypatch):
@@ -102,7 +102,7 @@ def test_unwritten_slots_and_missing_files(stem):
     """Zeros after the last entry do not count; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
         expected = [
-            (points.position_before_offset(offset), points.position_behind_offset(offset))
+            (points.position_before_offset(offset), points.position_after_offset(offset))
             for offset in range(1000, 1600, 7)
         ]
     for suffix, layout in ((".index", offset_index), (".timeindex", time_index)):
@@ -110,7 +110,7 @@ def test_unwritten_slots_and_missing_files(stem):
         path.write_bytes(path.read_bytes() + bytes(1000 * layout.ENTRY.itemsize))
     with entry_points(segment(stem)) as points:
         assert [
-            (points.position_before_offset(offset), points.position_behind_offset(offset))
+            (points.position_before_offset(offset), points.position_after_offset(offset))
             for offset in range(1000, 1600, 7)
         ] == expected
         assert points.position_before_time(START_MS + 50) > 0
@@ -118,11 +118,11 @@ def test_unwritten_slots_and_missing_files(stem):
         assert (
             points.find_first(0, STARTS[-1]),
             points.position_before_offset(1500),
-            points.position_behind_offset(1500),
+            points.position_after_offset(1500),
         ) == (None, 0, STARTS[-1])
         assert (
             points.position_before_time(START_MS + 50),
-            points.position_behind_time(START_MS),
+            points.position_after_time(START_MS),
         ) == (0, STARTS[-1])
 
 

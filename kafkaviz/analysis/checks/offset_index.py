@@ -516,13 +516,12 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     def _has_other_interval(self) -> np.ndarray:
         """Returns which stretches fit an interval that also fits all entries on one side of it."""
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
-        least_behind = np.append(
+        least_after = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
             MAX_EPOCH - self._largest_bytes,
         )
         return (
-            self._unindexed_bytes
-            <= np.maximum(least_before, least_behind) - 1 + self._largest_bytes
+            self._unindexed_bytes <= np.maximum(least_before, least_after) - 1 + self._largest_bytes
         )
 
     def _missing_finding(

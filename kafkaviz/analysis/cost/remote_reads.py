@@ -152,7 +152,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
     """Returns the object that a file's bytes come from; None for a local or recovered file."""
     if not view.path or view.source != ON_DISK:
         return None
-    mirrored_path = address.mirror_behind(view.path)
+    mirrored_path = address.mirrored_file(view.path)
     return address.remote_path(mirrored_path) if mirrored_path else address.parse(view.path)
 
 

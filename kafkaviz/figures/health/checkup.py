@@ -141,7 +141,7 @@ def health_view(
     names = {directory.text: name for directory, name in directories}
     log_bytes = {}
     for partition in broker.partitions:
-        name = _behind(names, broker.directory_of(partition).text, partition.directory)
+        name = _with_directory_name(names, broker.directory_of(partition).text, partition.directory)
         for segment in partition.segments:
             if segment.log:
                 log_bytes[name, segment.base_offset] = segment.log.size_bytes
@@ -168,7 +168,7 @@ def health_view(
         read_bytes=read_bytes,
         logs=len(broker.partitions),
         log_retention=[
-            replace(log, partition=_behind(names, log.log_directory, log.partition))
+            replace(log, partition=_with_directory_name(names, log.log_directory, log.partition))
             for log in health.retention
         ],
         is_left_known=broker.shutdown_state != "unknown",
@@ -185,7 +185,7 @@ def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
     return [(directory, names[directory.path]) for directory in broker.log_directories]
 
 
-def _behind(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
+def _with_directory_name(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
     """Prefixes a topic-partition or file with its log directory's name if there are several."""
     name = names.get(log_directory or "")
     return f"{name}/{path}" if name else path
@@ -193,8 +193,8 @@ def _behind(names: Mapping[str, str], log_directory: str | None, path: str) -> s
 
 def _with_log_directory(item: ItemT, names: Mapping[str, str]) -> ItemT:
     """Returns the finding or step with its log directory before its topic-partition and file."""
-    partition = item.partition and _behind(names, item.log_directory, item.partition)
-    path = item.file and _behind(names, item.log_directory, item.file)
+    partition = item.partition and _with_directory_name(names, item.log_directory, item.partition)
+    path = item.file and _with_directory_name(names, item.log_directory, item.file)
     return replace(item, partition=partition, file=path)
 
 

@@ -151,7 +151,7 @@ def may_hold_mirrored(directory: Path) -> bool:
     return f"{directory}/".startswith(_roots())
 
 
-def mirror_behind(path: Path | str) -> Path | None:
+def mirrored_file(path: Path | str) -> Path | None:
     """Returns the file in a mirror that a path refers to, directly or through a view's links.
 
     None if the path is in neither a mirror nor a view.

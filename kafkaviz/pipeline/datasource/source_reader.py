@@ -335,7 +335,7 @@ class SourceReader:
         last = batches[-1]
         if any(isinstance(part, Hole) and part.start < last["position"] for part in parts):
             return claimed, None
-        is_remote = address.mirror_behind(segment.log.path) is not None
+        is_remote = address.mirrored_file(segment.log.path) is not None
         is_open = False
         query_batches = batches[self._may_hold(batches, self._bounds.offsets & split.offsets)]
         try:
@@ -410,12 +410,12 @@ class SourceReader:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
             points.header(start)  # a store then gives the following bytes in the same request
-            stop = min(stop, points.position_behind_offset(offsets.most))
+            stop = min(stop, points.position_after_offset(offsets.most))
         if times_ms.least >= 0 and late_ms != ANY and start < stop:
             start = max(start, points.position_before_time(times_ms.least))
         if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
-            stop = min(stop, points.position_behind_time(times_ms.most + late_ms))
-            if _begins_behind(points.header(start), times_ms.most + late_ms):
+            stop = min(stop, points.position_after_time(times_ms.most + late_ms))
+            if _begins_after(points.header(start), times_ms.most + late_ms):
                 stop = start
         return start, stop
 
@@ -617,7 +617,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
     return True
 
 
-def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
+def _begins_after(batch: np.void | None, timestamp_ms: float) -> bool:
     """Returns whether the header shows that the first record of a batch is newer than a time."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False

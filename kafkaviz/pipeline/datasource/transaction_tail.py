@@ -83,7 +83,7 @@ def transaction_tail(
         if segment.log.size_bytes and end > since
     )
     tail = TransactionTail(since=since, open_since=open_since or {}, segments=segments)
-    is_stored = any(address.mirror_behind(segment.log.path) for segment in segments)
+    is_stored = any(address.mirrored_file(segment.log.path) for segment in segments)
     if len(segments) <= MAX_SENT_SEGMENTS or partition.remote_bases or is_stored:
         return tail
     return replace(
