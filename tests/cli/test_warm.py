@@ -47,7 +47,7 @@ def small_sample(tmp_path, monkeypatch) -> Path:
     archive = tmp_path / "broker.tar.gz"
     with tarfile.open(archive, "w:gz") as file:
         file.add(directory, "broker")
-    monkeypatch.setattr(warm.resources, "SAMPLES", tmp_path)
+    monkeypatch.setattr(warm.environment, "SAMPLES", tmp_path)
     return archive
 
 

@@ -29,7 +29,7 @@ def test_shares_and_mark():
     assert [round(32 * share) for share in view.shares] == [0, 8, 19, 5] and [
         round(32 * count) for count in view.outline
     ] == [6, 1, 20, 5]
-    assert view.title == "3 probes, like 59 % of all 32 offsets here"
+    assert view.title == "3 probes: 59 % of all 32 offsets here take as many"
     assert probe_histogram.rows(view)[1] == ("2", "25.00 %", "3.12 %")
 
 

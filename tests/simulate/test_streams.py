@@ -441,7 +441,8 @@ def test_a_sequence_wraps_to_0():
     state, producers = streams._begin(workload, None)
     producers["next_sequence"] = 2**31 - 7
     plan, rows = streams._plan(workload.phases[0], workload, PLAIN, NEW), np.empty(3, INCOMING)
-    streams._enter(state)
+    state["phase_start_ns"] = state["clock_ns"]
+    state["marker_due"] = generator.NOBODY
     generator.generate(
         plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False
     )
