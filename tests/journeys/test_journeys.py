@@ -25,7 +25,7 @@ PATIENCE_MS = 60_000
 @pytest.fixture
 def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
     """A new visitor of a newly started app."""
-    title = request.node.function.__doc__.splitlines()[0].removesuffix(".")
+    title = request.node.originalname.removeprefix("test_").replace("_", " ").capitalize()
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         begun = Walk(page, server, title, album if (width, theme) == PICTURED else None)

@@ -536,7 +536,10 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     before = catalog.read(out).health("killed").restart
     partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
     text = f"0\n1\n{partition.topic} {partition.partition} {log_end_offset(partition.active)}\n"
-    (copied / "recovery-point-offset-checkpoint").write_text(text)
+    checkpoint = copied / "recovery-point-offset-checkpoint"
+    written_ns = checkpoint.stat().st_mtime_ns
+    checkpoint.write_text(text)
+    os.utime(checkpoint, ns=(written_ns, written_ns))  # no broker is running
     with monkeypatch.context() as patch:
         patch.setattr(
             checks, "check", lambda segment, facts: pytest.fail(f"{segment.log} was checked")

@@ -7,7 +7,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.log.segment import Index, Segment
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
@@ -78,7 +78,7 @@ class PartitionFacts:
         """Whether keys in the .index may be first offsets of batches."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
-    def may_hold_stale_entries(self, segment: LogSegment) -> bool:
+    def may_hold_stale_entries(self, segment: Segment) -> bool:
         """Returns whether the indexes may end with entries of records that were truncated away.
 
         LogSegment.truncateTo leaves them in the file (4.3.1). Without a running broker, they may

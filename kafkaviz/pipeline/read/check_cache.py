@@ -59,7 +59,9 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
     """Returns a digest of the facts on which the checks of a segment depend, except the time."""
-    return digest_of(segment.state, *astuple(replace(facts, now_ms=0)))
+    may_be_stale = facts.may_hold_stale_entries(segment)
+    used_facts = replace(facts, now_ms=0, may_be_running=may_be_stale)
+    return digest_of(segment.state, *astuple(used_facts))
 
 
 def digest_of(*values: Any) -> str:
