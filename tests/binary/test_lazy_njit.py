@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @njit(boundscheck=True)
 def doubled(values, at):
+    """Twice a value."""
     return 2 * values[at]
 
 

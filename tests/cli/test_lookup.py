@@ -208,7 +208,7 @@ def test_the_words_say_each_step(clean, capsys):
     assert main(["lookup", str(clean / "orders-0"), "--offset", "5000"]) == 0
     out = capsys.readouterr().out
     assert "greatest base offset not above 5000" in out and "9 probes on page 0" in out
-    assert "slot 101      8970 > 5000   of 0 to 202   page 0" in out
+    assert "slot 101      8970 > 5000   of slots 0 to 202   page 0" in out
     assert "4 reads, 112 B: offsets 4951 to 5037 in the batch at byte 274809" in out
     assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
 

@@ -92,9 +92,9 @@ def _draw_table(
     location, anatomy, pinned = segment_rows
     kind = kind or block["of"]
     make_rows, make_table = TABLES[kind]
-    rows = (
+    rows = [
         row._replace(is_pinned=is_marked and row.is_pinned) for row in make_rows(anatomy, pinned)
-    )
+    ]
     title = _segment_title(location, block, FILE_SUFFIXES[kind])
     return [elements.figure_head_html(title, say("workshop.rows_below")), make_table(rows)]
 

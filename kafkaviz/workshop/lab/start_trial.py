@@ -9,7 +9,8 @@ read=ReadOutcome.FEWER, ...)`.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from threading import Lock
+from weakref import WeakKeyDictionary
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
@@ -243,9 +244,28 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         offset = batch.last_offset + 1
 
 
-@lru_cache(maxsize=16)
+# by copy and by the offset whose time is requested
+_undamaged_readings: WeakKeyDictionary[
+    LogCopy, dict[int | None, tuple[int | None, ClientReading]]
+] = WeakKeyDictionary()
+_lock = Lock()
+
+
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """Returns the timestamp of the record at an offset, if given, and what a client gets."""
+    """Returns the timestamp of the record at an offset, if given, and what a client gets.
+
+    The result is cached as long as the copy exists; the cache does not keep the copy alive.
+    """
+    with _lock:
+        readings = _undamaged_readings.setdefault(copy, {})
+    if target_offset not in readings:
+        readings[target_offset] = _make_undamaged_reading(copy, target_offset)
+    return readings[target_offset]
+
+
+def _make_undamaged_reading(
+    copy: LogCopy, target_offset: int | None
+) -> tuple[int | None, ClientReading]:
     _, log_view = start(copy)
     if log_view is None:
         return None, ClientReading()
