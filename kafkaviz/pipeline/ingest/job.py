@@ -214,7 +214,7 @@ class IngestWork:
             _FOR_CHECKS keeps the rows of the old catalog.
         first_segments: the number of a directory's first segment, by the number of the directory.
             Only directories whose rows are not copied from the old catalog are in it.
-        loads: what a start-up would load from each of these directories, by its number.
+        loads: the start-up loads of the same directories, by the number of the directory.
     """
 
     inventory: Inventory
