@@ -213,7 +213,7 @@ def test_a_real_index():
 def test_layouts_of_a_real_index():
     at = page(index="dense-index-0", pattern="Open index")
     assert (
-        "The index that is open. Mean of 4\u202f000 targets over all 1\u202f126 entries"
+        "The index that is open. Each bar is the mean of 4\u202f000 targets, spread over all 1\u202f126 entries"
         in page_html(at)
     )
     assert at.selectbox(key="index").value == "dense-index-0"

@@ -204,7 +204,7 @@ def test_layouts_as_bars():
     )
     assert (
         "first key of each page needs the fewest pages, 1.0, and Kafka's search 10." in view.title
-        and view.caption.startswith("Even keys. Mean of 1\u202f000")
+        and view.caption.startswith("Even keys. Each bar is the mean of 1\u202f000")
     )
     assert view.layouts[view.kafka_row].name == "Warm section first"
     assert (
