@@ -1,4 +1,4 @@
-"""What the wheel holds beside the package; an editable install finds it in the checkout."""
+"""Adds the app's pages and samples to the wheel; an editable install finds them in the checkout."""
 
 from pathlib import Path
 from typing import Any

@@ -206,7 +206,7 @@ def partition_findings(
     partition: Partition,
     facts: PartitionFacts,
     segment_checks: Sequence[SegmentFindings],
-    find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
+    find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> list[Finding]:
     """Returns the findings about one partition, from those of its segments.
 

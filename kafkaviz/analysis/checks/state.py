@@ -58,7 +58,7 @@ def check_partition(
     partition: Partition,
     summaries: Sequence[CheckSummary],
     facts: PartitionFacts,
-    find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
+    find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> Iterator[Finding]:
     end = log_end(summaries)
     start = partition.checkpoints.log_start
