@@ -17,7 +17,7 @@ from kafkaviz.analysis.checks.transactions import (
 from kafkaviz.analysis.inference.roll import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, is_control, is_log_append_time
 from kafkaviz.format.batch_records import heads
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.segment import LogSegment, Segment
@@ -91,7 +91,10 @@ class CheckSummary:
         newest: (timestamp, last offset, position) of the batch with the largest timestamp.
         gaps: the first gaps.
         dropped_offsets: number of offsets missing inside batches.
-        steps, stable_begins: the transactions, see checks.transactions.
+        sound_bytes: bytes of the batches that can be trusted.
+        header_bytes: bytes of the batch headers of magic 2 in data batches.
+        control_bytes: bytes of the control batches, headers included.
+        steps, stable_begins, aborted_bytes, open_bytes: the transactions, see checks.transactions.
         epochs: the first changes of leader epoch as (epoch, first offset, position).
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
@@ -115,8 +118,13 @@ class CheckSummary:
     producer_batches: int = 0
     first_batch: OpeningBatch | None = None
     epochs: list[tuple[int, int, int]] = field(default_factory=list)
+    sound_bytes: int = 0
+    header_bytes: int = 0
+    control_bytes: int = 0
     steps: list[tuple[str, int, TransactionBegin | TransactionEnd]] = field(default_factory=list)
     stable_begins: list[int] = field(default_factory=list)
+    aborted_bytes: int = 0
+    open_bytes: list[tuple[int, int]] = field(default_factory=list)
     times: dict[str, TimeAnomaly] = field(default_factory=dict)
     entries: int = 0
     time_entries: int = 0
@@ -173,6 +181,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             self._add_gaps(batches)
         is_control_batch = is_control(batches)
         summary.control_batches += int(np.count_nonzero(is_control_batch))
+        sizes = batches["size_bytes"]
+        summary.sound_bytes += int(sizes.sum())
+        summary.control_bytes += int(sizes[is_control_batch].sum())
+        modern_count = int(np.count_nonzero((batches["magic"] >= MAGIC_2) & ~is_control_batch))
+        summary.header_bytes += modern_count * HEADER_BYTES
         summary.producer_batches += int(
             np.count_nonzero((batches["producer_id"] >= 0) & ~is_control_batch)
         )
@@ -300,7 +313,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         times = self._segment.time_slots
         summary.entries = len(entries.entries)
         summary.time_entries = len(times.entries)
-        summary.steps, summary.stable_begins = self._transactions.result()
+        transactions = self._transactions.result()
+        summary.steps = transactions.steps
+        summary.stable_begins = transactions.stable_begins
+        summary.aborted_bytes = transactions.aborted_bytes
+        summary.open_bytes = transactions.open_bytes
         summary.is_unsound = bool(
             self._scan_state.unsound_offsets or self._scan_state.unread_ranges
         )

@@ -12,7 +12,8 @@ The commit at 25 stays because it is the first end of producer 8, whose transact
 in the segment before.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import open_transactions
+from kafkaviz.format.batch import HEADER_BYTES, is_control, is_transactional
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import (
     OpenTransactions,
@@ -59,10 +61,16 @@ class SegmentTransactions(NamedTuple):
         steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
             order.
         stable_begins: the given offsets at which a transaction begins.
+        aborted_bytes: bytes of the data batches that an abort marker of this segment ends, without
+            their headers.
+        open_bytes: (producer, bytes of its data batches after its last marker, without headers),
+            for producers that have such batches.
     """
 
     steps: list[TransactionEvent]
     stable_begins: list[int]
+    aborted_bytes: int
+    open_bytes: list[tuple[int, int]]
 
 
 class TransactionTracker(BatchObserver[SegmentTransactions]):
@@ -78,14 +86,22 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
         self._stable_begins: list[int] = []
+        self._aborted_bytes = 0
+        self._open_bytes: dict[int, int] = defaultdict(int)
 
     def result(self) -> SegmentTransactions:
-        return SegmentTransactions(list(self._steps.values()), self._stable_begins)
+        return SegmentTransactions(
+            list(self._steps.values()),
+            self._stable_begins,
+            self._aborted_bytes,
+            [(producer, size) for producer, size in self._open_bytes.items() if size],
+        )
 
     def observe(self, batches: np.ndarray) -> None:
         rows = list(transaction_rows(batches))
         marker_rows = [index for index, last_ms in rows if last_ms is None]
         kinds = dict(zip(marker_rows, self._marker_kinds(batches[marker_rows]), strict=True))
+        self._count_bytes(batches, kinds)
         for index, last_ms in rows:
             row = batches[index]
             producer = int(batches["producer_id"][index])
@@ -97,6 +113,31 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
                 self._steps[open_begin.position] = "begin", producer, open_begin
             elif (kind := kinds[index]) is not None:
                 self._end(row, producer, kind)
+
+    def _count_bytes(self, batches: np.ndarray, kinds: Mapping[int, ControlType | None]) -> None:
+        """Adds the bytes of transactional batches to those of aborts and of open transactions."""
+        is_data = is_transactional(batches) & ~is_control(batches)
+        rows = np.flatnonzero(is_data)
+        rows = np.sort(
+            np.concatenate([rows, [row for row, kind in kinds.items() if kind is not None]])
+        )
+        rows = rows.astype(np.intp)
+        rows = rows[np.argsort(batches["producer_id"][rows], kind="stable")]
+        if not len(rows):
+            return
+        producers = batches["producer_id"][rows]
+        is_marker = ~is_data[rows]
+        # a part ends after a marker, and after the last row of a producer
+        ends = np.flatnonzero(is_marker | np.append(np.diff(producers) != 0, True))
+        sizes = np.where(is_marker, 0, batches["size_bytes"][rows] - HEADER_BYTES)
+        part_bytes = np.add.reduceat(sizes, np.concatenate(([0], ends[:-1] + 1)))
+        for end, size in zip(ends.tolist(), part_bytes.tolist(), strict=True):
+            producer = int(producers[end])
+            self._open_bytes[producer] += size
+            if is_marker[end]:
+                ended_bytes = self._open_bytes.pop(producer)
+                if kinds[int(rows[end])] == ControlType.ABORT:
+                    self._aborted_bytes += ended_bytes
 
     def _end(self, row: np.void, producer: int, kind: ControlType) -> None:
         begin = self._transactions.end(producer)

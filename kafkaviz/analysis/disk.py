@@ -1,0 +1,265 @@
+"""The use of each byte of a broker's log directories.
+
+Each byte of each file has exactly one use, so the uses add up to the lengths of all files. Names
+and sizes come from the directory listing. The summaries of a check divide a .log into records, batch
+headers and the rest, and an index into entries and preallocated slots. Without a summary the use is
+UNREAD.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names, offset_index, time_index
+from kafkaviz.log import file
+from kafkaviz.log.broker import Broker, LogDirectory
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+
+class Use(StrEnum):
+    # of the .log of a segment in use
+    RECORDS = "records"
+    BATCH_HEADERS = "batch-headers"
+    CONTROL_BATCHES = "control-batches"  # transaction markers, and KRaft's control records
+    ABORTED = "aborted"  # records of aborted transactions
+    SUPERSEDED = "superseded"  # records that the next cleaning removes
+    DAMAGED = "damaged"  # bytes outside complete, correct batches
+    UNREAD = "unread"  # bytes of a .log or an index that was not read, or cannot be read
+    INDEX_ENTRIES = "index-entries"
+    PREALLOCATED = "preallocated"  # unwritten slots of an index, zeros at the end of a .log
+    STATE = "state"  # producer snapshots, leader epochs, partition.metadata, quorum-state
+    METADATA_SNAPSHOTS = "metadata-snapshots"
+    BROKER_FILES = "broker-files"  # checkpoints, meta.properties, .lock
+    WAITING = "waiting-for-deletion"  # .deleted files and -delete directories
+    LEFTOVER = "leftover"  # of an interrupted cleaning or write, or an index without a .log
+    STRAY = "stray"
+    FUTURE = "future"  # a replica that moves between two log directories
+    REMOTE_INDEX_CACHE = "remote-index-cache"
+    FOREIGN = "foreign"  # not Kafka's
+
+
+DIRECTORY_USES = {"delete": Use.WAITING, "future": Use.FUTURE, "stray": Use.STRAY}
+SUFFIX_USES = {"deleted": Use.WAITING, "cleaned": Use.LEFTOVER, "swap": Use.LEFTOVER}
+STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskShare:
+    """The files of one partition, or those of a log directory outside its partitions.
+
+    - The values of `uses` are positive and add up to length_bytes.
+
+    Attributes:
+        log_directory: the path of the log directory.
+        partition: the name of the partition's directory; None for other files.
+        topic: None for other files.
+        uses: bytes per use.
+        allocated_bytes: the disk space of the files, which is less than their length if they have
+            holes, and more because a filesystem allocates whole blocks.
+        unreadable: folders that cannot be listed; their files are not counted.
+    """
+
+    log_directory: str
+    partition: str | None
+    topic: str | None
+    uses: Mapping[Use, int]
+    files: int
+    allocated_bytes: int
+    unreadable: tuple[Path, ...] = ()
+
+    @property
+    def length_bytes(self) -> int:
+        return sum(self.uses.values())
+
+
+class _Counter:
+    """Counts the bytes of files per use."""
+
+    def __init__(self) -> None:
+        self.uses: dict[Use, int] = defaultdict(int)
+        self.files = 0
+        self.allocated_bytes = 0
+        self.unreadable: list[Path] = []
+
+    def add_file(self, info: FileInfo, use: Use) -> None:
+        self.files += 1
+        self.allocated_bytes += info.allocated_bytes
+        self.uses[use] += info.size_bytes
+
+    def add_folder(self, folder: Path, use: Use) -> None:
+        """Counts all files below a folder; links to folders are not followed."""
+        folders = [folder]
+        while folders:
+            current = folders.pop()
+            try:
+                for info in file.list_files(current):
+                    self.add_file(info, use)
+                folders += [current / name for name in _own_folders(current)]
+            except CannotOpen:
+                self.unreadable.append(current)
+
+    def share(self, log_directory: str, partition: Partition | None) -> DiskShare:
+        return DiskShare(
+            log_directory=log_directory,
+            partition=partition.directory if partition else None,
+            topic=partition.topic if partition else None,
+            uses={use: self.uses[use] for use in Use if self.uses[use]},
+            files=self.files,
+            allocated_bytes=self.allocated_bytes,
+            unreadable=tuple(self.unreadable),
+        )
+
+
+def disk_shares(broker: Broker) -> Iterator[DiskShare]:
+    """Yields the share of each partition, and of the other files of each log directory.
+
+    The .log files and indexes in use are UNREAD until `with_summaries` divides them. If a single
+    partition was opened, only its own files count.
+    """
+    for partition in broker.partitions:
+        yield partition_share(partition, broker.directory_of(partition).text)
+    if not broker.is_lone:
+        for directory in broker.log_directories:
+            yield _other_files(directory, broker.partitions_in(directory))
+
+
+def partition_share(partition: Partition, log_directory: str) -> DiskShare:
+    """Returns the share of one partition; only local files count."""
+    local = partition.without_remote()
+    counter = _Counter()
+    directory_use = DIRECTORY_USES.get(local.state)
+    for segment in local.segments:
+        for info in segment.files:
+            counter.add_file(info, directory_use or _segment_use(segment))
+    for info in local.other_files:
+        counter.add_file(info, directory_use or _state_use(info.name))
+    for name in _own_folders(local.path):
+        counter.add_folder(local.path / name, directory_use or Use.FOREIGN)
+    return counter.share(log_directory, local)
+
+
+def with_summaries(
+    share: DiskShare, partition: Partition, summaries: Iterable[CheckSummary]
+) -> DiskShare:
+    """Returns the share of a partition with its .log files and indexes divided.
+
+    Args:
+        summaries: the summaries of the partition's segments, in ascending order.
+    """
+    if partition.state != "current":
+        return share
+    uses = defaultdict(int, share.uses)
+    open_bytes: dict[int, int] = {}
+    for summary in summaries:
+        if not summary.segment.is_in_use or summary.segment.base_offset in partition.remote_bases:
+            continue
+        segment_uses = _divide_segment(summary)
+        aborted_bytes = _aborted_earlier(summary, open_bytes)
+        segment_uses[Use.RECORDS] -= aborted_bytes
+        segment_uses[Use.ABORTED] += aborted_bytes
+        for use, size in segment_uses.items():
+            uses[use] += size
+            uses[Use.UNREAD] -= size
+    return replace(share, uses={use: uses[use] for use in Use if uses[use]})
+
+
+def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
+    """Returns bytes per use, in the order of Use, without those that have none."""
+    totals: dict[Use, int] = defaultdict(int)
+    for share in shares:
+        for use, size in share.uses.items():
+            totals[use] += size
+    return {use: totals[use] for use in Use if totals[use]}
+
+
+def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
+    """Returns the bytes per use of one segment's .log and indexes."""
+    segment = summary.segment
+    log_bytes = segment.log.size_bytes
+    uses: dict[Use, int] = defaultdict(int)
+    if not summary.read_fault:
+        uses[Use.CONTROL_BATCHES] = summary.control_bytes
+        uses[Use.BATCH_HEADERS] = summary.header_bytes
+        uses[Use.ABORTED] = summary.aborted_bytes
+        uses[Use.RECORDS] = summary.sound_bytes - (
+            summary.control_bytes + summary.header_bytes + summary.aborted_bytes
+        )
+        # a running broker may have cut the .log since it was listed
+        rest_bytes = max(0, log_bytes - summary.sound_bytes)
+        uses[Use.PREALLOCATED if summary.tail_kind == "zeros" else Use.DAMAGED] += rest_bytes
+    for kind, count, layout in (
+        ("index", summary.entries, offset_index),
+        ("timeindex", summary.time_entries, time_index),
+    ):
+        info = getattr(segment, kind)
+        if info and kind not in summary.unreadable_indexes:
+            entry_bytes = min(count * layout.ENTRY.itemsize, info.size_bytes)
+            uses[Use.INDEX_ENTRIES] += entry_bytes
+            uses[Use.PREALLOCATED] += info.size_bytes - entry_bytes
+    if segment.txnindex:
+        uses[Use.INDEX_ENTRIES] += segment.txnindex.size_bytes
+    return uses
+
+
+def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
+    """Returns the bytes in earlier segments of transactions that this segment aborts.
+
+    Args:
+        open_bytes: the bytes of open transactions in earlier segments, by producer; this function
+            updates it with those of this segment.
+    """
+    aborted_bytes = 0
+    for kind, producer, event in summary.steps:
+        if kind == "end":
+            size = open_bytes.pop(producer, 0)
+            aborted_bytes += size if getattr(event, "is_abort", False) else 0
+    for producer, size in summary.open_bytes:
+        open_bytes[producer] = open_bytes.get(producer, 0) + size
+    return aborted_bytes
+
+
+def _segment_use(segment: Segment) -> Use:
+    if not segment.is_in_use:
+        return SUFFIX_USES[segment.state]
+    return Use.UNREAD if segment.log else Use.LEFTOVER
+
+
+def _state_use(file_name: str) -> Use:
+    """Returns the use of a file of a partition that belongs to no segment."""
+    parsed = names.parse_file(file_name)
+    if parsed and parsed.suffix in SUFFIX_USES:
+        return SUFFIX_USES[parsed.suffix]
+    if parsed and parsed.kind == "snapshot":
+        return Use.STATE
+    if parsed and parsed.kind == "checkpoint":
+        return Use.LEFTOVER if parsed.suffix else Use.METADATA_SNAPSHOTS
+    if file_name in STATE_FILES:
+        return Use.STATE
+    is_unfinished = any(file_name == name + ".tmp" for name in STATE_FILES)
+    return Use.LEFTOVER if is_unfinished else Use.FOREIGN
+
+
+def _other_files(directory: LogDirectory, partitions: Sequence[Partition]) -> DiskShare:
+    """Returns the share of the files in a log directory that belong to no partition."""
+    counter = _Counter()
+    for info in file.list_files(directory.path):
+        is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
+        counter.add_file(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
+    opened = {partition.directory for partition in partitions}
+    for name in _own_folders(directory.path):
+        if name not in opened:
+            use = Use.REMOTE_INDEX_CACHE if name in names.NO_PARTITIONS else Use.FOREIGN
+            counter.add_folder(directory.path / name, use)
+    return counter.share(directory.text, None)
+
+
+def _own_folders(folder: Path) -> list[str]:
+    """Returns the names of the folders in a folder, without links to folders."""
+    with file.scan(folder) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
