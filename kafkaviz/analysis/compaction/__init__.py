@@ -1,0 +1,1 @@
+"""Which compacted logs the cleaner takes next, what holds it back, and what one cleaning leaves."""

@@ -1,0 +1,240 @@
+"""Whether the cleaner takes a log now, which part of it, and what ends that part.
+
+As LogCleanerManager and LogToClean of Kafka 4.1 to 4.4.0. For example, a log with segments at 0, 30
+and 60, the checkpoint 30 and no open transaction: segment 0 is clean, segment 30 can be cleaned,
+and segment 60 is active. The cleaner takes the log if the bytes of segment 30 are more than
+min.cleanable.dirty.ratio of the bytes of both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafkaviz.config_def import LONG_MAX
+
+
+class DecisionReason(StrEnum):
+    """Why the cleaner takes a log, or does not."""
+
+    RATIO = "ratio"
+    MAX_LAG = "max compaction lag"
+    BOTH = "max compaction lag and ratio"
+    RATIO_TOO_LOW = "ratio not above min.cleanable.dirty.ratio"
+    NOTHING_CLEANABLE = "nothing below the first uncleanable offset"
+
+
+class Barrier(StrEnum):
+    """The limit that ends the cleanable part of a log."""
+
+    ACTIVE_SEGMENT = "active segment"
+    MIN_COMPACTION_LAG = "min.compaction.lag.ms"
+    OPEN_TRANSACTION = "open transaction"
+    HIGH_WATERMARK = "high watermark"
+    CHECKPOINT = "checkpoint"  # the log was cleaned further than any limit allows now
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompactionRules:
+    """The topic settings that decide when a log is cleaned; in ms, and a share of the bytes."""
+
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = LONG_MAX
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanableSegment:
+    """The facts about a segment that the decision depends on.
+
+    Attributes:
+        largest_timestamp_ms: the last entry of the time index, or the time of the .log's last write
+            (LogSegment.largestTimestamp).
+        first_timestamp_ms: the largest timestamp of the first batch; None without a batch.
+    """
+
+    base_offset: int
+    size_bytes: int
+    largest_timestamp_ms: int
+    first_timestamp_ms: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogFacts:
+    """The facts about a log that the decision depends on.
+
+    Attributes:
+        segments: at least one, by base offset; the last one is active.
+        last_stable_offset: the first offset of the oldest open transaction, if it is below the high
+            watermark; else the high watermark.
+    """
+
+    segments: Sequence[CleanableSegment]
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark: int
+    last_stable_offset: int
+
+    @property
+    def active_base_offset(self) -> int:
+        return self.segments[-1].base_offset
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningLimits:
+    """The offsets that a cleaning cannot pass.
+
+    Attributes:
+        min_compaction_lag: the base offset of the first segment that is younger than
+            min.compaction.lag.ms; None if there is none.
+    """
+
+    last_stable_offset: int
+    active_segment: int
+    min_compaction_lag: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningDecision:
+    """The part of a log that the cleaner would clean, and whether it would do so now.
+
+    Attributes:
+        checkpointed: the offset in cleaner-offset-checkpoint; None if it has none for this log.
+        force_update_checkpoint: whether the checkpoint is outside the log. Kafka then writes the
+            first dirty offset into it at once.
+        first_uncleanable_segment: the base offset of the segment with the first uncleanable offset.
+            Kafka cleans complete segments only, so the cleaning ends here.
+        clean_bytes: the size of the segments that begin below the first dirty offset. The segment
+            that holds the first dirty offset is also part of cleanable_bytes.
+        cleanable_ratio: the share of cleanable_bytes in both; None if both are 0.
+        max_compaction_delay_ms: how long ago max.compaction.lag.ms was exceeded; 0 if it was not.
+        held_by: the limit that sets first_uncleanable_offset.
+    """
+
+    checkpointed: int | None
+    first_dirty_offset: int
+    force_update_checkpoint: bool
+    first_uncleanable_offset: int
+    limits: CleaningLimits
+    held_by: Barrier
+    first_uncleanable_segment: int
+    clean_bytes: int
+    cleanable_bytes: int
+    cleanable_ratio: float | None
+    max_compaction_delay_ms: int
+    eligible: bool
+    reason: DecisionReason
+
+    @property
+    def total_bytes(self) -> int:
+        return self.clean_bytes + self.cleanable_bytes
+
+
+def segments_between(bases: Sequence[int], start: int, stop: int) -> range:
+    """Returns the indexes of the segments with offsets from start to stop (LogSegments.values).
+
+    The segment that contains `start` is included; a segment that begins at `stop` is not.
+    """
+    if start >= stop:
+        return range(0)
+    first = max(0, sum(base <= start for base in bases) - 1)
+    return range(first, sum(base < stop for base in bases))
+
+
+def decide(
+    log: LogFacts, checkpointed: int | None, rules: CompactionRules, now_ms: int
+) -> CleaningDecision:
+    """Returns what LogCleanerManager.grabFilthiestCompactedLog decides about a log."""
+    bases = [segment.base_offset for segment in log.segments]
+    first_dirty = log.log_start_offset if checkpointed is None else checkpointed
+    is_outside = not log.log_start_offset <= first_dirty <= log.log_end_offset
+    if is_outside:
+        first_dirty = log.log_start_offset
+    dirty_segments = [
+        log.segments[index]
+        for index in segments_between(bases, first_dirty, log.active_base_offset)
+    ]
+    limits = CleaningLimits(
+        last_stable_offset=log.last_stable_offset,
+        active_segment=log.active_base_offset,
+        min_compaction_lag=_first_young_segment(dirty_segments, rules, now_ms),
+    )
+    first_uncleanable, held_by = _first_uncleanable(log, limits, first_dirty)
+    uncleanable_range = segments_between(bases, first_uncleanable, log.active_base_offset)
+    first_uncleanable_segment = bases[uncleanable_range[0] if uncleanable_range else -1]
+    cleanable_range = segments_between(
+        bases, min(first_dirty, first_uncleanable_segment), first_uncleanable_segment
+    )
+    clean_bytes = sum(
+        segment.size_bytes for segment in log.segments if segment.base_offset < first_dirty
+    )
+    cleanable_bytes = sum(log.segments[index].size_bytes for index in cleanable_range)
+    total_bytes = clean_bytes + cleanable_bytes
+    ratio = cleanable_bytes / total_bytes if total_bytes else None
+    delay_ms = _max_compaction_delay_ms(dirty_segments, rules, now_ms)
+    reason = _find_reason(ratio, rules, is_late=delay_ms > 0 and cleanable_bytes > 0)
+    return CleaningDecision(
+        checkpointed=checkpointed,
+        first_dirty_offset=first_dirty,
+        force_update_checkpoint=is_outside,
+        first_uncleanable_offset=first_uncleanable,
+        limits=limits,
+        held_by=held_by,
+        first_uncleanable_segment=first_uncleanable_segment,
+        clean_bytes=clean_bytes,
+        cleanable_bytes=cleanable_bytes,
+        cleanable_ratio=ratio,
+        max_compaction_delay_ms=delay_ms,
+        eligible=reason in (DecisionReason.RATIO, DecisionReason.MAX_LAG, DecisionReason.BOTH),
+        reason=reason,
+    )
+
+
+def _first_young_segment(
+    dirty_segments: Sequence[CleanableSegment], rules: CompactionRules, now_ms: int
+) -> int | None:
+    """Returns the base offset of the first segment that min.compaction.lag.ms protects."""
+    if rules.min_compaction_lag_ms <= 0:
+        return None
+    for segment in dirty_segments:
+        if segment.largest_timestamp_ms > now_ms - rules.min_compaction_lag_ms:
+            return segment.base_offset
+    return None
+
+
+def _first_uncleanable(
+    log: LogFacts, limits: CleaningLimits, first_dirty: int
+) -> tuple[int, Barrier]:
+    """Returns the first uncleanable offset, and the limit that sets it (cleanableOffsets)."""
+    stable_barrier = Barrier.HIGH_WATERMARK
+    if log.last_stable_offset < log.high_watermark:
+        stable_barrier = Barrier.OPEN_TRANSACTION
+    candidates = [(limits.active_segment, Barrier.ACTIVE_SEGMENT)]
+    if limits.min_compaction_lag is not None:
+        candidates.append((limits.min_compaction_lag, Barrier.MIN_COMPACTION_LAG))
+    candidates.append((limits.last_stable_offset, stable_barrier))
+    offset, barrier = min(candidates, key=lambda candidate: candidate[0])
+    if offset < first_dirty:
+        return first_dirty, Barrier.CHECKPOINT
+    return offset, barrier
+
+
+def _max_compaction_delay_ms(
+    dirty_segments: Sequence[CleanableSegment], rules: CompactionRules, now_ms: int
+) -> int:
+    """Returns by how much the oldest dirty segment exceeds max.compaction.lag.ms."""
+    first_timestamps = [
+        segment.first_timestamp_ms
+        for segment in dirty_segments
+        if segment.first_timestamp_ms is not None and segment.first_timestamp_ms > 0
+    ]
+    clean_until_ms = now_ms - max(rules.max_compaction_lag_ms, 0)
+    return max(0, clean_until_ms - min(first_timestamps, default=LONG_MAX))
+
+
+def _find_reason(ratio: float | None, rules: CompactionRules, *, is_late: bool) -> DecisionReason:
+    if ratio is None:
+        return DecisionReason.NOTHING_CLEANABLE
+    is_dirty = ratio > rules.min_cleanable_dirty_ratio
+    if is_late:
+        return DecisionReason.BOTH if is_dirty else DecisionReason.MAX_LAG
+    return DecisionReason.RATIO if is_dirty else DecisionReason.RATIO_TOO_LOW

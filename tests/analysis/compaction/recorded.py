@@ -1,0 +1,44 @@
+"""The decisions and cleanings that Kafka's own classes recorded, as broker directories."""
+
+import base64
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+
+from kafkaviz.format import checkpoint
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@cache
+def lines() -> list[dict]:
+    text = gzip.decompress((DATA / "compactions.jsonl.gz").read_bytes()).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def unpacked(packed: str) -> bytes:
+    return gzip.decompress(base64.b64decode(packed))
+
+
+def write_broker(line: dict, folder: Path) -> Path:
+    """Writes the log directory that a line began with, and returns it."""
+    partition = folder / "{topic}-{partition}".format(**line)
+    partition.mkdir(parents=True)
+    for name, packed in line["files"].items():
+        (partition / name).write_bytes(unpacked(packed))
+    key = (line["topic"], line["partition"])
+    for name, offset in (
+        ("replication-offset-checkpoint", line["high_watermark"]),
+        ("log-start-offset-checkpoint", line["log_start"]),
+    ):
+        (folder / name).write_bytes(checkpoint.build_offsets({key: offset}))
+    (folder / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    (folder / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":1}')
+    if line["checkpoint_before"] is not None:
+        (folder / "cleaner-offset-checkpoint").write_text(line["checkpoint_before"])
+    return folder
+
+
+def overrides(line: dict) -> dict[str, str]:
+    return {name: str(value) for name, value in line["settings"].items()}
