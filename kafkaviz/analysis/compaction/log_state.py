@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.analysis.compaction.decision import LogFacts, CleanableSegment, segments_between
+from kafkaviz.analysis.compaction.decision import CleanableSegment, LogFacts, segments_between
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
 from kafkaviz.format.open_transactions import TransactionFault
