@@ -63,7 +63,7 @@ class LogFacts:
     """The facts about a log that the decision depends on.
 
     Attributes:
-        segments: at least one, by base offset; the last one is active.
+        segments: one or more, by base offset; the last one is active.
         last_stable_offset: the first offset of the oldest open transaction, if it is below the high
             watermark; else the high watermark.
     """

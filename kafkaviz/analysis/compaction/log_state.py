@@ -58,7 +58,7 @@ def read_log_state(
 
     Args:
         partition: has at least one segment.
-        high_watermark: by default the checkpointed one, or the end of the log without a checkpoint.
+        high_watermark: None takes the checkpointed one, or the end of the log without a checkpoint.
 
     Raises:
         KafkavizError: a file cannot be read.
