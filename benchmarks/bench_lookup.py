@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks import best, row
 from kafkaviz import versions
-from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.lookup.lookup_object import lookup_object
+from kafkaviz.analysis.lookup.lookups import open_log
+from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.walk import Walk
@@ -33,7 +34,7 @@ def run() -> list[str]:
         write(directory)
         offset, segment = (
             BATCHES * RECORDS * 7 // 10,
-            paths.open_log(directory, "4.3.1").segments[0],
+            open_log(open_path(directory, "4.3.1")).segments[0],
         )
         read_headers(segment, offset)  # compiles
         linear = best(lambda: read_headers(segment, offset), 3)
@@ -48,7 +49,9 @@ def run() -> list[str]:
         ):
             lookup_s = best(
                 lambda target=target: lookup_object(
-                    lookup(paths.open_log(directory, "4.3.1"), versions.search_profile(), **target)
+                    lookup(
+                        open_log(open_path(directory, "4.3.1")), versions.search_profile(), **target
+                    )
                 ),
                 RUNS,
             )

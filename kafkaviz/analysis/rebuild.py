@@ -13,7 +13,7 @@ import numpy as np
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import FILES_PER_SEGMENT, MAPS_PER_SEGMENT
 from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
-from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.opened_path import OpenedPath
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.roll_history import segment_facts
@@ -21,10 +21,8 @@ from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.format import names, offset_index, time_index
-from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import IndexConfig, LogConfig, ReleaseBehaviour, release_behaviour
@@ -46,12 +44,14 @@ class RebuildSource:
 
     Attributes:
         base_offsets: the base offsets of all segments, or of the one .log given.
+        release: the release that recovers.
         settings: the two SETTINGS, each with its source.
         assumed_settings: the names of those with Kafka's default because they are unknown.
     """
 
     partition: Partition
     base_offsets: tuple[int, ...]
+    release: Release
     settings: tuple[SettingValue, ...]
     assumed_settings: tuple[str, ...] = ()
 
@@ -63,14 +63,15 @@ class RebuildSource:
             )
         )
 
-    def rebuild_segments(self, release: Release) -> Iterator[RebuiltSegment]:
-        """Yields each segment as a release recovers and closes it.
+    def rebuild_segments(self) -> Iterator[RebuiltSegment]:
+        """Yields each segment as the release recovers and closes it.
 
         Raises:
             CannotOpen: recovery ends in an exception.
         """
         try:
-            yield from rebuild(self.stored_log(), self.base_offsets, release_behaviour(release))
+            behaviour = release_behaviour(self.release)
+            yield from rebuild(self.stored_log(), self.base_offsets, behaviour)
         except RebuildRefusal as refusal:
             raise CannotOpen(
                 refusal.file, verbatim(str(refusal.exception)), refusal.consequence
@@ -101,63 +102,41 @@ class RebuildSource:
             return [None] * len(rebuilt_segments)
 
 
-def open_rebuild_source(
-    path: Path,
-    release: Release,
-    overrides: Mapping[str, str],
-    broker: Broker | None = None,
-) -> RebuildSource:
-    """Returns the segments of a partition directory, an archive of one, or a .log.
+def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> RebuildSource:
+    """Returns the segments of a path that `open_log_path` opened.
 
     Args:
         overrides: settings that the user gave, by the name of the topic or broker setting.
-        broker: the same as for `find_settings`.
 
     Raises:
         RefusedSetting: no index depends on a setting, or Kafka refuses its value.
-        CannotOpen: the path is neither of the three.
+        CannotOpen: the .log does not exist any more.
     """
     for name, text in overrides.items():
         if config_def.setting(name).name not in SETTINGS:
             raise RefusedSetting(name, text, message("errors.indexes_depend_on", names=SETTINGS))
-        config_def.parse(name, text, release)
-    partition, base_offset = paths.open_segments(path)
-    if not partition.live:
-        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
-    settings = find_settings(partition, release, overrides, broker)
-    live = tuple(live_segment.base_offset for live_segment in partition.live)
-    # a broker may have renamed the .log since the path was checked
-    if base_offset is not None and base_offset not in live:
-        raise CannotOpen(
-            path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
-        )
-    base_offsets = live if base_offset is None else (base_offset,)
+        config_def.parse(name, text, opened.release)
+    partition = opened.partition
+    base_offsets = tuple(segment.base_offset for segment in partition.live)
+    if opened.base_offset is not None:
+        # a broker may have renamed the .log since the path was checked
+        if opened.base_offset not in base_offsets:
+            raise CannotOpen(
+                opened.path,
+                message("errors.not_there"),
+                message("errors.moved_or_removed"),
+                kind="missing",
+            )
+        base_offsets = (opened.base_offset,)
+    settings = opened.open_settings(overrides)
     values = [settings.find(partition.topic, name) for name in SETTINGS]
     return RebuildSource(
-        partition,
-        base_offsets,
-        tuple(value.or_default(release) for value in values),
-        tuple(value.name for value in values if not value.is_known),
+        partition=partition,
+        base_offsets=base_offsets,
+        release=opened.release,
+        settings=tuple(value.or_default(opened.release) for value in values),
+        assumed_settings=tuple(value.name for value in values if not value.is_known),
     )
-
-
-def find_settings(
-    partition: Partition,
-    release: Release,
-    overrides: Mapping[str, str],
-    broker: Broker | None = None,
-) -> Settings:
-    """Returns the settings of the broker directory that contains the partition.
-
-    Without such a directory they are the overrides and Kafka's defaults.
-
-    Args:
-        broker: the broker with all of its log directories that were opened; by default the log
-            directory of the partition.
-    """
-    if not names.parse_directory(partition.directory):
-        return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))
-    return open_settings(broker or open_broker(partition.path), release, overrides)
 
 
 @dataclass(frozen=True)
@@ -176,25 +155,20 @@ class ReplaySource:
     inputs: tuple[Path, ...]
 
 
-def open_replay_source(path: Path, release: Release, broker: Broker | None = None) -> ReplaySource:
+def open_replay_source(opened: OpenedPath) -> ReplaySource:
     """Returns the log of a partition directory, or of an archive of one.
-
-    Args:
-        broker: the same as for `find_settings`.
 
     Raises:
         CannotOpen: the path is neither.
     """
-    partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
-    if base_offset is not None:
+    partition = opened.partition
+    if opened.base_offset is not None:
         raise CannotOpen(
-            path,
+            opened.path,
             message("errors.is_a_log"),
             message("errors.give_its_partition_directory"),
             kind="not-kafka",
         )
-    if not partition.live:
-        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     # the replay writes a directory of the same name, so it must be one that Kafka accepts
     if not names.parse_directory(partition.directory):
         raise CannotOpen(
@@ -203,7 +177,7 @@ def open_replay_source(path: Path, release: Release, broker: Broker | None = Non
             message("errors.give_copy_a_name"),
             kind="not-kafka",
         )
-    topic_settings = find_settings(partition, release, {}, broker).topic_settings(partition.topic)
+    topic_settings = opened.open_settings({}).topic_settings(partition.topic)
     known_settings = {
         name: setting.value
         for name, setting in topic_settings.items()

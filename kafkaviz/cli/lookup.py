@@ -11,13 +11,11 @@ from kafkaviz.cli.common.options import (
     add_log_dirs_option,
     add_tiered_option,
     join_tiered,
-    open_log_dirs,
-    resolve_release,
 )
 from kafkaviz.messages import message, render, say
 
 if TYPE_CHECKING:
-    from kafkaviz.log.broker import Broker
+    from kafkaviz.analysis.opened_path import OpenedPath
     from kafkaviz.search.log_view import SegmentView
 
 EPILOG = """\
@@ -114,36 +112,43 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints the steps; returns 0 even if Kafka has no answer."""
-    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.opened_path import open_path
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
 
     args.path = join_tiered(args.path, args.tiered)
-    broker = open_log_dirs(args.log_dirs, args.path)
-    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY, broker)
+    opened = open_path(args.path, args.kafka_version, args.log_dirs)
+    output.say_newer(opened.assumed_release.newer_than_known)
     hint = _unit_hint(args.timestamp)
     if hint:
         output.note(f"kafkaviz: {hint}")
-    search = _search_index if paths.index_kind(args.path) else _search_log
     for _ in range(ATTEMPTS - 1):
         try:
-            return search(args, version, broker)
+            return _search(args, opened)
         except CannotOpen as fault:
             # a running broker deleted a segment after the directory was listed: list it again
             if fault.kind != "missing" or fault.path == args.path or not file.is_there(args.path):
                 raise
-    return search(args, version, broker)
+        opened = open_path(args.path, args.kafka_version, args.log_dirs)
+    return _search(args, opened)
 
 
-def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None") -> int:
+def _search(args: argparse.Namespace, opened: "OpenedPath") -> int:
+    if opened.file_name and opened.file_name.kind in ("index", "timeindex"):
+        return _search_index(args, opened)
+    return _search_log(args, opened)
+
+
+def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.cost import remote_reads
-    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.lookup.lookups import open_log
     from kafkaviz.errors import CorruptFile
+    from kafkaviz.log.tiered import tiered_view
     from kafkaviz.search.lookup import lookup
 
-    search_profile = versions.search_profile(version, args.search)
-    log = paths.open_log(args.path, version, as_is=args.as_is, broker=broker)
+    search_profile = versions.search_profile(opened.version, args.search)
+    log = open_log(opened, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     try:
         result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
@@ -155,14 +160,13 @@ def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None")
             refusal = refusal_object(log.name, search_profile.version, *target, fault)
             output.say_json("lookup", refusal)
         raise
-    remote_files = paths.remote_files(args.path)
-    latency_ms = args.remote_request_ms
+    remote_files = tiered_view.remote_files(opened.partition.path)
     cost = remote_reads.remote_cost(
         result,
         log.segments,
         remote_files,
-        latency_ms,
-        paths.tiered_store(args.path),
+        args.remote_request_ms,
+        tiered_view.remote_store(opened.path),
     )
     if args.json:
         from kafkaviz.analysis.json_objects import to_json_object
@@ -178,13 +182,13 @@ def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None")
     return 0
 
 
-def _search_index(args: argparse.Namespace, version: str, broker: "Broker | None") -> int:
+def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz import versions
-    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.lookup.lookups import open_index
     from kafkaviz.errors import KafkavizError
     from kafkaviz.search import index
 
-    is_time = paths.index_kind(args.path) == "timeindex"
+    is_time = opened.file_name is not None and opened.file_name.kind == "timeindex"
     target = args.timestamp if is_time else args.offset
     if not isinstance(target, int):
         raise KafkavizError(
@@ -193,8 +197,8 @@ def _search_index(args: argparse.Namespace, version: str, broker: "Broker | None
                 name=args.path.name,
             )
         )
-    search_profile = versions.search_profile(version, args.search)
-    directory, segment = paths.open_index(args.path, version, as_is=args.as_is, broker=broker)
+    search_profile = versions.search_profile(opened.version, args.search)
+    segment = open_index(opened, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
     answer = (
@@ -207,7 +211,13 @@ def _search_index(args: argparse.Namespace, version: str, broker: "Broker | None
 
         output.say_json(
             "lookup-index",
-            index_object(search, answer, search_profile.version, directory, segment.start_error)
+            index_object(
+                search,
+                answer,
+                search_profile.version,
+                opened.partition.directory,
+                segment.start_error,
+            )
             | _unknown_settings([segment]),
         )
     else:

@@ -10,9 +10,7 @@ from kafkaviz.cli.common.options import (
     add_json_option,
     add_log_dirs_option,
     add_setting_option,
-    open_log_dirs,
     parse_folder,
-    resolve_release,
 )
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say
@@ -20,7 +18,6 @@ from kafkaviz.messages import message, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild import RebuildSource
     from kafkaviz.simulate.startup.index_rebuild import RebuiltSegment
-    from kafkaviz.versions import Release
 
 EPILOG = """\
 Recovers and closes each .log as a broker does. Writes its .index and .timeindex into OUT, and its
@@ -76,29 +73,31 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafkaviz import versions
-    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.opened_path import open_log_path
     from kafkaviz.analysis.rebuild import open_rebuild_source
     from kafkaviz.log import file
 
-    broker = open_log_dirs(args.log_dirs, args.path)
-    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG, broker)
-    parsed = versions.parse(version)
-    source = open_rebuild_source(args.path, parsed, dict(args.overrides), broker)
+    opened = open_log_path(args.path, args.kafka_version, args.log_dirs)
+    output.say_newer(opened.assumed_release.newer_than_known)
+    source = open_rebuild_source(opened, dict(args.overrides))
     out = file.output_path(args.out)
-    rebuilt_segments, files = _write_indexes(source, parsed, out)
+    rebuilt_segments, files = _write_indexes(source, out)
     if args.json:
         output.say_json("rebuild", _as_object(source, rebuilt_segments, files))
     else:
         output.note(
-            say("cli_rebuild.recovered_as", version=version, settings=_describe_settings(source))
+            say(
+                "cli_rebuild.recovered_as",
+                version=opened.version,
+                settings=_describe_settings(source),
+            )
         )
         output.say(_render(source, rebuilt_segments, out))
     return 0
 
 
 def _write_indexes(
-    source: "RebuildSource", release: "Release", out: Path
+    source: "RebuildSource", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
     """Builds all indexes, then moves them into OUT.
 
@@ -118,7 +117,7 @@ def _write_indexes(
     progress = ByteProgress()
     progress.expect(sizes)
     with new_files(out, (source.partition.path,), replacing_same=True) as staging:
-        for segment in source.rebuild_segments(release):
+        for segment in source.rebuild_segments():
             progress.show(file_stem(segment.base_offset), 1.0)
             files.append(_write_files(segment, staging.path))
             segments.append(segment)

@@ -12,9 +12,7 @@ from kafkaviz.cli.common.options import (
     add_json_option,
     add_log_dirs_option,
     add_setting_option,
-    open_log_dirs,
     parse_folder,
-    resolve_release,
 )
 from kafkaviz.messages import message, say
 
@@ -173,17 +171,17 @@ def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
 
 
 def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySource]":
-    from kafkaviz import versions
-    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.opened_path import ADVICE_PARTITION, open_log_path
     from kafkaviz.analysis.rebuild import open_replay_source
     from kafkaviz.simulate.directory import simulation
 
-    broker = open_log_dirs(args.log_dirs, args.replay)
-    version = resolve_release(args.kafka_version, args.replay, paths.ADVICE_PARTITION, broker)
-    release = versions.parse(version)
-    source = open_replay_source(args.replay, release, broker)
+    opened = open_log_path(args.replay, args.kafka_version, args.log_dirs, advice=ADVICE_PARTITION)
+    output.say_newer(opened.assumed_release.newer_than_known)
+    source = open_replay_source(opened)
     seed = 1 if args.seed is None else args.seed
-    plan = simulation.plan_log(source.log, source.settings, dict(args.overrides), seed, release)
+    plan = simulation.plan_log(
+        source.log, source.settings, dict(args.overrides), seed, opened.release
+    )
     return plan, source
 
 

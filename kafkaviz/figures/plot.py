@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kafkaviz import extras
 from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis.cost import calibration, cost_model
-from kafkaviz.analysis.lookup.lookups import broker_around
+from kafkaviz.analysis.opened_path import broker_around
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.tuning import Budgets, compute_costs, recommend_all
 from kafkaviz.analysis.tuning.source import open_source

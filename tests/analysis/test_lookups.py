@@ -14,9 +14,14 @@ import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.inference.version import assume_release
-from kafkaviz.analysis.lookup import paths
-from kafkaviz.analysis.lookup.lookups import describe_recovered, needs_recovery, open_log_view
+from kafkaviz.analysis.lookup.lookups import (
+    describe_recovered,
+    needs_recovery,
+    open_index,
+    open_log,
+    open_log_view,
+)
+from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archives.archive import unpack_if_archive
@@ -301,22 +306,22 @@ def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
 
 def test_what_a_path_may_be(clean, tmp_path):
     """A directory, a .log, or files under any directory's name; nothing else."""
-    opened = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
+    opened = open_log(open_path(clean / "orders-0" / "00000000000000019113.log"))
     assert [segment.base_offset for segment in opened.segments] == [
         19113
     ] and opened.log_start_offset == 19113
-    assert len(paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
+    assert len(open_log(open_path(clean / "orders-0")).segments) == 3
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert len(paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
+    assert len(open_log(open_path(tmp_path / "copied")).segments) == 3
     (tmp_path / "empty-0").mkdir()
     with pytest.raises(CannotOpen, match=r"holds no \.log"):
-        paths.open_log(tmp_path / "empty-0", "4.3.1")
+        open_log(open_path(tmp_path / "empty-0"))
     with pytest.raises(CannotOpen, match="partitions; name one of them"):
-        paths.open_log(clean, "4.3.1")
+        open_log(open_path(clean))
     with pytest.raises(CannotOpen, match="is not a file of a segment"):
-        paths.open_log(Path(__file__), "4.3.1")
+        open_log(open_path(Path(__file__)))
     with pytest.raises(CannotOpen, match="is not there"):
-        paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
+        open_log(open_path(clean / "orders-0" / "00000000000000000001.log"))
 
 
 @pytest.mark.parametrize("kind", ["", ".py", ".index"])
@@ -356,21 +361,14 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
         packed.add(clean / "orders-0", "kafka/orders-0")
         packed.add(clean / "meta.properties", "kafka/meta.properties")
     for path in ("orders-0", "orders-0/00000000000000000000.log"):
-        assert (
-            paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
-        )
-    assert (
-        len(
-            paths.open_index(
-                tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1"
-            )[1].offset_slots
-        )
-        == 203
-    )
+        log = open_log(open_path(tmp_path / "kafka.tar.gz" / path))
+        assert log.segments[0].base_offset == 0
+    index = open_path(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index")
+    assert len(open_index(index).offset_slots) == 203
     with pytest.raises(
         CannotOpen, match=re.escape(f"{tmp_path}/kafka.tar.gz/nope-0: is not there; the archive")
     ):
-        paths.open_log(tmp_path / "kafka.tar.gz" / "nope-0", "4.3.1")
+        open_log(open_path(tmp_path / "kafka.tar.gz" / "nope-0"))
 
 
 def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
@@ -406,18 +404,10 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
         == check(tmp_path / "kafka").assumed_release.version
         == "3.6"
     )
-    assert assume_release(paths.broker_around(partition.path / f"{0:020}.index")).version == "3.6"
-    assert (
-        assume_release(paths.broker_around(clean / "orders-0")).version
-        == "4.3.1"
-        != versions.NEWEST
-        == "4.4.0"
-    )
+    assert open_path(partition.path / f"{0:020}.index").version == "3.6"
+    assert open_path(clean / "orders-0").version == "4.3.1" != versions.NEWEST == "4.4.0"
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert (
-        assume_release(paths.broker_around(tmp_path / "copied" / f"{0:020}.log")).version
-        == versions.NEWEST
-    )
+    assert open_path(tmp_path / "copied" / f"{0:020}.log").version == versions.NEWEST
 
 
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):

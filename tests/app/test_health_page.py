@@ -9,12 +9,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis import broker_health
+from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.analysis.rebuild import open_rebuild_source
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.messages import verbatim
-from kafkaviz.versions import NEWEST, NEWEST_RELEASE
+from kafkaviz.versions import NEWEST
 from tests.app.health_page import page, sent
 from tests.support.pages import PATIENCE_S, open_page, page_html
 from tests.support.segment_files import make_segment
@@ -111,9 +112,8 @@ def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     before = {item["code"] for item in sent(page(copy))["items"]}
     assert "index-offset-mismatch" in before
-    for rebuilt_segment in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(
-        NEWEST_RELEASE
-    ):
+    source = open_rebuild_source(open_log_path(copy, NEWEST), {})
+    for rebuilt_segment in source.rebuild_segments():
         for name, content in rebuilt_segment.files().items():
             with open(copy / name, "r+b") as file:
                 file.write(content)

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.lookup.lookups import open_log
+from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.errors import CannotOpen
 from tests.pipeline import whole_logs
-
-VERSION = "4.3.1"
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def test_a_broker_without_a_partition_is_one_line(tmp_path, capsys):
     assert main(["lookup", str(directory), "--offset", "1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     with pytest.raises(CannotOpen) as fault:
-        paths.open_log(directory, VERSION)
+        open_path(directory)
     assert fault.value.what.key == "errors.holds_no_partition"
 
 
@@ -68,7 +67,7 @@ def test_a_single_log_is_no_partition_to_replay(broker, tmp_path, capsys):
 
 def test_an_index_is_no_log_to_open(broker):
     with pytest.raises(CannotOpen) as fault:
-        paths.open_log(broker / "t-0" / f"{0:020}.index", VERSION)
+        open_log(open_path(broker / "t-0" / f"{0:020}.index"))
     assert (fault.value.what.key, fault.value.kind) == ("errors.is_no_log", "not-kafka")
 
 

@@ -18,7 +18,8 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.analysis import broker_health, sweep
-from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.lookup.lookups import open_log
+from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
@@ -416,7 +417,7 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
     """
     worst = ask(catalog_folder, QUESTION_BY_NAME["worst-lookup"].sql)
     for row in worst[1:3]:  # the first is the metadata log, which consumers do not read
-        log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", as_is=True)
+        log = open_log(open_path(clean / f"{row['topic']}-{row['partition']}", "4.0"), as_is=True)
 
         def headers(offset: int, log=log) -> int:
             return len(

@@ -46,9 +46,8 @@ from kafkaviz.analysis.comparison.partition_matching import (
 from kafkaviz.analysis.comparison.record_alignment import RecordAlignment, align
 from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
-from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
@@ -142,9 +141,10 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
     source = file.absolute_path(paths_of_side)
     located = archive.locate(source)
     if located.is_file() and not archive.is_archive(located):
-        partition, base_offset = paths.open_segments(source)
+        opened = open_log_path(source)
+        partition = opened.partition
         segments = tuple(
-            segment for segment in partition.live if segment.base_offset == base_offset
+            segment for segment in partition.live if segment.base_offset == opened.base_offset
         )
         alone = replace(
             partition,
@@ -152,29 +152,25 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
             other_files=tuple(info for info in partition.other_files if info.name == LEADER_EPOCHS),
             checkpoints=CheckpointOffsets(),
         )
-        return _lone_broker(source, alone)
+        return _lone_broker(source, alone, opened.broker)
     try:
         broker = open_broker(source)
     except CannotOpen as fault:
         if fault.kind != "not-kafka":
             raise
         try:
-            partition, _ = paths.open_segments(source)
+            opened = open_log_path(source)
         except CannotOpen:
             raise fault from None
-        return _lone_broker(source, partition)
+        return _lone_broker(source, opened.partition, opened.broker)
     if broker.is_lone and not broker.partitions:
         raise CannotOpen(source, broker.problems[0].what, kind=broker.problems[0].kind)
     return broker
 
 
-def _lone_broker(source: Path, partition: Partition) -> Broker:
-    """Returns a broker with one partition only.
-
-    Its broker directory is opened too, if the directory has the name of a partition.
-    """
-    if names.parse_directory(partition.directory):
-        around = open_broker(partition.path)
+def _lone_broker(source: Path, partition: Partition, around: Broker | None) -> Broker:
+    """Returns a broker with one partition only, and with the log directory around it."""
+    if around is not None:
         return replace(around, sources=(source,), partitions=(partition,))
     return Broker(
         sources=(source,),

@@ -8,13 +8,16 @@ with any invalid index.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from kafkaviz import versions
 from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.opened_path import ADVICE_ANY, OpenedPath, broker_around
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
+from kafkaviz.format.names import SegmentName
 from kafkaviz.log import file, lone_files
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
@@ -23,7 +26,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
 from kafkaviz.search.fetch import READ_UNCOMMITTED
-from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition
+from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
@@ -60,7 +63,9 @@ def lookup(
         CannotOpen: there is no .log, or a file cannot be read.
         CorruptFile: the search leads to bytes that break their format.
     """
-    version = version or assume_release(broker or broker_around(partition)).version
+    if not version:
+        broker = broker or broker_around(partition)
+        version = assume_release(broker).version
     search_profile = versions.search_profile(version, search)
     return lookup_in_view(
         open_log_view(partition, version, as_is=as_is, broker=broker),
@@ -71,15 +76,58 @@ def lookup(
     )
 
 
-def broker_around(partition: Partition) -> Broker | None:
-    """Returns the broker directory that contains a partition.
+def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
+    """Returns the log that a lookup searches: a partition, or the one segment of a .log.
 
-    Returns:
-        None if the partition's directory does not have the name of a topic-partition.
+    Raises:
+        CannotOpen: the path is neither.
     """
-    if not partition.live or not names.parse_directory(partition.directory):
-        return None
-    return open_broker(partition.path)
+    partition = opened.partition
+    name = opened.file_name
+    if name is None:
+        return open_log_view(partition, opened.version, as_is=as_is, broker=opened.broker)
+    if name.kind != "log":
+        raise CannotOpen(opened.path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
+    segment = partition.segment(name.base_offset, name.suffix or None).with_log()
+    if name.suffix:  # a file that brokers do not serve, such as .deleted
+        return LogView(partition.directory, (view_segment(segment),))
+    if as_is or not needs_recovery(partition, opened.release):
+        # a log start within the segment still applies
+        return replace(view_partition(partition), segments=(view_segment(segment),))
+    log = open_log_view(partition, opened.version, broker=opened.broker)
+    recovered_segment = _find_segment(log, name.base_offset)
+    if recovered_segment is None:
+        raise CannotOpen(
+            segment.log.path,
+            message("errors.deleted_by_start"),
+            message("errors.give_as_is"),
+            kind="missing",
+        )
+    return replace(log, segments=(recovered_segment,))
+
+
+def open_index(opened: OpenedPath, *, as_is: bool = False) -> SegmentView:
+    """Returns the segment of an index; no other file of the segment needs to exist."""
+    name = cast(SegmentName, opened.file_name)
+    partition = opened.partition
+    index_info = file.info(opened.path)
+    is_live = not name.suffix and any(
+        segment.base_offset == name.base_offset for segment in partition.live
+    )
+    if is_live and not as_is and needs_recovery(partition, opened.release):
+        log = open_log_view(partition, opened.version, broker=opened.broker)
+        recovered_segment = _find_segment(log, name.base_offset)
+        if recovered_segment:
+            return recovered_segment
+    log_file = FileView(
+        name=opened.path.name, size_bytes=0, open_reader=lambda: file.reader(opened.path)
+    )
+    index: dict[str, Any] = {name.kind: file.view(index_info)}
+    return SegmentView(base_offset=name.base_offset, log=log_file, **index)
+
+
+def _find_segment(log: LogView, base_offset: int) -> SegmentView | None:
+    return next((segment for segment in log.segments if segment.base_offset == base_offset), None)
 
 
 def open_log_view(
@@ -192,10 +240,10 @@ def _recovered_log_view(
     from kafkaviz.simulate.recovery.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
-    directory = open_broker(partition.path)
+    broker = broker or open_broker(partition.path)
     checkpoints = partition.checkpoints
     finished_bases = set()
-    config = config_lookup(open_settings(broker or directory, release))(partition)
+    config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(
         RestartLog(
             partition=partition,
@@ -210,7 +258,7 @@ def _recovered_log_view(
         if not recovered_segment.exception:
             finished_bases.add(base)
 
-    clean = directory.is_clean
+    clean = broker.directory_of(partition).is_clean
     if partition.topic == names.METADATA_TOPIC:
         # as KafkaRaftLog opens it
         log = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0)

@@ -17,7 +17,7 @@ from kafkaviz.analysis.inference.version import (
     AssumedRelease,
     assume_release,
 )
-from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.analysis.overview import InactiveSegment, inactive_segments
 from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, MeasureSizes, measure_cases
 from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, MeasurementBuilder
@@ -37,9 +37,8 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
-from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.directory import simulation
@@ -47,7 +46,6 @@ from kafkaviz.simulate.directory.simulation import SimulationPlan
 from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
-from kafkaviz.versions import Release
 
 
 def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
@@ -248,19 +246,19 @@ def _open_partition(
     *,
     broker: Broker | None,
 ) -> TuningSource:
-    partition, base_offset = paths.open_segments(path)
-    around = broker or paths.broker_around(path)
-    assumed_release = assume_release(None if version else around, version)
-    kafka_version = version or assumed_release.version
-    release = assumed_release.release
+    opened = open_log_path(path, version)
+    if broker is not None:
+        opened = replace(opened, broker=broker)
+    partition = opened.partition
+    base_offset = opened.base_offset
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
     if not segments:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     logs = {partition.directory: [(partition, segments)]}
     cases, faults = measure_cases(
         logs,
-        _open_settings(partition, release, overrides, broker),
-        kafka_version,
+        opened.open_settings(overrides),
+        opened.version,
         on_progress=on_progress,
         on_sizes=on_sizes,
     )
@@ -269,8 +267,8 @@ def _open_partition(
     partition_source = TuningSource(
         name=path.name,
         kind=PARTITION,
-        version=kafka_version,
-        assumed_release=assumed_release,
+        version=opened.version,
+        assumed_release=opened.assumed_release,
         cases=(cases[0],),
         inactive_segments=_inactive_segments([partition], partition.topic),
     )
@@ -339,19 +337,3 @@ def _inactive_segments(
     return tuple(
         inactive_segments(partition for partition in partitions if topic in (None, partition.topic))
     )
-
-
-def _open_settings(
-    partition: Partition, release: Release, overrides: dict[str, str], broker: Broker | None
-) -> Settings:
-    """Returns the settings of the broker, or of the broker directory that contains the partition.
-
-    Without either they are the overrides and Kafka's defaults.
-    """
-    if broker is not None:
-        return open_settings(broker, release, overrides)
-    if not names.parse_directory(partition.directory):
-        for name, text in overrides.items():
-            config_def.parse(name, text, release)
-        return Settings(release=release, image=MetadataImage(), overrides=overrides)
-    return open_settings(open_broker(partition.path), release, overrides)

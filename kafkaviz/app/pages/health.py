@@ -391,14 +391,16 @@ def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> l
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[str, bytes]:
+    from kafkaviz.analysis.opened_path import OpenedPath
     from kafkaviz.analysis.rebuild import open_rebuild_source
 
-    release = versions.parse(version)
     partition = snapshot.broker.partition(os.fsdecode(directory))
-    source = open_rebuild_source(partition.path, release, {}, snapshot.broker)
+    opened = OpenedPath(
+        path=partition.path, partition=partition, broker=snapshot.broker, typed_version=version
+    )
     return {
         name: data
-        for segment_indexes in source.rebuild_segments(release)
+        for segment_indexes in open_rebuild_source(opened, {}).rebuild_segments()
         for name, data in segment_indexes.files().items()
     }
 

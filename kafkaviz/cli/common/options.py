@@ -3,13 +3,8 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import output
-from kafkaviz.messages import Message, message, say
-
-if TYPE_CHECKING:
-    from kafkaviz.log.broker import Broker
+from kafkaviz.messages import message, say
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -97,44 +92,3 @@ def add_log_dirs_option(parser: argparse.ArgumentParser) -> None:
         "folder that holds them all: one of them holds the metadata log, which names the topic's "
         "settings",
     )
-
-
-def open_log_dirs(log_dirs: Path | None, path: Path) -> "Broker | None":
-    """Returns the broker of --log-dirs and of the log directory that contains a path.
-
-    Raises:
-        CannotOpen: the directories belong to two brokers, or the path is in no log directory of a
-            broker.
-    """
-    if log_dirs is None:
-        return None
-    from kafkaviz.analysis.lookup import paths
-    from kafkaviz.log.broker import open_broker, refuse_other_brokers, typed_directories
-
-    around = paths.broker_around(path)
-    if around is None:
-        return open_broker(*typed_directories(log_dirs))
-    broker = open_broker(*typed_directories(log_dirs), around.path)
-    refuse_other_brokers(broker)
-    return broker
-
-
-def resolve_release(
-    version: str | None, path: Path, advice: Message, broker: "Broker | None" = None
-) -> str:
-    """Returns the given release, or the one inferred from the directory around a path.
-
-    Warns on stderr if the directory is newer than all known releases.
-
-    Args:
-        advice: the next step for the user if the path is wrong, see paths.broker_around.
-        broker: the broker with other log directories; by default the one around the path.
-    """
-    from kafkaviz.analysis.inference.version import assume_release
-    from kafkaviz.analysis.lookup import paths
-
-    if version:
-        return version
-    assumed = assume_release(broker or paths.broker_around(path, advice))
-    output.say_newer(assumed.newer_than_known)
-    return assumed.version

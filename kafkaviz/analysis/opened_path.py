@@ -1,0 +1,223 @@
+"""From the PATH of a command to what it opens: a topic-partition, or one file of a segment in it.
+
+lookup, rebuild, tune, compare and the replay of simulate open their path here. Commands that take a
+whole broker call log.broker.open_broker.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kafkaviz import config_def
+from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName, SegmentName
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import (
+    Broker,
+    open_broker,
+    read_broker,
+    refuse_other_brokers,
+    typed_directories,
+)
+from kafkaviz.log.metadata_log import MetadataImage
+from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.messages import Message, message
+from kafkaviz.versions import Release
+
+ADVICE_ANY = message("errors.give_any")
+ADVICE_LOG = message("errors.give_log")  # for commands that cannot read an index by itself
+ADVICE_PARTITION = message("errors.give_partition")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedPath:
+    """What a path leads to: a topic-partition, its broker, and the release that wrote it.
+
+    Attributes:
+        path: the path on this machine; for a path inside an archive, that of the unpacked file.
+        file_name: the name of the segment's file, or None if the path is a directory or an archive.
+        broker: the broker with the log directories that the user named, or the log directory around
+            the partition. None if the partition's directory does not have the name of a
+            topic-partition.
+        typed_version: the release that the user typed, or None.
+    """
+
+    path: Path
+    partition: Partition
+    file_name: SegmentName | None = None
+    broker: Broker | None = None
+    typed_version: str | None = None
+
+    @cached_property
+    def assumed_release(self) -> AssumedRelease:
+        return assume_release(self.broker, self.typed_version)
+
+    @property
+    def release(self) -> Release:
+        return self.assumed_release.release
+
+    @property
+    def version(self) -> str:
+        """The release as the user typed it, or the assumed one."""
+        return self.typed_version or self.assumed_release.version
+
+    @property
+    def base_offset(self) -> int | None:
+        """The base offset of the segment whose file the path names, or None."""
+        return self.file_name.base_offset if self.file_name else None
+
+    def open_settings(self, overrides: Mapping[str, str]) -> Settings:
+        """Returns the settings of the broker; without one, the overrides and Kafka's defaults.
+
+        Raises:
+            RefusedSetting: Kafka does not know the name of an override.
+        """
+        if self.broker is not None:
+            return open_settings(self.broker, self.release, overrides)
+        for name, text in overrides.items():
+            config_def.parse(name, text, self.release)
+        return Settings(release=self.release, image=MetadataImage(), overrides=dict(overrides))
+
+
+def open_path(
+    path: Path,
+    version: str | None = None,
+    log_dirs: Path | None = None,
+    *,
+    advice: Message = ADVICE_ANY,
+) -> OpenedPath:
+    """Opens a partition directory, an archive of one, or any file of a segment.
+
+    Args:
+        version: the release that the user typed; by default it is inferred from the directory.
+        log_dirs: the broker's other log directories as the user typed them.
+        advice: the advice in the error for a path that is not part of a log.
+
+    Raises:
+        CannotOpen: the path is not part of a log, or `log_dirs` are those of another broker.
+    """
+    path = archive.locate(path)
+    file_name = None
+    if archive.is_archive(path) or path.is_dir():
+        partition, broker = _open_directory(path, advice)
+    else:
+        file_name = _parse_file(path, advice)
+        partition, broker = _open_around(path)
+    if log_dirs is not None:
+        own_directory = () if broker is None else (broker.path,)
+        broker = open_broker(*own_directory, *typed_directories(log_dirs))
+        if own_directory:
+            refuse_other_brokers(broker)
+    return OpenedPath(
+        path=path, partition=partition, file_name=file_name, broker=broker, typed_version=version
+    )
+
+
+def open_log_path(
+    path: Path,
+    version: str | None = None,
+    log_dirs: Path | None = None,
+    *,
+    advice: Message = ADVICE_LOG,
+) -> OpenedPath:
+    """Opens a partition directory, an archive of one, or a .log in use, as `open_path` does.
+
+    Raises:
+        CannotOpen: the path is none of the three, or the partition has no .log in use.
+    """
+    opened = open_path(path, version, log_dirs, advice=advice)
+    name = opened.file_name
+    if name and (name.kind, name.suffix) != ("log", ""):
+        raise CannotOpen(opened.path, message("errors.is_no_log_in_use"), advice, kind="not-kafka")
+    if not opened.partition.live:
+        raise CannotOpen(opened.partition.path, message("errors.holds_no_log"), kind="missing")
+    return opened
+
+
+def broker_around(partition: Partition) -> Broker | None:
+    """Returns the log directory that contains a partition, as a broker without other partitions.
+
+    Returns:
+        None if the partition's directory does not have the name of a topic-partition.
+    """
+    if not partition.live or not names.parse_directory(partition.directory):
+        return None
+    return open_broker(partition.path)
+
+
+def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | None]:
+    """Opens the only partition of a directory or of an archive, with the broker around it."""
+    root = archive.unpack_if_archive(path)
+    paths_inside = _list_directory(root)
+    has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
+    if has_log and not names.parse_directory(root.name):
+        return open_partition(root, PartitionName(root.name, 0)), None
+    if (
+        not has_log
+        and names.parse_directory(root.name)
+        and not any(path_inside.is_dir() for path_inside in paths_inside)
+    ):
+        raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
+    broker = read_broker(path, root)
+    if len(broker.partitions) > 1:
+        # with several log directories, the partition is in one of them, not in `path` itself
+        first = broker.partitions[0]
+        is_below = first.path.is_relative_to(root)
+        place = path / first.path.relative_to(root) if is_below else path / first.directory
+        hint = message("errors.name_one_partition", path=place)
+        raise CannotOpen(
+            path,
+            message("errors.holds_partitions", count=len(broker.partitions)),
+            hint,
+            kind="not-kafka",
+        )
+    partition = _sole_partition(broker, advice)
+    if partition.live and partition.path == root:
+        return partition, broker
+    return partition, broker_around(partition)
+
+
+def _open_around(path: Path) -> tuple[Partition, Broker | None]:
+    """Opens the partition that contains a file, with the broker around it."""
+    directory = path.parent
+    if names.parse_directory(directory.name) and any(
+        file_path.suffix == ".log" for file_path in _list_directory(directory)
+    ):
+        broker = open_broker(directory)
+        partition = _sole_partition(broker)
+        return partition, broker if partition.live else None
+    return open_partition(directory, PartitionName(directory.name, 0)), None
+
+
+def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
+    """Returns the only partition of a broker directory.
+
+    Raises:
+        CannotOpen: no partition can be read, for example because it has just vanished.
+    """
+    if broker.partitions:
+        return broker.partitions[0]
+    if broker.problems:
+        raise CannotOpen(
+            broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind
+        )
+    raise CannotOpen(broker.path, message("errors.holds_no_partition"), advice, kind="missing")
+
+
+def _list_directory(directory: Path) -> list[Path]:
+    with file.translate_os_errors(directory):
+        return list(directory.iterdir())
+
+
+def _parse_file(path: Path, advice: Message) -> SegmentName:
+    with file.translate_os_errors(path):
+        path.stat()
+    name = names.parse_file(path.name)
+    if not name:
+        raise CannotOpen(path, message("errors.is_no_segment_file"), advice, kind="not-kafka")
+    return name
