@@ -254,9 +254,11 @@ class LookupOutcome(StrEnum):
 
 
 class WrongEntry(NamedTuple):
-    """An entry of an .index whose position is after the batch with its offset.
+    """An entry of an .index that leads to a batch above its offset.
 
-    A search that begins there cannot find the offsets between the entry's and `base_offset`.
+    A search that begins there cannot find the offsets between the entry's and `base_offset`. Unlike
+    Aim.PAST of analysis/segment/links.py, this includes an offset in a gap before the batch: a
+    lookup reads nothing before the position, so it does not know whether a batch held the offset.
     """
 
     search: IndexSearch  # the search that found the entry

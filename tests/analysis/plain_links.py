@@ -4,16 +4,16 @@ from kafkaviz.format.batch import UNKNOWN
 
 def own(batches, entries, aims) -> list[int]:
     """Returns the own entry of each batch: one that points at its start and leads no search astray,
-    an exact one first, and the last of equals.
+    one with its first or last offset first, and the last of equals.
     """
     linked = []
     for batch in batches:
         pointing = [
             slot
             for slot, entry in enumerate(entries)
-            if entry["position"] == batch["position"] and aims[slot] <= Aim.COARSE
+            if entry["position"] == batch["position"] and aims[slot] < Aim.PAST
         ]
-        exact = [slot for slot in pointing if aims[slot] == Aim.EXACT]
+        exact = [slot for slot in pointing if aims[slot] <= Aim.FIRST_KEY]
         linked.append((exact or pointing or [NONE])[-1])
     return linked
 
@@ -43,24 +43,42 @@ def batch_with(batches, offset) -> int:
     return next((row for row, batch in enumerate(batches) if batch["last_offset"] >= offset), NONE)
 
 
-def aims(batches, entries) -> list[int]:
+def aims(batches, entries, base_offset) -> list[int]:
     """Returns where each entry leads."""
-    return [_aim(batches, entries, slot) for slot in range(len(entries))]
+    end = batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0
+    entry_aims, before = [], None
+    for entry in entries:
+        aim = _aim(batches, entry, end, base_offset)
+        if aim <= Aim.COARSE:
+            position = entry["position"]
+            if position <= (before["position"] if before else 0):
+                aim = Aim.FOREIGN
+            if before and entry["offset"] <= before["offset"]:
+                aim = Aim.UNORDERED
+            before = entry
+        entry_aims.append(aim)
+    return entry_aims
 
 
-def _aim(batches, entries, slot) -> int:
-    entry, end = (
-        entries[slot],
-        batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0,
-    )
-    row, home = starting_at(batches, entry["position"]), batch_with(batches, entry["offset"])
-    if not 0 <= entry["position"] < end or home == NONE:
+def _aim(batches, entry, end, base_offset) -> int:
+    key, position = entry["offset"], entry["position"]
+    row, home = starting_at(batches, position), batch_with(batches, key)
+    if not 0 <= position < end:
         return Aim.BEYOND
-    if slot and entry["offset"] <= entries[slot - 1]["offset"]:
-        return Aim.UNORDERED
     if row == NONE:
         return Aim.INSIDE
-    return Aim.COARSE if row < home else Aim.PAST if row > home else Aim.EXACT
+    if home == NONE:
+        return Aim.NO_BATCH
+    if row > home:
+        return Aim.PAST
+    last = batches["last_offset"][home]
+    first = batches["base_offset"][home]
+    if first == UNKNOWN and batches["magic"][home] < 2:
+        first = batches["last_offset"][home - 1] + 1 if home else base_offset
+    if row == home and key in (first, last):
+        return Aim.EXACT if key == last else Aim.FIRST_KEY
+    has_gaps = batches["record_count"][home] != last - first + 1
+    return Aim.COARSE if key == last or (has_gaps and key >= first) else Aim.FOREIGN
 
 
 def true(batches, times) -> list[bool]:

@@ -615,12 +615,12 @@ FAULTS = [
         lambda lab: lab.entries(index(lab), slot(3, position=lambda table: table["position"][6])),
     ),
     Fault(
-        "index-offset-mismatch",
+        "index-differs-from-rebuild",
         "clicks-none-0/00000000000000000000.index",
         lambda lab: lab.entries(index(lab), slot(6, position=lambda table: table["position"][3])),
     ),
     Fault(
-        "index-offset-mismatch",
+        "index-differs-from-rebuild",
         "clicks-none-0/00000000000000000000.index",
         lambda lab: lab.entries(
             index(lab), slot(6, relative_offset=lambda table: table["relative_offset"][6] - 1)

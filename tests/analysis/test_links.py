@@ -1,10 +1,16 @@
 """The links between the three files, compared with a plain look-up and real brokers."""
 
+import shutil
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.comparison.index_differences import compare_indexes
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import (
     NONE,
@@ -14,7 +20,11 @@ from kafkaviz.analysis.segment.links import (
     link,
     row_at_position,
 )
+from kafkaviz.format import offset_index
 from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.lookup import by_offset
+from kafkaviz.versions import search_profile
 from tests.analysis import arrays, plain_links
 
 BATCHES = arrays.batches(
@@ -52,20 +62,22 @@ def test_a_batch_of_one_record_is_found_by_its_own_entry():
     ("pair", "aim"),
     [
         ((61, 100), Aim.COARSE),  # one entry for the append of the batches 1 to 4
-        ((52, 100), Aim.EXACT),  # a first offset, as up to Kafka 1.1
+        ((52, 100), Aim.FIRST_KEY),
+        ((53, 100), Aim.FOREIGN),
+        ((57, 100), Aim.FOREIGN),
         ((51, 300), Aim.PAST),
         ((54, 101), Aim.INSIDE),
         ((54, 900), Aim.BEYOND),
         ((54, -1), Aim.BEYOND),
-        ((62, 100), Aim.BEYOND),  # no batch holds that offset
-        ((50, 0), Aim.EXACT),
+        ((62, 100), Aim.NO_BATCH),
+        ((51, 0), Aim.FOREIGN),  # the first append gets no entry
     ],
 )
 def test_where_an_entry_leads(pair, aim):
     links = links_of([pair])
     assert links.entry_aim.tolist() == [aim]
     assert links.wrong_entries.tolist() == ([0] if aim >= Aim.PAST else [])
-    assert bool(len(links.indexed_rows)) == (aim <= Aim.COARSE)
+    assert bool(len(links.indexed_rows)) == (aim < Aim.PAST)
 
 
 def test_keys_that_do_not_grow():
@@ -74,6 +86,11 @@ def test_keys_that_do_not_grow():
         Aim.UNORDERED,
         Aim.EXACT,
     ]
+
+
+def test_an_entry_that_starts_before_the_one_above_it():
+    pairs = [(55, 300), (59, 100), (61, 600)]
+    assert links_of(pairs).entry_aim.tolist() == [Aim.EXACT, Aim.FOREIGN, Aim.COARSE]
 
 
 def test_the_right_entry_wins():
@@ -176,7 +193,7 @@ def test_any_links_are_as_looked_up(log, pairs, data):
     assert links.entry_home.tolist() == [
         plain_links.batch_with(table, entry["offset"]) for entry in entries
     ]
-    assert links.entry_aim.tolist() == plain_links.aims(table, entries)
+    assert links.entry_aim.tolist() == plain_links.aims(table, entries, 100)
     assert own_slots(links, table) == plain_links.own(table, entries, links.entry_aim)
     assert landing_slots(links, table) == plain_links.via(table, entries, 100)
     assert links.time_true.tolist() == plain_links.true(table, times)
@@ -271,3 +288,74 @@ def test_older_brokers_index_appends(shared, name):
                 partition.directory,
                 segment.name,
             )
+
+
+def slots_by_severity(health, file):
+    """Returns the slots of an .index that findings name, by severity."""
+    slots = {"error": set(), "warning": set(), "info": set()}
+    for finding in health.findings:
+        if finding.file and finding.file.endswith(file) and finding.position is not None:
+            first = finding.position // 8
+            slots[finding.severity].update(range(first, first + finding.length // 8))
+    return slots
+
+
+def damage_entries(entries, batches, rng):
+    """Flips a bit of an entry, or gives it the key or the position of another batch."""
+    slot = rng.randrange(len(entries))
+    batch = batches[rng.randrange(len(batches))]
+    kind = rng.randrange(4)
+    if kind == 0:
+        entries["position"][slot] = batch["position"]
+    elif kind == 1:
+        entries["relative_offset"][slot] = batch["last_offset"]
+    elif kind == 2:
+        entries[[slot, slot - 1]] = entries[[slot - 1, slot]]
+    else:
+        entries.view(np.uint8)[slot * 8 + rng.randrange(8)] ^= 1 << rng.randrange(8)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_judge_an_entry_alike(clean, tmp_path, seed):
+    """The page Segment, check, compare and lookup, on a segment whose .index was damaged."""
+    rng = Random(seed)
+    folder = tmp_path / "orders-2"
+    folder.mkdir()
+    intact = open_broker(clean).partition("orders-2").segment(0)
+    for path in (clean / "orders-2").iterdir():
+        shutil.copy2(path, folder / path.name)
+    entries = offset_index.parse(intact.index.path.read_bytes()).copy()
+    batches = intact.batches()
+    for _ in range(rng.randint(1, 3)):
+        damage_entries(entries, batches, rng)
+    (folder / f"{0:020}.index").write_bytes(offset_index.build(entries))
+    partition = open_broker(folder).partitions[0]
+    segment = partition.segments[0]
+    aims = anatomy.read(segment).links.entry_aim
+    wrong = set(np.flatnonzero(aims >= Aim.PAST).tolist())
+    slots = slots_by_severity(check(open_broker(folder)), ".index")
+    assert slots["error"] == wrong
+    assert slots["warning"] == set(np.flatnonzero(aims == Aim.FOREIGN).tolist())
+    profile = search_profile("4.3.1")
+    for comparison in compare_indexes(
+        intact, segment, profile, is_same_log=True, is_per_append=False
+    )[:1]:
+        assert set(comparison.contradicted[1]) == wrong | slots["warning"]
+    for row, batch in enumerate(batches):
+        offset = int(batch["base_offset"])
+        lookup = by_offset(view_partition(partition), offset, profile)
+        search = lookup.searches[0].slot_search
+        led_past = search.slot is not None and aims[search.slot] == Aim.PAST
+        assert bool(lookup.wrong_entries) == led_past
+        if not lookup.record or lookup.record.offset != offset:
+            assert search.slot in wrong, row
+
+
+def test_all_judge_the_damaged_sample_alike(damaged):
+    broker = open_broker(damaged)
+    health = check(broker)
+    for partition in broker.partitions:
+        for segment in (segment for segment in partition.segments if segment.log):
+            file = f"{partition.directory}/{segment.file_name('index')}"
+            wrong_entries = anatomy.read(segment).links.wrong_entries
+            assert slots_by_severity(health, file)["error"] == set(wrong_entries.tolist()), file

@@ -5,7 +5,7 @@ For example, slot 3 has the key 949 and position 16372. The batch that starts th
 
 The batches come in chunks, in log order. Two batches are remembered per entry: the batch that
 starts at the entry's position, and the entry's home, which is the first batch that ends at or after
-the entry's key.
+the entry's key. Aim in analysis/segment/links.py has the rules for the two.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from kafkaviz.analysis.checks.facts import (
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.findings.finding import Evidence, Finding
-from kafkaviz.binary.layouts import field_names
+from kafkaviz.analysis.segment.links import NONE, Aim, aims_of, batch_refs, unset_refs
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
 from kafkaviz.format.walk import BatchObserver
@@ -33,19 +33,19 @@ from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-# position of a batch reference: no batch; inside a batch; a batch that cannot be trusted
-NONE = -1
+# position of a batch reference, or links.NONE: inside a batch; a batch that cannot be trusted
 INSIDE = -2
 UNSOUND = -3
-BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
 FEW_ENTRIES = 4  # this many or fewer entries do not show the interval
-FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
+UNKNOWN = -1  # in place of an Aim: not judged
 CODES = {
-    BEYOND: "index-position-beyond-log",
-    NOT_START: "index-position-not-batch-start",
-    MISMATCH: "index-offset-mismatch",
-    COARSE: "index-coarse",
-    FIRST_KEY: "index-first-offset-keys",
+    Aim.FIRST_KEY: "index-first-offset-keys",
+    Aim.COARSE: "index-coarse",
+    Aim.FOREIGN: "index-differs-from-rebuild",
+    Aim.PAST: "index-offset-mismatch",
+    Aim.INSIDE: "index-position-not-batch-start",
+    Aim.BEYOND: "index-position-beyond-log",
+    Aim.NO_BATCH: "index-offset-mismatch",
 }
 MAX_EPOCH = np.iinfo(np.int64).max
 
@@ -58,8 +58,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._index = segment.offset_slots
         self._entries = self._index.entries
         count = len(self._entries)
-        self._starts = _unset_refs(count)
-        self._homes = _unset_refs(count)
+        self._starts = unset_refs(count)
+        self._homes = unset_refs(count)
         self._by_position = np.argsort(self._entries["position"], kind="stable")
         self._by_key = np.argsort(self._entries["offset"], kind="stable")
         self._last_offset = segment.base_offset - 1
@@ -82,7 +82,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         rows = np.searchsorted(batches["position"], positions, "right") - 1
         is_inside = positions < ends[rows]
         is_exact = batches["position"][rows] == positions
-        self._starts[slots] = _batch_refs(batches, rows)
+        self._starts[slots] = batch_refs(batches, rows)
         self._starts["position"][slots[is_inside & ~is_exact]] = INSIDE
         self._starts["position"][slots[~is_inside]] = UNSOUND
         self._starts["position"][slots[is_exact & ~batches["is_sound"][rows]]] = UNSOUND
@@ -94,21 +94,22 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         ordered = self._entries["offset"][self._by_key]
         low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
         slots = self._by_key[low:high]
-        self._homes[slots] = _batch_refs(batches, np.searchsorted(last_offsets, ordered[low:high]))
+        self._homes[slots] = batch_refs(batches, np.searchsorted(last_offsets, ordered[low:high]))
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
         if self._segment.index is None:
             yield from self._missing_finding()
             return
-        verdicts = self._verdicts()
+        aims = self._aims()
         yield from self._length_findings()
-        yield from self._entry_findings(verdicts)
-        yield from self._order_findings(verdicts)
-        yield from self._release_findings(verdicts)
+        yield from self._entry_findings(aims)
+        unordered_slots = np.flatnonzero(aims == Aim.UNORDERED)
+        yield from findings_by_run(unordered_slots.tolist(), self._order_finding)
+        yield from self._release_findings(aims)
         if (
-            len(verdicts) > FEW_ENTRIES
-            and (verdicts == FINE).all()
+            len(aims) > FEW_ENTRIES
+            and (aims == Aim.EXACT).all()
             and not self._facts.may_be_per_append
             and not self._index.unwritten_slots
         ):
@@ -146,72 +147,34 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             code, name, index, ENTRY_BYTES, expected, is_active=is_active
         )
 
-    def _verdicts(self) -> np.ndarray:
+    def _aims(self) -> np.ndarray:
+        """Returns the Aim of each entry, or UNKNOWN.
+
+        An entry that no release can have written here counts as foreign.
+        """
         entries = self._entries
-        starts = self._starts
-        homes = self._homes
-        position = starts["position"]
-        verdicts = np.full(len(entries), MISMATCH, np.int8)
-        is_home = (position >= 0) & (position == homes["position"])
-        verdicts[is_home & (entries["offset"] == homes["last_offset"])] = FINE
-        verdicts[
-            is_home
-            & (entries["offset"] == homes["base_offset"])
-            & (verdicts != FINE)
-            & self._facts.may_have_first_keys
-        ] = FIRST_KEY
-        is_inside = (
-            is_home
-            & (entries["offset"] > homes["base_offset"])
-            & (entries["offset"] < homes["last_offset"])
-        )
-        verdicts[is_inside & self._facts.compacted & self._facts.may_be_per_append] = COARSE
-        verdicts[self._is_for_append()] = COARSE
-        verdicts[position == INSIDE] = NOT_START
-        verdicts[
-            (entries["position"] < 0) | (entries["position"] >= self._scan_state.end_bytes)
-        ] = BEYOND
-        verdicts[
-            (position == UNSOUND)
-            | ((position == NONE) & (verdicts != BEYOND))
-            | self._has_unsound_home()
+        starts = self._starts["position"]
+        aims = aims_of(entries, starts >= 0, self._homes, self._scan_state.end_bytes)
+        if not self._facts.may_have_first_keys:
+            aims[aims == Aim.FIRST_KEY] = Aim.FOREIGN
+        if not self._facts.may_be_per_append:
+            aims[aims == Aim.COARSE] = Aim.FOREIGN
+        # the home of an entry with an unsound offset is only the next batch that can be trusted
+        aims[
+            (starts == UNSOUND)
+            | ((starts == NONE) & (aims != Aim.BEYOND))
+            | self._scan_state.is_unsound(entries["offset"])
         ] = UNKNOWN
         if self._facts.may_hold_stale_entries(self._segment):
-            others = np.flatnonzero(verdicts != BEYOND)
-            verdicts[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
-        return verdicts
+            others = np.flatnonzero(aims != Aim.BEYOND)
+            aims[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
+        return aims
 
-    def _is_for_append(self) -> np.ndarray:
-        """Returns which entries cover an append of several batches.
-
-        Such an append starts after the home of the previous entry, and ends with the key.
-        """
-        entries = self._entries
-        starts = self._starts
-        homes = self._homes
-        previous_home = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
-            : len(entries)
-        ]
-        starts_earlier = (
-            (starts["position"] > previous_home)
-            & (starts["position"] > 0)
-            & (starts["position"] < homes["position"])
-        )
-        ends_with_batch = (entries["offset"] == homes["last_offset"]) | self._facts.compacted
-        return starts_earlier & ends_with_batch & self._facts.may_be_per_append
-
-    def _has_unsound_home(self) -> np.ndarray:
-        """Returns which entries may belong to a batch that cannot be trusted.
-
-        The home of such an entry is then only the next trusted batch.
-        """
-        return self._scan_state.is_unsound(self._entries["offset"])
-
-    def _entry_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        for verdict in (BEYOND, NOT_START, MISMATCH):
+    def _entry_findings(self, aims: np.ndarray) -> Iterator[Finding]:
+        for aim in (Aim.BEYOND, Aim.INSIDE, Aim.PAST, Aim.NO_BATCH, Aim.FOREIGN):
             yield from findings_by_run(
-                np.flatnonzero(verdicts == verdict).tolist(),
-                lambda *run, code=CODES[verdict]: self._entry_finding(code, *run),
+                np.flatnonzero(aims == aim).tolist(),
+                lambda *run, code=CODES[aim]: self._entry_finding(code, *run),
             )
 
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
@@ -289,11 +252,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         halves = (offset - self._segment.base_offset, position)
         return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
 
-    def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        sound_slots = np.flatnonzero(verdicts <= COARSE)
-        wrong_slots = sound_slots[1:][np.diff(self._entries["offset"][sound_slots]) <= 0]
-        yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
-
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
         previous_entry = self._entries[first - 1]
         entry = self._entries[first]
@@ -321,14 +279,14 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             byte_range,
         )
 
-    def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+    def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
         """Yields findings about entries as an older release, or a follower of one, writes them."""
         claims = {
-            COARSE: "finding.entries_per_append",
-            FIRST_KEY: "finding.entries_of_first_offsets",
+            Aim.COARSE: "finding.entries_per_append",
+            Aim.FIRST_KEY: "finding.entries_of_first_offsets",
         }
-        for verdict, claim in claims.items():
-            slots = np.flatnonzero(verdicts == verdict)
+        for aim, claim in claims.items():
+            slots = np.flatnonzero(aims == aim)
             if not len(slots):
                 continue
             slot = int(slots[0])
@@ -345,25 +303,12 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
                 self._digits(offset, position),
             )
             yield self._facts.make_finding(
-                CODES[verdict],
+                CODES[aim],
                 self._segment.file_name("index"),
-                message(claim, n=len(slots), all=len(verdicts)),
+                message(claim, n=len(slots), all=len(aims)),
                 evidence,
                 (slot * ENTRY_BYTES, ENTRY_BYTES),
             )
-
-
-def _unset_refs(count: int) -> np.ndarray:
-    refs = np.zeros(count, BATCH_REF)
-    refs["position"] = NONE
-    return refs
-
-
-def _batch_refs(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    refs = np.empty(len(rows), BATCH_REF)
-    for name in field_names(BATCH_REF):
-        refs[name] = batches[name][rows]
-    return refs
 
 
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):

@@ -3,7 +3,7 @@
 An index depends on where its broker started counting bytes. For example, two replicas have the same
 67 batches, and one was restarted after the 30th, which resets the count to 0. One index has 43
 entries, the other 44, and 29 are common. Neither is wrong: a broker finds every record with either
-of them. Only an entry that does not lead to a batch is damage.
+of them. Only an entry that no release writes for these batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -14,9 +14,10 @@ import numpy as np
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.analysis.segment.links import Aim, link
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.log.segment import TIME_ENTRY, Index, LogSegment
 from kafkaviz.search import index
 from kafkaviz.search.log_view import view_segment
 from kafkaviz.search.slots import SlotSearch
@@ -24,6 +25,7 @@ from kafkaviz.versions import SearchProfile
 
 MAX_SLOTS = 1000  # number of listed slots with an entry that the other index lacks
 KINDS = ("index", "timeindex")
+NO_TIMES = np.zeros(0, TIME_ENTRY)
 COLUMNS = {"index": ("offset", "position"), "timeindex": ("timestamp_ms", "offset")}
 
 
@@ -162,7 +164,7 @@ def _compare(
     keys = [_keys(index_slots.entries, kind) for index_slots in slots]
     in_both = [np.isin(keys[side], keys[1 - side]) for side in (0, 1)]
     alone = [np.flatnonzero(~mask) for mask in in_both]
-    contradicted = [_contradicted(slots[side].entries, kind, batches[side]) for side in (0, 1)]
+    contradicted = [_contradicted(segments[side], kind, batches[side]) for side in (0, 1)]
     has_file = [getattr(segment, kind) is not None for segment in segments]
     intervals = None
     if kind == "index":
@@ -222,49 +224,26 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
     return pairs
 
 
-def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[int, ...]:
-    """Returns the slots of entries that the batches contradict.
+def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[int, ...]:
+    """Returns the slots of entries that no release writes for these batches.
 
-    An offset entry must point to the start of a batch that does not begin above its offset, and the
-    next batch with an entry must begin above it. Its offset must be the last one of a batch, or the
-    first one of its own batch. A time entry's offset must exist, and its timestamp must not exceed
-    the largest one up to the batch that holds the offset.
+    A time entry's offset must exist, and its timestamp must not exceed the largest one up to the
+    batch that holds the offset.
     """
-    if not len(entries):
-        return ()
-    if not len(batches):
-        return tuple(range(min(len(entries), MAX_SLOTS)))
+    entries = _slots(segment, kind).entries
     if kind == "index":
-        rows = np.searchsorted(batches["position"], entries["position"])
-        is_start = rows < len(batches)
+        links = link(batches, entries, NO_TIMES, segment.base_offset)
+        is_wrong = links.entry_aim > Aim.COARSE
+    elif not len(batches):
+        is_wrong = np.ones(len(entries), bool)
+    else:
+        rows = np.searchsorted(batches["last_offset"], entries["offset"])
         rows = np.minimum(rows, len(batches) - 1)
-        is_start &= batches["position"][rows] == entries["position"]
-        is_wrong = ~is_start | (batches["base_offset"][rows] > entries["offset"])
-        is_wrong[1:] |= np.diff(entries["offset"]) <= 0
-        next_rows = np.append(rows[1:], len(batches))
-        nexts = np.append(batches["base_offset"], batches["last_offset"][-1] + 1)[next_rows]
-        is_wrong |= (entries["offset"] >= nexts) & (next_rows > rows)
-        is_wrong |= _is_inside_batch(entries["offset"], batches) & (
-            entries["offset"] != batches["base_offset"][rows]
-        )
-        return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
-    rows = np.minimum(np.searchsorted(batches["last_offset"], entries["offset"]), len(batches) - 1)
-    newest_ms = np.maximum.accumulate(batches["max_timestamp_ms"])[rows]
-    is_wrong = (entries["timestamp_ms"] > newest_ms) & (entries["timestamp_ms"] >= 0)
-    is_wrong |= entries["offset"] > batches["last_offset"][-1]
-    is_wrong[1:] |= np.diff(entries["timestamp_ms"]) < 0
+        newest_ms = np.maximum.accumulate(batches["max_timestamp_ms"])[rows]
+        is_wrong = (entries["timestamp_ms"] > newest_ms) & (entries["timestamp_ms"] >= 0)
+        is_wrong |= entries["offset"] > batches["last_offset"][-1]
+        is_wrong[1:] |= np.diff(entries["timestamp_ms"]) < 0
     return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
-
-
-def _is_inside_batch(offsets: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns whether an offset is inside a batch without gaps, but not its last offset.
-
-    In a batch with gaps such a key is valid: a cleaner uses the last offset it kept of an append.
-    """
-    rows = np.minimum(np.searchsorted(batches["last_offset"], offsets), len(batches) - 1)
-    holders = batches[rows]
-    spans = holders["last_offset"] - holders["base_offset"] + 1
-    return (holders["last_offset"] != offsets) & (holders["record_count"] == spans)
 
 
 def _reason(

@@ -17,26 +17,40 @@ from enum import IntEnum
 import numpy as np
 
 from kafkaviz.analysis.segment.batch_table import BatchTable
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
 
 NONE = -1  # no such row or slot
 BELOW_ALL = np.iinfo(np.int64).min
 NO_KEYS = np.zeros(0, np.int64)
+# a batch to which an entry refers; its position is negative if there is none
+BATCH_REF: np.dtype = np.dtype(
+    [("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("record_count", "i8")]
+)
 
 
 class Aim(IntEnum):
-    """Where the position of an offset entry leads, compared with the batch of its key."""
+    """Where the position of an offset entry leads, compared with the batch that holds its key.
 
-    EXACT = 0  # the start of the batch that holds the key
-    # The start of an earlier batch. No offset is missed. Kafka before 3.9.1, and 4.0.0, write one
-    # entry for a whole append.
-    COARSE = 1
-    # the start of a later batch: a search from there misses offsets
-    PAST = 2
-    INSIDE = 3  # the middle of a batch, where no header starts
-    BEYOND = 4  # at or after the end of the last batch
-    UNORDERED = 5  # the key is not above the previous one, so a binary search may fail
+    Kafka takes the last entry whose key is not above the target, and reads headers from its
+    position on. So it finds every record if that is the start of the key's batch or of an earlier
+    one. All the values from PAST on can make it fail.
+    """
+
+    EXACT = 0  # the start of the batch that ends with the key
+    FIRST_KEY = 1  # the start of the batch that begins with the key, as written up to 1.1
+    # The start of an append of several batches. Kafka before 3.9.1, and 4.0.0, write one entry for
+    # it. The key is the append's last offset, or the last one that a cleaner kept.
+    COARSE = 2
+    # Any other start of the key's batch or of an earlier one. No release writes such an entry, but
+    # a search reads at most more headers.
+    FOREIGN = 3
+    PAST = 4  # the start of a later batch: a search misses the offsets before it
+    INSIDE = 5  # the middle of a batch, where no header starts
+    BEYOND = 6  # before the first byte, or at or after the end of the last batch
+    NO_BATCH = 7  # no batch holds the key: a start may take a wrong end of the log
+    UNORDERED = 8  # as up to COARSE, but the key is not above the one before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +64,7 @@ class Links:
     base_offset: int  # base offset of the segment
     keys: np.ndarray  # (m,) the largest offset of the entries up to each
     # The batches with their own entry, ascending. It points to their start and is not wrong; if
-    # there are several, it is the one whose key the batch holds.
+    # there are several, it is the one whose key is the batch's first or last offset.
     indexed_rows: np.ndarray
     indexed_slots: np.ndarray
     entry_batch: np.ndarray  # (m,) the batch that starts at the entry's position
@@ -122,12 +136,11 @@ class LinkBuilder(BatchObserver[Links]):
         self._positions = _SortedKeys(entries["position"])
         self._offsets = _SortedKeys(entries["offset"])
         self._time_offsets = _SortedKeys(times["offset"])
-        self._entry_batch, self._entry_records, self._entry_home, self._home_owner = (
-            np.full(len(entries), NONE) for _ in range(4)
-        )
-        self._home_position, self._home_last_offset, self._home_newest_ms = (
+        self._homes = unset_refs(len(entries))
+        self._entry_batch, self._entry_records, self._entry_home = (
             np.full(len(entries), NONE) for _ in range(3)
         )
+        self._home_owner, self._home_newest_ms = (np.full(len(entries), NONE) for _ in range(2))
         self._time_batch, self._time_position, self._time_batch_ms = (
             np.full(len(times), NONE) for _ in range(3)
         )
@@ -142,6 +155,9 @@ class LinkBuilder(BatchObserver[Links]):
         positions, last_offsets, times_ms = (
             batches[name].copy() for name in ("position", "last_offset", "max_timestamp_ms")
         )
+        least_offset = self._base_offset
+        if self._count:
+            least_offset = int(self._reached_offset) + 1
         reached_offsets = np.maximum(np.maximum.accumulate(last_offsets), self._reached_offset)
         newest_ms, newest_rows = self._newest(times_ms)
         slots = self._positions.take(int(positions[-1]))
@@ -153,8 +169,8 @@ class LinkBuilder(BatchObserver[Links]):
         rows = np.searchsorted(reached_offsets, self._entries["offset"][slots])
         self._entry_home[slots] = rows + self._count
         self._home_owner[slots] = newest_rows[rows]
-        self._home_position[slots] = positions[rows]
-        self._home_last_offset[slots] = last_offsets[rows]
+        self._homes[slots] = batch_refs(batches, rows)
+        self._homes["base_offset"][slots] = first_offsets(batches, least_offset)[rows]
         self._home_newest_ms[slots] = newest_ms[rows]
         slots = self._time_offsets.take(int(reached_offsets[-1]))
         rows = np.searchsorted(reached_offsets, self._times["offset"][slots])
@@ -197,7 +213,8 @@ class LinkBuilder(BatchObserver[Links]):
         entry_home = self._entry_home[is_entry]
         time_batch = self._time_batch[is_time]
         time_true = (time_batch != NONE) & (self._time_batch_ms[is_time] == times["timestamp_ms"])
-        aims = _aims(self._count, self._end_position, entries, entry_batch, entry_home)
+        homes = self._homes[is_entry]
+        aims = aims_of(entries, entry_batch != NONE, homes, self._end_position)
         entry_time = _entry_twins(self._home_owner[is_entry], entry_home, time_batch, time_true)
         indexed_rows, indexed_slots = _own_entries(entry_batch, aims)
         return Links(
@@ -211,8 +228,8 @@ class LinkBuilder(BatchObserver[Links]):
             entry_aim=aims,
             entry_time=entry_time,
             entry_records=self._entry_records[is_entry],
-            home_position=self._home_position[is_entry],
-            home_last_offset=self._home_last_offset[is_entry],
+            home_position=homes["position"],
+            home_last_offset=homes["last_offset"],
             home_newest_ms=self._home_newest_ms[is_entry],
             time_batch=time_batch,
             time_position=self._time_position[is_time],
@@ -264,31 +281,60 @@ def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     return np.where((base_offsets == UNKNOWN) & (batches["magic"] < 2), least_offsets, base_offsets)
 
 
-def _aims(
-    batch_count: int,
-    end_position: int,
-    entries: np.ndarray,
-    entry_batch: np.ndarray,
-    entry_home: np.ndarray,
+def unset_refs(count: int) -> np.ndarray:
+    refs = np.zeros(count, BATCH_REF)
+    refs["position"] = NONE
+    return refs
+
+
+def batch_refs(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    refs = np.empty(len(rows), BATCH_REF)
+    for name in field_names(BATCH_REF):
+        refs[name] = batches[name][rows]
+    return refs
+
+
+def aims_of(
+    entries: np.ndarray, is_start: np.ndarray, homes: np.ndarray, end_position: int
 ) -> np.ndarray:
-    home = np.where(entry_home == NONE, batch_count, entry_home)
-    aims = np.where(
-        entry_batch < home, Aim.COARSE, np.where(entry_batch > home, Aim.PAST, Aim.EXACT)
-    )
-    aims[entry_batch == NONE] = Aim.INSIDE
-    aims[np.diff(entries["offset"], prepend=entries["offset"][:1] - 1) <= 0] = Aim.UNORDERED
-    is_beyond = (entries["position"] < 0) | (entries["position"] >= end_position)
-    aims[is_beyond | (entry_home == NONE)] = Aim.BEYOND
-    return aims.astype(np.uint8)
+    """Returns the Aim of each entry of an .index.
+
+    Args:
+        entries: log.segment.OFFSET_ENTRY.
+        is_start: whether a batch starts at the position of each entry.
+        homes: the first batch that ends at or after the key of each entry, as BATCH_REF.
+        end_position: the end of the last batch.
+    """
+    keys = entries["offset"]
+    positions = entries["position"]
+    is_home = positions == homes["position"]
+    ends = keys == homes["last_offset"]
+    # the record with the key can only be the last one that a cleaner kept if others are gone
+    has_gaps = homes["record_count"] != homes["last_offset"] - homes["base_offset"] + 1
+    rules = {
+        Aim.BEYOND: (positions < 0) | (positions >= end_position),
+        Aim.INSIDE: ~is_start,
+        Aim.NO_BATCH: homes["position"] == NONE,
+        Aim.PAST: positions > homes["position"],
+        Aim.EXACT: is_home & ends,
+        Aim.FIRST_KEY: is_home & (keys == homes["base_offset"]),
+        Aim.COARSE: ends | (has_gaps & (keys >= homes["base_offset"])),
+    }
+    aims = np.select(list(rules.values()), list(rules), Aim.FOREIGN).astype(np.int8)
+    # Kafka writes no entry for the first append of a segment, and the others in ascending order
+    slots = np.flatnonzero(aims <= Aim.COARSE)
+    aims[slots[np.diff(positions[slots], prepend=0) <= 0]] = Aim.FOREIGN
+    aims[slots[1:][np.diff(keys[slots]) <= 0]] = Aim.UNORDERED
+    return aims
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the batches with their own entry, ascending, and its slot.
 
-    An exact entry is preferred; of equal ones the last.
+    One with the batch's first or last offset is preferred; of equal ones the last.
     """
-    slots = np.flatnonzero((aims <= Aim.COARSE) & (entry_batch != NONE))
-    slots = slots[np.lexsort((slots, aims[slots] == Aim.EXACT, entry_batch[slots]))]
+    slots = np.flatnonzero(aims < Aim.PAST)
+    slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
     rows = entry_batch[slots]
     is_last = np.append(rows[1:] != rows[:-1], True)[: len(rows)]
     return rows[is_last], slots[is_last]

@@ -19,7 +19,13 @@ from kafkaviz.format.batch import codec
 from kafkaviz.messages import say
 
 ROWS_PER_TABLE = 11
-FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
+FAULTS = {
+    Aim.PAST: "past",
+    Aim.INSIDE: "inside",
+    Aim.BEYOND: "beyond",
+    Aim.NO_BATCH: "no_batch",
+    Aim.UNORDERED: "unordered",
+}
 
 
 class PinnedRow(NamedTuple):

@@ -156,7 +156,11 @@ def _wrong_entries_text(anatomy: Anatomy) -> str:
             first=units.format_count(missed_offsets[0]),
             last=units.format_count(missed_offsets[1]),
         )
-    key_by_aim = {Aim.INSIDE: "segment.points_inside", Aim.BEYOND: "segment.points_beyond"}
+    key_by_aim = {
+        Aim.INSIDE: "segment.points_inside",
+        Aim.BEYOND: "segment.points_beyond",
+        Aim.NO_BATCH: "segment.key_beyond",
+    }
     return say(
         key_by_aim.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"),
         slot=units.format_count(slot),

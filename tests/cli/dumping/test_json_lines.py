@@ -314,7 +314,8 @@ def test_entries_of_older_versions_differ_from_wrong_ones(segment):
         b"".join(struct.pack(">ii", *entry) for entry in entries)
     )
     problems = kinds(json_dumped(segment, f"{BASE}.index"), "problem")
-    assert [problem["code"] for problem in problems] == ["index-coarse", "index-offset-mismatch"]
+    codes = ["index-coarse", "index-differs-from-rebuild"]
+    assert [problem["code"] for problem in problems] == codes
     inside, last_ms = first["base_offset"] + 1, first["max_timestamp_ms"]
     entries = [(last_ms, inside), (last_ms + 100_000_000, inside + 1)]
     (segment / f"{BASE}.timeindex").write_bytes(

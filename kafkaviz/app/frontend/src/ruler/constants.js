@@ -5,10 +5,11 @@ export const LEFT = 94,
   INDEX = { y: 108, h: 34 },
   LOG = { y: 206, h: 54 };
 
-export const COARSE = 1,
-  PAST = 2,
-  INSIDE = 3,
-  BEYOND = 4; // the values of Aim in analysis/segment/links.py
+export const COARSE = 2,
+  PAST = 4,
+  INSIDE = 5,
+  BEYOND = 6,
+  NO_BATCH = 7; // the values of Aim in analysis/segment/links.py
 
 export const MIN_WINDOW = 240,
   TAIL_ROOM = 0.15,

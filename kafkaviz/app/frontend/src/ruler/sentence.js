@@ -2,7 +2,7 @@
 
 import { html, renderMarkup } from '../dom.js';
 import { fillTemplate, groupDigits, pluralText } from '../text.js';
-import { BEYOND, COARSE, INSIDE, PAST } from './constants.js';
+import { BEYOND, COARSE, INSIDE, NO_BATCH, PAST } from './constants.js';
 
 import { toNumber } from './message.js';
 import { chain } from './selection.js';
@@ -96,7 +96,8 @@ function describeWay(state, { batch: b, entry: e, direct }) {
 
 function describeOwnEntry(state, b, e) {
   const at = { slot: groupDigits(e.slot), key: groupDigits(e.key) };
-  if (e.aim === COARSE) return phrase(state, 'own_append', at, e.home - b.i);
+  if (e.home > b.i)
+    return phrase(state, e.aim === COARSE ? 'own_append' : 'own_early', at, e.home - b.i);
   if (e.key !== b.last) return phrase(state, 'own_any', at);
   const others =
     b.n === 1
@@ -116,8 +117,8 @@ function describeSlot(state, e) {
   const fault =
     e.aim === PAST
       ? describePastEnd(state, e)
-      : ({ [INSIDE]: 'inside', [BEYOND]: e.home < 0 ? 'no_holder' : 'beyond' }[e.aim] ??
-        (e.aim > BEYOND ? 'unordered' : ''));
+      : ({ [INSIDE]: 'inside', [BEYOND]: 'beyond', [NO_BATCH]: 'no_holder' }[e.aim] ??
+        (e.aim > NO_BATCH ? 'unordered' : ''));
   return sentences(
     state,
     sentence,
