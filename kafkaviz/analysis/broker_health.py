@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from kafkaviz.analysis import disk
 from kafkaviz.analysis.checks import (
     log_directories,
     log_gaps,
@@ -27,6 +28,7 @@ from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.disk import DiskShare
 from kafkaviz.analysis.findings.finding import (
     INFO,
     Finding,
@@ -39,7 +41,7 @@ from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.overview import topic_sizes
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import restart_steps
-from kafkaviz.analysis.restart.restart_forecast import RestartForecast
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.analysis.retention import LogRetention, log_retention, segment_ages
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
@@ -76,6 +78,9 @@ class Health:
             cannot be read.
         retention: the reason why each segment is kept, per current topic-partition with segments.
             The metadata log is not included, because it has other rules.
+        disk: the uses of all bytes in the log directories.
+        recovery: the reading that the recovery of each log directory does; empty if it is not
+            predicted.
     """
 
     broker: Broker
@@ -83,6 +88,8 @@ class Health:
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...] = ()
+    disk: tuple[DiskShare, ...] = ()
+    recovery: tuple[RecoveryReads, ...] = ()
 
     @property
     def is_partial(self) -> bool:
@@ -152,6 +159,7 @@ def check(
     )
     findings = []
     retentions = []
+    shares = []
     for partition_log in check_plan.partitions:
         if on_partition:
             on_partition(partition_log)
@@ -165,7 +173,10 @@ def check(
             partition_log, facts, segment_checks, lambda: check_plan.transactional_ids
         )
         retentions += partition_retention(check_plan, partition_log, segment_checks)
-    return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)
+        shares.append(_partition_share(check_plan, partition_log, segment_checks))
+    if check_plan.is_whole:
+        shares += disk.directory_shares(check_plan.broker)
+    return compose_health(check_plan, findings, _predict_restart(check_plan), retentions, shares)
 
 
 def compose_health(
@@ -173,6 +184,7 @@ def compose_health(
     findings: Iterable[Finding],
     restart: Restart | None,
     retentions: Iterable[LogRetention] = (),
+    shares: Iterable[DiskShare] = (),
 ) -> Health:
     """Returns the health, from the findings about each partition and the predicted start.
 
@@ -180,6 +192,7 @@ def compose_health(
         findings: the results of `partition_findings` for all partitions.
         restart: the predicted start; None if it cannot be predicted.
         retentions: the results of `partition_retention` for all partitions.
+        shares: the uses of the bytes of each partition, and of each log directory's other files.
     """
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
@@ -192,6 +205,17 @@ def compose_health(
         sort_findings(findings),
         restart,
         tuple(retentions),
+        tuple(shares),
+        _recovery_reads(check_plan, restart),
+    )
+
+
+def _recovery_reads(check_plan: CheckPlan, restart: Restart | None) -> tuple[RecoveryReads, ...]:
+    if restart is None:
+        return ()
+    threads = check_plan.settings.find("", "num.recovery.threads.per.data.dir")
+    return restart_forecast.recovery_reads(
+        restart, check_plan.broker, int(threads.value) if threads.is_known else None
     )
 
 
@@ -273,6 +297,16 @@ def partition_retention(
             log_directory=check_plan.log_directory(partition),
         )
     ]
+
+
+def _partition_share(
+    check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
+) -> DiskShare:
+    share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
+    summaries = (segment_check.summary for segment_check in segment_checks)
+    return disk.with_summaries(
+        share, partition, [summary for summary in summaries if summary is not None]
+    )
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
@@ -424,7 +458,8 @@ def health_object(health: Health) -> dict:
     """Returns the health as plain values for JSON.
 
     They are the directory, the assumed release, the findings, the predicted start, the counts, the
-    retention of each segment, and the size of each topic.
+    retention of each segment, the size of each topic, the uses of all bytes, and the reading of a
+    recovery.
     """
     restart = health.restart
     return {
@@ -450,6 +485,8 @@ def health_object(health: Health) -> dict:
         "counts": health.counts,
         "retention": to_json_object(health.retention),
         "topics": to_json_object(topic_sizes(health.broker)),
+        "disk": disk.usage_object(health.disk),
+        "recovery": to_json_object(health.recovery),
     }
 
 

@@ -1,9 +1,9 @@
 """The use of each byte of a broker's log directories.
 
 Each byte of each file has exactly one use, so the uses add up to the lengths of all files. Names
-and sizes come from the directory listing. The summaries of a check divide a .log into records, batch
-headers and the rest, and an index into entries and preallocated slots. Without a summary the use is
-UNREAD.
+and sizes come from the directory listing. The summaries of a check divide a .log into records,
+batch headers and the rest, and an index into entries and preallocated slots. Without a summary the
+use is UNREAD.
 """
 
 from collections import defaultdict
@@ -124,6 +124,11 @@ def disk_shares(broker: Broker) -> Iterator[DiskShare]:
     """
     for partition in broker.partitions:
         yield partition_share(partition, broker.directory_of(partition).text)
+    yield from directory_shares(broker)
+
+
+def directory_shares(broker: Broker) -> Iterator[DiskShare]:
+    """Yields the share of each log directory's files outside its partitions."""
     if not broker.is_lone:
         for directory in broker.log_directories:
             yield _other_files(directory, broker.partitions_in(directory))
@@ -176,6 +181,28 @@ def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
         for use, size in share.uses.items():
             totals[use] += size
     return {use: totals[use] for use in Use if totals[use]}
+
+
+def usage_object(shares: Sequence[DiskShare]) -> dict:
+    """Returns the bytes per use as plain values for JSON, in total and per log directory."""
+    by_directory: dict[str, list[DiskShare]] = defaultdict(list)
+    for share in shares:
+        by_directory[share.log_directory].append(share)
+    return {
+        **_totals_object(shares),
+        "log_directories": [
+            {"path": path, **_totals_object(own_shares)}
+            for path, own_shares in by_directory.items()
+        ],
+    }
+
+
+def _totals_object(shares: Sequence[DiskShare]) -> dict:
+    return {
+        "length_bytes": sum(share.length_bytes for share in shares),
+        "allocated_bytes": sum(share.allocated_bytes for share in shares),
+        "uses": {str(use): size for use, size in total_uses(shares).items()},
+    }
 
 
 def _divide_segment(summary: CheckSummary) -> dict[Use, int]:

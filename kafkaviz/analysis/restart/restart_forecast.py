@@ -4,10 +4,12 @@ For example, `forecast(restart, logs=30)` may return `RestartForecast(logs=30, c
 cut_bytes=1021, rebuilt_segments=24, ...)`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
+from kafkaviz.log.broker import Broker
+from kafkaviz.simulate.startup.restart import Restart, is_metadata, is_stray_for_sure
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 
@@ -104,3 +106,77 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
 
 def is_as_before(steps: Iterable[StartupStep]) -> bool:
     return all(step.action == "keep" for step in steps if step.cause in RECOVERY_CAUSES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryReads:
+    """The .log files that the recovery of one log directory reads from end to end.
+
+    A file that recovery cuts counts in full, although it is read only up to the damage.
+
+    Attributes:
+        log_directory: its path.
+        logs: number of logs with such a file; one thread recovers one log.
+        largest_log_bytes: bytes that are read of the log with the most bytes.
+        threads: num.recovery.threads.per.data.dir; None if unknown.
+    """
+
+    log_directory: str
+    logs: int
+    segments: int
+    log_bytes: int
+    largest_log_bytes: int
+    threads: int | None
+
+    def seconds(self, bytes_per_second: float) -> tuple[float, float]:
+        """Returns the shortest and the longest time of the reading.
+
+        The longest is that of one thread, or of several that share a disk of this rate. The
+        shortest is that of threads that each read at this rate; no two of them share a log.
+        """
+        shared_bytes = self.log_bytes / (self.threads or 1)
+        shortest = max(shared_bytes, self.largest_log_bytes)
+        return shortest / bytes_per_second, self.log_bytes / bytes_per_second
+
+
+def recovery_reads(
+    restart: Restart, broker: Broker, threads: int | None
+) -> tuple[RecoveryReads, ...]:
+    """Returns what each log directory's recovery reads, in the order of the log directories.
+
+    Log directories that recover nothing are left out. So is the metadata log, which is loaded
+    before the others.
+
+    Args:
+        threads: num.recovery.threads.per.data.dir; None if unknown.
+    """
+    recovered: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
+    for step in restart.steps:
+        if step.cause in RECOVERY_CAUSES and step.segment is not None:
+            recovered[step.log_directory, step.partition].add(step.segment)
+    log_bytes: dict[str, list[int]] = defaultdict(list)
+    segments: dict[str, int] = defaultdict(int)
+    for partition in broker.partitions:
+        directory = broker.directory_of(partition).text
+        bases = recovered.get((directory, partition.directory), set())
+        if bases and not is_metadata(partition.directory):
+            segments[directory] += len(bases)
+            log_bytes[directory].append(
+                sum(
+                    segment.log.size_bytes
+                    for segment in partition.live
+                    if segment.base_offset in bases
+                )
+            )
+    return tuple(
+        RecoveryReads(
+            log_directory=directory,
+            logs=len(log_bytes[directory]),
+            segments=segments[directory],
+            log_bytes=sum(log_bytes[directory]),
+            largest_log_bytes=max(log_bytes[directory]),
+            threads=threads,
+        )
+        for directory in (single.text for single in broker.log_directories)
+        if directory in log_bytes
+    )
