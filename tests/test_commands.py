@@ -88,7 +88,7 @@ def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
         keys = set(_keys(json.loads(capsys.readouterr().out)))
         with pytest.raises(SystemExit):
             main([arguments[0], "--help"])
-        words = set(re.findall(r"\w+", capsys.readouterr().out))
+        words = set(re.findall(r"[\w-]+", capsys.readouterr().out))
         assert {key for key in keys if "." not in key} <= words, arguments[0]
 
 

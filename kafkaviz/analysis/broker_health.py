@@ -49,7 +49,7 @@ from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import Settings
+from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart, log_directory_of
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
@@ -67,7 +67,7 @@ INDEX_FAMILIES = ("offset-index", "time-index")
 INDEX_CODES = ("txnindex-mismatch", "txnindex-torn")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Health:
     """The findings about a broker directory or one partition, and the predicted next start.
 
@@ -78,9 +78,7 @@ class Health:
             cannot be read.
         retention: the reason why each segment is kept, per current topic-partition with segments.
             The metadata log is not included, because it has other rules.
-        disk: the uses of all bytes in the log directories.
-        recovery: the reading that the recovery of each log directory does; empty if it is not
-            predicted.
+        disk: the uses of the bytes of each partition; empty if unknown.
     """
 
     broker: Broker
@@ -89,7 +87,6 @@ class Health:
     restart: Restart | None
     retention: tuple[LogRetention, ...] = ()
     disk: tuple[DiskShare, ...] = ()
-    recovery: tuple[RecoveryReads, ...] = ()
 
     @property
     def is_partial(self) -> bool:
@@ -107,6 +104,20 @@ class Health:
     @property
     def counts(self) -> dict[str, int]:
         return counts(self.findings)
+
+    def all_shares(self) -> tuple[DiskShare, ...]:
+        """Returns `disk`, and the shares of the other files of each log directory as of now."""
+        return (*self.disk, *disk.directory_shares(self.broker))
+
+    def recovery_reads(self) -> tuple[RecoveryReads, ...]:
+        """Returns what the recovery of each log directory reads; empty if it is not predicted."""
+        if self.restart is None:
+            return ()
+        settings = open_settings(self.broker, self.assumed_release.release)
+        threads = settings.find("", "num.recovery.threads.per.data.dir")
+        return restart_forecast.recovery_reads(
+            self.restart, self.broker, int(threads.value) if threads.is_known else None
+        )
 
     @property
     def forecast(self) -> RestartForecast | None:
@@ -173,9 +184,7 @@ def check(
             partition_log, facts, segment_checks, lambda: check_plan.transactional_ids
         )
         retentions += partition_retention(check_plan, partition_log, segment_checks)
-        shares.append(_partition_share(check_plan, partition_log, segment_checks))
-    if check_plan.is_whole:
-        shares += disk.directory_shares(check_plan.broker)
+        shares.append(partition_share(check_plan, partition_log, segment_checks))
     return compose_health(check_plan, findings, _predict_restart(check_plan), retentions, shares)
 
 
@@ -192,7 +201,7 @@ def compose_health(
         findings: the results of `partition_findings` for all partitions.
         restart: the predicted start; None if it cannot be predicted.
         retentions: the results of `partition_retention` for all partitions.
-        shares: the uses of the bytes of each partition, and of each log directory's other files.
+        shares: the results of `partition_share` for all partitions.
     """
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
@@ -200,22 +209,12 @@ def compose_health(
         findings = list(fit_to_start(findings, restart))
         findings += state.check_restart(restart, check_plan.assumed_release.release)
     return Health(
-        check_plan.broker,
-        check_plan.assumed_release,
-        sort_findings(findings),
-        restart,
-        tuple(retentions),
-        tuple(shares),
-        _recovery_reads(check_plan, restart),
-    )
-
-
-def _recovery_reads(check_plan: CheckPlan, restart: Restart | None) -> tuple[RecoveryReads, ...]:
-    if restart is None:
-        return ()
-    threads = check_plan.settings.find("", "num.recovery.threads.per.data.dir")
-    return restart_forecast.recovery_reads(
-        restart, check_plan.broker, int(threads.value) if threads.is_known else None
+        broker=check_plan.broker,
+        assumed_release=check_plan.assumed_release,
+        findings=sort_findings(findings),
+        restart=restart,
+        retention=tuple(retentions),
+        disk=tuple(shares),
     )
 
 
@@ -299,9 +298,10 @@ def partition_retention(
     ]
 
 
-def _partition_share(
+def partition_share(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> DiskShare:
+    """Returns the uses of a partition's bytes, from the findings of its segments."""
     share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
     summaries = (segment_check.summary for segment_check in segment_checks)
     return disk.with_summaries(
@@ -485,8 +485,8 @@ def health_object(health: Health) -> dict:
         "counts": health.counts,
         "retention": to_json_object(health.retention),
         "topics": to_json_object(topic_sizes(health.broker)),
-        "disk": disk.usage_object(health.disk),
-        "recovery": to_json_object(health.recovery),
+        "disk": disk.usage_object(health.all_shares()),
+        "recovery": to_json_object(health.recovery_reads()),
     }
 
 

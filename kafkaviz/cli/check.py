@@ -1,6 +1,7 @@
 """kafkaviz check: the faults in a broker or partition directory, and the next start's changes."""
 
 import argparse
+import math
 from pathlib import Path
 
 from kafkaviz.cli.common import output
@@ -11,8 +12,10 @@ from kafkaviz.cli.common.options import (
     join_tiered_paths,
 )
 from kafkaviz.cli.common.output import ByteProgress
+from kafkaviz.messages import say
 
 FINDINGS_STATUS = 1
+MEGABYTE = 1_000_000
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
 EPILOG = """\
 Exit status: 0 no finding at or above --fail-on, 1 at least one, 2 wrong usage or a directory that
@@ -29,10 +32,17 @@ retention, a list of {partition, log_directory, now_ms, deletes, retention_ms, r
 tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
 with the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
-index_bytes} by file length, the largest first. file is relative to its log directory. error is
-Kafka's exception; error and way_out are null unless the action is "fail". state is the result of a
-retention pass at now_ms: log-start, size and time delete the segment; until, behind (an older
-segment), bytes, unlimited, compacted, high-watermark, empty and unknown keep it.
+index_bytes} by file length, the largest first; disk, {length_bytes, allocated_bytes, uses: {USE:
+bytes}, log_directories: [{path, length_bytes, allocated_bytes, uses}]}; recovery, the reading of
+the next start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, threads}.
+USE is records, batch-headers, control-batches, aborted, superseded, damaged, unread,
+index-entries, preallocated, state, metadata-snapshots, broker-files, waiting-for-deletion,
+leftover, stray, future, remote-index-cache or foreign (not Kafka's). The uses add up to
+length_bytes; files with holes take less space, allocated_bytes. file is relative to its log
+directory. error is Kafka's exception; error and way_out are null unless the action is "fail".
+state is the result of a retention pass at now_ms: log-start, size and time delete the segment;
+until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and unknown
+keep it.
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.
@@ -79,9 +89,30 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default="error",
         help="the lowest severity that gives exit status 1 (default: error)",
     )
+    parser.add_argument(
+        "--read-rate",
+        metavar="MB",
+        type=_read_rate,
+        help="MB per second that one thread of a recovery reads (default: 100, which is assumed)",
+    )
     add_tiered_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
+
+
+def _read_rate(text: str) -> int:
+    """Returns bytes per second.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is not a positive number.
+    """
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = math.nan
+    if not 0.001 <= rate < 1e9:
+        raise argparse.ArgumentTypeError(say("cli_check.no_read_rate", text=text))
+    return int(rate * MEGABYTE)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         from kafkaviz.cli.text.check_text import render
 
-        output.say(render(health))
+        output.say(render(health, args.read_rate))
     if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]):
         return FINDINGS_STATUS
     return 0

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import tarfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from kafkaviz.analysis.restart.next_start import (
     predict_partition_restart,
     predict_restart,
 )
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
@@ -822,3 +824,25 @@ def test_a_metadata_log_of_another_topic_id_ends_the_start(copied, clean):
     )
     (failure,) = predict_restart(open_broker(copied)).failures
     assert failure.error.startswith("org.apache.kafka.common.errors.InconsistentTopicIdException")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kafka-4.3.1-killed", "kafka-4.4.0-killed"])
+def test_the_reading_of_a_recovery_is_what_the_broker_read(shared, name):
+    log = expected(shared, f"{name}-restarted") / "recovery.log"
+    recovered = lines_with(log, r"Recovering unflushed segment (\d+)\.")
+    recovered = {(partition, int(base)) for partition, base in recovered}
+    broker = open_broker(shared / "data" / f"{name}.tar.gz")
+    [reads] = check(broker, level=CheckLevel.HEADERS).recovery
+    log_bytes = {
+        (partition.directory, segment.base_offset): segment.log.size_bytes
+        for partition in broker.partitions
+        for segment in partition.live
+    }
+    recovered.discard((METADATA, 0))
+    by_log = Counter()
+    for partition, base in recovered:
+        by_log[partition] += log_bytes[partition, base]
+    assert (reads.segments, reads.logs) == (len(recovered), len(by_log))
+    assert (reads.log_bytes, reads.largest_log_bytes) == (by_log.total(), max(by_log.values()))
+    assert reads.threads == 2

@@ -5,6 +5,7 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.restart import restart_forecast
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures.health import checkup
 from kafkaviz.figures.text import restart_forecast_text
@@ -210,3 +211,23 @@ def test_the_other_logs_are_those_of_the_broker():
         checkup.start_verdict(none, Restart(False, False, (own,)), 2).title
         == "This broker will not start: its meta.properties cannot be used"
     )
+
+
+@pytest.mark.parametrize(
+    ("threads", "shortest"),
+    [
+        pytest.param(1, 10.0, id="one thread reads all"),
+        pytest.param(2, 6.0, id="the largest log holds up two threads"),
+        pytest.param(None, 6.0, id="as many threads as logs, if unknown"),
+    ],
+)
+def test_the_time_of_a_recovery_is_a_range(threads, shortest):
+    reads = RecoveryReads(
+        log_directory="/data/a",
+        logs=3,
+        segments=4,
+        log_bytes=1000,
+        largest_log_bytes=600,
+        threads=threads,
+    )
+    assert reads.seconds(100) == (shortest, 10.0)

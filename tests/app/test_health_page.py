@@ -153,11 +153,11 @@ def test_a_fresh_catalog_shows_the_same(damaged, monkeypatch):
         broker_cache,
         "catalog_health",
         lambda snapshot: doctor.Health(
-            snapshot.broker,
-            known.result.assumed_release,
-            known.result.findings,
-            known.result.restart,
-            known.result.retention,
+            broker=snapshot.broker,
+            assumed_release=known.result.assumed_release,
+            findings=known.result.findings,
+            restart=known.result.restart,
+            retention=known.result.retention,
         ),
     )
     st.cache_resource.clear()

@@ -34,6 +34,8 @@ def test_the_json_is_as_documented(damaged, capsys):
         "counts",
         "retention",
         "topics",
+        "disk",
+        "recovery",
     ]
     assert (
         report["kafka_version"]["assumed"] == "4.3.1"
@@ -608,3 +610,33 @@ def test_the_command_the_page_and_the_report_say_what_was_not_read(disks, names,
     html = out.read_text()
     assert "Nothing here stops the next start, which will " in html
     assert "other log directories were not read." in html and "will start" not in html
+
+
+def test_the_use_of_the_disk_in_json_and_text(damaged, capsys):
+    main(["check", str(damaged), "--json"])
+    disk = json.loads(capsys.readouterr().out)["disk"]
+    lengths = [path.stat().st_size for path in damaged.rglob("*") if path.is_file()]
+    assert sum(disk["uses"].values()) == disk["length_bytes"] == sum(lengths)
+    assert [part["uses"] for part in disk["log_directories"]] == [disk["uses"]]
+    main(["check", str(damaged)])
+    text = capsys.readouterr().out
+    assert "use of the disk: 2.10 MiB in files" in text
+    assert "1.39 MiB  records\n" in text
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "x", "nan", "inf", "1e9"])
+def test_a_rate_that_no_disk_reads_at(damaged, capsys, rate):
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(damaged), f"--read-rate={rate}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"'{rate}' is not a number of MB per second" in error and error.count("\n") == 1
+
+
+def test_the_time_of_a_recovery_follows_the_rate(killed, capsys):
+    """No server.properties is in the copy, so the number of threads is unknown."""
+    main(["check", str(killed), "--read-rate", "1"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "recovery reads 1.18 MiB in 4 segments of 4 logs: 561 ms to 1.2 s at 1 MB/s" in text
+    main(["check", str(killed)])
+    assert "at 100 MB/s per thread, which is assumed" in " ".join(capsys.readouterr().out.split())

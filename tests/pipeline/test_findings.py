@@ -64,7 +64,7 @@ def assert_health(out: Path, *directories: Path) -> None:
         assert stored.findings == expected.findings
         assert stored.restart == expected.restart
         assert stored.retention == expected.retention
-        assert broker_health.Health(broker, *stored) == expected
+        assert broker_health.Health(broker=broker, **stored._asdict()) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
         rows["retention"] += sum(len(log.segments) for log in expected.retention)
@@ -554,7 +554,7 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
     in_process(broker / "a-0", catalog=out, findings=True)
     read = catalog.read(out)
     assert broker_health.Health(
-        open_broker(broker / "a-0"), *read.health("made")
+        broker=open_broker(broker / "a-0"), **read.health("made")._asdict()
     ) == broker_health.check(open_broker(broker / "a-0"))
     in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
     health = catalog.read(out).health("made")

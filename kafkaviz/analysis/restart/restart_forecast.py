@@ -131,10 +131,11 @@ class RecoveryReads:
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
         """Returns the shortest and the longest time of the reading.
 
-        The longest is that of one thread, or of several that share a disk of this rate. The
-        shortest is that of threads that each read at this rate; no two of them share a log.
+        In the longest time, the threads share a disk of this rate. In the shortest, each thread
+        reads at this rate, and no two share a log. If the number of threads is unknown, the
+        shortest time assumes one thread per log.
         """
-        shared_bytes = self.log_bytes / (self.threads or 1)
+        shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
         return shortest / bytes_per_second, self.log_bytes / bytes_per_second
 
@@ -150,15 +151,15 @@ def recovery_reads(
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
     """
-    recovered: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
+    bases_by_log: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
     for step in restart.steps:
         if step.cause in RECOVERY_CAUSES and step.segment is not None:
-            recovered[step.log_directory, step.partition].add(step.segment)
+            bases_by_log[step.log_directory, step.partition].add(step.segment)
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)
     for partition in broker.partitions:
         directory = broker.directory_of(partition).text
-        bases = recovered.get((directory, partition.directory), set())
+        bases = bases_by_log.get((directory, partition.directory), set())
         if bases and not is_metadata(partition.directory):
             segments[directory] += len(bases)
             log_bytes[directory].append(

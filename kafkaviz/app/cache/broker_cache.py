@@ -388,7 +388,8 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
     if catalog is None:
         return None
     try:
-        return Health(snapshot.broker, *catalog.health(catalog.info.sources[0].broker))
+        stored = catalog.health(catalog.info.sources[0].broker)
+        return Health(broker=snapshot.broker, **stored._asdict())
     except CannotOpen:
         return None
 

@@ -6,6 +6,7 @@ from typing import TypeVar, cast
 
 from kafkaviz import units
 from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.disk import DiskShare, total_uses
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
@@ -13,7 +14,7 @@ from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import sort_by_urgency
 from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
-from kafkaviz.figures.text import restart_forecast_text, retention_text
+from kafkaviz.figures.text import disk_text, restart_forecast_text, retention_text
 from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
@@ -29,7 +30,12 @@ MAX_TOPICS = 5  # topics listed by size
 MAX_FAILED_NAMES = 3  # partitions that stop the start for the same reason
 
 
-def render(health: Health) -> Iterator[str]:
+def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
+    """Yields the lines of a check.
+
+    Args:
+        read_rate: bytes per second at which a recovery thread reads; None for an assumed rate.
+    """
     counts = health.counts
     yield say(
         "cli_check.counts",
@@ -44,7 +50,7 @@ def render(health: Health) -> Iterator[str]:
         why=health.assumed_release.reason,
     )
     yield from _render_directories(health.broker)
-    yield from _render_start(health)
+    yield from _render_start(health, read_rate)
     large_groups = [group for group in group_findings(health.findings) if len(group) > 1]
     grouped_ids = {id(item) for findings in large_groups for item in findings}
     single = [item for item in health.findings if id(item) not in grouped_ids]
@@ -68,6 +74,7 @@ def render(health: Health) -> Iterator[str]:
     for group in large_groups:
         yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
     yield from _render_retention(health)
+    yield from _render_disk(health.all_shares())
     if not health.broker.is_lone:
         yield from _render_topics(topic_sizes(health.broker))
 
@@ -124,6 +131,38 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
         yield f"  {say_count('cli_check.more_topics', len(rest), size=rest_bytes)}"
 
 
+def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
+    uses = disk_text.sorted_uses(total_uses(shares))
+    title = say(
+        "cli_check.disk",
+        length=units.format_bytes(sum(share.length_bytes for share in shares)),
+        allocated=units.format_bytes(sum(share.allocated_bytes for share in shares)),
+    )
+    yield from ("", title)
+    width = max((len(units.format_bytes(size)) for _, size in uses), default=0)
+    for use, size in uses:
+        yield f"  {output.pad(units.format_bytes(size), width, '>')}  {disk_text.use_text(use)}"
+
+
+def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
+    recovery_reads = health.recovery_reads()
+    if not recovery_reads:
+        return
+    rate = read_rate or disk_text.ASSUMED_RATE
+    names = health.broker.directory_names
+    short_names = {
+        directory.text: names[directory.path] for directory in health.broker.log_directories
+    }
+    for reads in recovery_reads:
+        text = disk_text.recovery_text(reads, rate)
+        if len(short_names) > 1:
+            text = say("common.labelled", where=short_names[reads.log_directory], text=text)
+        yield from _wrap("", text, "  ")
+    threads = recovery_reads[0].threads
+    text = disk_text.rate_text(rate, threads, is_assumed=read_rate is None)
+    yield from _wrap("", text, "  ")
+
+
 def _render_retention(health: Health) -> Iterator[str]:
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
@@ -159,7 +198,7 @@ def _render_retention(health: Health) -> Iterator[str]:
         yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_KEPT)}"
 
 
-def _render_start(health: Health) -> Iterator[str]:
+def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
     restart = health.restart
     if restart is None:
         yield say("cli_check.start_unknown")
@@ -196,6 +235,7 @@ def _render_start(health: Health) -> Iterator[str]:
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
         yield from _wrap("", restart_forecast_text.read_again_text(forecast), "  ")
+        yield from _render_recovery(health, read_rate)
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)

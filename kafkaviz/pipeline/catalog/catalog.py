@@ -116,10 +116,11 @@ class Catalog:
         broker_filter = [("broker", "==", broker)]
         while True:
             info, findings = self._read("findings", filters=broker_filter)
-            (steps_info, steps), (retention_info, retention) = (
-                self._read(name, filters=broker_filter) for name in ("restart_steps", "retention")
-            )
-            if steps_info == info == retention_info:
+            others = [
+                self._read(name, filters=broker_filter)
+                for name in ("restart_steps", "retention", "partitions")
+            ]
+            if all(other_info == info for other_info, _ in others):
                 break
         source = next((candidate for candidate in info.sources if candidate.broker == broker), None)
         if source is None or source.checked is None:
@@ -130,7 +131,7 @@ class Catalog:
                 kind="missing",
             )
         try:
-            return stored_health(source.checked, findings, steps, retention)
+            return stored_health(source.checked, findings, *(table for _, table in others))
         except ValueError:
             raise CannotOpen(
                 self.path / "findings", message("errors.unknown_findings"), FULL_INGEST

@@ -21,8 +21,9 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 12
-READ_FORMATS = (11, FORMAT)  # 11 has neither log directories nor the column log_directory
+FORMAT = 13
+# 11 has neither log directories nor the column log_directory; 12 has no bytes per use
+READ_FORMATS = (11, 12, FORMAT)
 Stamp = tuple[int, int]  # size in bytes, and mtime in ns
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kafkaviz.analysis.disk import DiskShare, Use
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.inference.version import AssumedRelease
@@ -22,6 +23,7 @@ from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
+from kafkaviz.pipeline.catalog.schema import use_column
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
@@ -52,6 +54,7 @@ class StoredHealth(NamedTuple):
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...]
+    disk: tuple[DiskShare, ...]
 
 
 def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
@@ -86,10 +89,35 @@ def source_check(
     )
 
 
+def disk_columns(share: DiskShare) -> dict[str, int]:
+    """Returns the columns of table partitions about the use of bytes."""
+    uses = {use_column(use): share.uses.get(use, 0) for use in Use}
+    return {"files": share.files, "allocated_bytes": share.allocated_bytes, **uses}
+
+
+def _parse_share(row: dict) -> DiskShare | None:
+    """Returns the share of a partition, or None if the catalog does not have it."""
+    if row.get("files") is None:
+        return None
+    sizes = {use: row[use_column(use)] for use in Use}
+    return DiskShare(
+        log_directory=row["log_directory"],
+        partition=row["directory"],
+        topic=row["topic"],
+        uses={use: size for use, size in sizes.items() if size},
+        files=row["files"],
+        allocated_bytes=row["allocated_bytes"],
+    )
+
+
 def stored_health(
-    check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
+    check: SourceCheck,
+    findings: pa.Table,
+    steps: pa.Table,
+    retention: pa.Table,
+    partitions: pa.Table,
 ) -> StoredHealth:
-    """Returns the findings, start and retention of one broker from its rows.
+    """Returns the findings, start, retention and use of bytes of one broker from its rows.
 
     Raises:
         ValueError: a row is invalid.
@@ -109,6 +137,7 @@ def stored_health(
         tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,
+        tuple(filter(None, map(_parse_share, partitions.to_pylist()))),
     )
 
 

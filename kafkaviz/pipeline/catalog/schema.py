@@ -6,6 +6,8 @@ be read. A timestamp of -1 is a -1 that Kafka wrote.
 
 import pyarrow as pa
 
+from kafkaviz.analysis.disk import Use
+
 STRING = pa.string()
 BOOL = pa.bool_()
 INT = pa.int32()
@@ -28,6 +30,14 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
     ]
 
 
+def use_column(use: Use) -> str:
+    """Names the column of a use: batch_headers_bytes."""
+    return f"{use.replace('-', '_')}_bytes"
+
+
+# The number of its files, their disk space, and the bytes per use, which add up to the lengths of
+# its files. They are null without checks.
+DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, Use))
 # the path of its log directory; null for a whole broker with several
 LOG_DIRECTORY = ("log_directory", STRING)
 PARTITIONS = pa.schema(
@@ -42,6 +52,7 @@ PARTITIONS = pa.schema(
         ("recovery_point", LONG),
         ("log_end_offset", LONG),
         LOG_DIRECTORY,
+        *((name, LONG) for name in DISK_COLUMNS),
     ]
 )
 CONTENT = [  # found by reading the files of a segment

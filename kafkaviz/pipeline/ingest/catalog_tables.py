@@ -27,6 +27,7 @@ from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
+from kafkaviz.analysis.disk import DiskShare
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
 from kafkaviz.errors import CannotOpen
@@ -38,6 +39,7 @@ from kafkaviz.pipeline.catalog.arrow_columns import column
 from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
 from kafkaviz.pipeline.catalog.findings import (
+    disk_columns,
     finding_row,
     retention_rows,
     source_check,
@@ -183,9 +185,10 @@ class _TablePass:
         for directory in source.directories:
             if self._directories in self._inputs.first_segments:
                 entries = next(self._entries)
-                texts = self._write_segments(entries)
+                row, texts = self._write_segments(entries)
                 if checks and health:
-                    self._write_checks(entries, texts, checks, health)
+                    row |= disk_columns(self._write_checks(entries, texts, checks, health))
+                self._writers["partitions"].add([row])
             else:
                 self._copy(name, directory, health)
                 copied.append(directory)
@@ -257,11 +260,14 @@ class _TablePass:
         if finding is not None:
             writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
 
-    def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
-        """Writes rows of partitions, segments and stamps.
+    def _write_segments(
+        self, entries: PartitionEntries
+    ) -> tuple[dict[str, Any], dict[int, str | None]]:
+        """Writes rows of segments and stamps.
 
         Returns:
-            The check results of each segment that was read in this run, by its number.
+            The row of table partitions, without the use of bytes; and the check results of each
+            segment that was read in this run, by its number.
         """
         stored = self._stored_partition(entries)
         texts: dict[int, str | None] = {}
@@ -281,11 +287,10 @@ class _TablePass:
                 statistics.append(statistics_of_read(entry, summary))
                 stamps.append(self._new_stamp(entry, summary))
         self._writers["segments"].add(segment_rows(entries, statistics, self._limits))
-        self._writers["partitions"].add([partition_row(entries, statistics)])
         self._writers["stamps"].add(map(to_row, (entries.stored, *stamps)))
         self.problems += (problem for stamp in stamps for problem in stamp.problems)
         self.suffixes.update(stamp.suffix for stamp in stamps if stamp.suffix)
-        return texts
+        return partition_row(entries, statistics), texts
 
     def _write_checks(
         self,
@@ -293,8 +298,12 @@ class _TablePass:
         texts: dict[int, str | None],
         checks: IngestChecks,
         health: "_BrokerHealth",
-    ) -> None:
-        """Writes rows of tables retention and checked, and adds findings and steps to `health`."""
+    ) -> DiskShare:
+        """Writes rows of tables retention and checked, and adds findings and steps to `health`.
+
+        Returns:
+            The use of the partition's bytes.
+        """
         partition = entries.partition
         facts = checks.facts(entries.broker, entries.partition)
         stored = self._inputs.stored
@@ -324,6 +333,7 @@ class _TablePass:
             if text is not None:
                 rows.append(_checked_row(owner, LOAD_KEY, load.digest, text))
         self._writers["checked"].add(rows)
+        return broker_health.partition_share(health.plan, partition, results)
 
     def _load_text(self, number: int) -> str | None:
         return next((result.text for result in self._load_results.take(number)), None)

@@ -1,0 +1,50 @@
+"""The uses of a log directory's bytes and the time of a recovery, in words for page and command."""
+
+from collections.abc import Mapping, Sequence
+
+from kafkaviz import units
+from kafkaviz.analysis.disk import Use
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import duration, format_bytes
+
+ASSUMED_RATE = 100_000_000  # bytes per second; a disk that seeks reads about as fast
+
+
+def use_text(use: Use) -> str:
+    """Names a use, such as "batch headers"."""
+    return say(f"disk.use_{use.replace('-', '_')}")
+
+
+def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
+    """Returns the uses with their bytes, the largest first."""
+    return sorted(uses.items(), key=lambda item: -item[1])
+
+
+def recovery_text(reads: RecoveryReads, rate: int) -> str:
+    """Says how much the recovery of a log directory reads, and how long that takes.
+
+    Args:
+        rate: bytes per second that one thread reads.
+    """
+    shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
+    return say_count(
+        "disk.recovery" if shortest == longest else "disk.recovery_range",
+        reads.segments,
+        size=format_bytes(reads.log_bytes),
+        logs=say_count("common.n_logs", reads.logs),
+        shortest=shortest,
+        longest=longest,
+    )
+
+
+def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
+    """Says on which rate and threads the time of a recovery depends."""
+    threads_text = (
+        say("disk.threads_unknown") if threads is None else say_count("disk.threads", threads)
+    )
+    return say(
+        "disk.rate_assumed" if is_assumed else "disk.rate_given",
+        rate=units.rate(rate),
+        threads=threads_text,
+    )
