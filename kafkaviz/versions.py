@@ -135,6 +135,14 @@ TRIMMED_BEFORE_CLOSE = _since(
     ),
     "KAFKA-20979",
 )
+# How a log is cleaned
+EMPTY_BATCH_AT_ROUND_END = Behaviour(
+    "the cleaner keeps an emptied batch that ends the cleaned part, for its offset",
+    (((3, 9, 2), (4, 0)), ((4, 0), (4, 4))),
+)
+EMPTY_BATCH_AT_WATERMARK = _since(
+    (4, 4), "the cleaner keeps an emptied batch for its offset if it ends at the high watermark"
+)
 # How long a log is retained
 TIERED_STORAGE = _since(
     (3, 6), "segments may go to a remote tier, and local limits count", "KIP-405"

@@ -62,7 +62,7 @@ HOMES = {
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli", "app")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those after it in this list
-WINGS = ["lessons", "directory", "writer", "startup", "recovery", "producers"]
+WINGS = ["lessons", "directory", "cleaner", "writer", "startup", "recovery", "producers"]
 # folders of one room: the first does not know the second
 FOLDER_STRANGERS = (
     ("kafkaviz.analysis.checks", "kafkaviz.analysis.broker_health"),

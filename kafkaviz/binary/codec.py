@@ -16,6 +16,7 @@ Most batches hold about 1 KB, so the cost of each library call matters:
 import gzip
 import struct
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -42,6 +43,7 @@ _CONTEXTS = threading.local()  # one zstd context per thread
 _GZIP_ERROR = cast("type[Exception]", zlib_ng.error)
 _GZIP_MEMBER = b"\x1f\x8b\x08"
 _GZIP_HEADER_BYTES = 10
+_JAVA_GZIP_HEADER = _GZIP_MEMBER + bytes(6) + b"\xff"  # since Java 16 the system is "unknown"
 _PAST_LIMIT = "codec.expands_past_limit"
 _STREAM_BYTES = 16 * 1024  # decompressed bytes that Kafka's streams request per read
 _INFLATER_BYTES = 8 * 1024  # compressed bytes that Kafka's gzip stream reads at once
@@ -85,6 +87,23 @@ def name(codec_id: int) -> str:
 def compress(codec: str, data: bytes | memoryview) -> bytes:
     """Returns the data in a codec's framing; the same bytes every time."""
     return _COMPRESS[codec](bytes(data))
+
+
+def compress_as_broker(codec: str, data: bytes) -> bytes:
+    """Compresses as the Java classes of Kafka do at their default level.
+
+    The bytes of gzip and zstd depend on the library's release too.
+    """
+    if codec == "gzip":
+        deflater = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, wbits=-zlib.MAX_WBITS)
+        body = deflater.compress(data) + deflater.flush()
+        return _JAVA_GZIP_HEADER + body + struct.pack("<II", zlib.crc32(data), len(data))
+    if codec == "zstd":
+        stream = zstandard.ZstdCompressor(level=3, write_content_size=False).compressobj()
+        # zstd-jni flushes before it ends the frame, which adds an empty last block
+        block = stream.compress(data) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        return block + stream.flush()
+    return compress(codec, data)
 
 
 def decompress(

@@ -62,11 +62,16 @@ def seal(rows: np.ndarray, data: np.ndarray) -> None:
 def _seal(rows: np.ndarray, data: np.ndarray) -> None:
     position = 0
     for place in range(len(rows)):
-        row = rows[place]
-        _put_header(data, position, row)
-        row.crc = checksum_range(data, position + CRC_START, position + row.size_bytes, 0)
-        put_int(data, position + _CRC, row.crc, 4)
-        position += row.size_bytes
+        seal_batch(data, position, rows[place])
+        position += rows[place].size_bytes
+
+
+@njit(cache=True)
+def seal_batch(data: np.ndarray, position: int, row: np.record) -> None:
+    """Writes the header of one batch, with the checksum, and stores the checksum in the row."""
+    _put_header(data, position, row)
+    row.crc = checksum_range(data, position + CRC_START, position + row.size_bytes, 0)
+    put_int(data, position + _CRC, row.crc, 4)
 
 
 @njit(cache=True)

@@ -1,0 +1,1 @@
+"""The log cleaner: the records that stay, and the segments that it writes."""

@@ -1,0 +1,550 @@
+"""One cleaning of a log: the map of its keys, the records that stay, and the new segments.
+
+As Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. First it maps the keys from the first
+dirty offset on, until the map is full. Then it copies all segments up to there, several small ones
+into one, without the records that the map proves superseded. For example, with the map
+{k1: 14, k2: 28}, the record of k1 at 3 goes, the one at 14 stays, and one at 40 stays whatever its
+key, because the map ends at 28.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.binary import codec
+from kafkaviz.binary.layouts import field_names
+from kafkaviz.format import offset_index, txn_index
+from kafkaviz.format.batch import (
+    BATCH,
+    CODEC_MASK,
+    HEADER_BYTES,
+    has_delete_horizon,
+    is_control,
+)
+from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.search.log_view import SegmentView
+from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.cleaner import record_filter
+from kafkaviz.simulate.cleaner.batch_chunks import BatchChunk, BatchChunks, CleaningFailed
+from kafkaviz.simulate.cleaner.offset_map import OffsetMap
+from kafkaviz.simulate.cleaner.record_filter import DELETE, DELETE_EMPTY, RETAIN_EMPTY
+from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
+from kafkaviz.simulate.config import LogConfig, release_behaviour
+from kafkaviz.simulate.producers.batch_encoder import seal
+from kafkaviz.simulate.writer import append_loop
+from kafkaviz.simulate.writer.open_segment import OpenSegment
+from kafkaviz.simulate.writer.refusals import RefusedAppend, broker_exception
+from kafkaviz.versions import Release
+
+LISTED_RANGES = 1_000_000  # most ranges, tombstones and markers that a cleaning lists
+NO_LIMIT = 1 << 62
+Write = Callable[[int, bytes], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanerConfig:
+    """The settings of a cleaning.
+
+    Attributes:
+        log: the topic's settings.
+        most_keys: the keys that the map of one cleaner thread takes.
+        io_buffer_bytes: the read buffer of one cleaner thread.
+    """
+
+    log: LogConfig
+    delete_retention_ms: int
+    most_keys: int
+    io_buffer_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningRange:
+    """The part of a log that is cleaned.
+
+    Attributes:
+        segments: all segments of the log by base offset, the active one last.
+        stop_offset: the base offset of the first segment that is not cleaned.
+        producers: an array of producer_snapshot.PRODUCER: the producers that the broker remembers.
+    """
+
+    segments: Sequence[SegmentView]
+    log_start_offset: int
+    high_watermark: int
+    first_dirty_offset: int
+    stop_offset: int
+    producers: np.ndarray
+
+    @property
+    def bases(self) -> list[int]:
+        return [segment.base_offset for segment in self.segments]
+
+    def between(self, start: int, stop: int) -> Sequence[SegmentView]:
+        """Returns the segments with offsets from start to stop (LogSegments.values)."""
+        if start >= stop:
+            return ()
+        first = max(0, sum(base <= start for base in self.bases) - 1)
+        return self.segments[first : sum(base < stop for base in self.bases)]
+
+    def aborted(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """Yields the aborted transactions that overlap a range (collectAbortedTransactions)."""
+        for segment in self.segments[max(0, sum(base <= start for base in self.bases) - 1) :]:
+            entries, is_complete = txn_index.collect(segment.aborted, self.log_start_offset, stop)
+            yield entries
+            if is_complete:
+                return
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanedSegment:
+    """A segment that the cleaner writes.
+
+    Attributes:
+        sources: the base offsets of the segments that it replaces.
+        txnindex: None if the file does not exist.
+    """
+
+    base_offset: int
+    sources: tuple[int, ...]
+    log_bytes: int
+    index: bytes
+    timeindex: bytes
+    txnindex: bytes | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetRanges:
+    """Offsets of records.
+
+    Attributes:
+        ranges: first and last offset of each range, shape (ranges, 2); the first LISTED_RANGES.
+        count: the number of all ranges.
+    """
+
+    records: int
+    count: int
+    ranges: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaning:
+    """The result of one cleaning.
+
+    Attributes:
+        next_first_dirty_offset: the new checkpoint.
+        map_keys: the number of keys in the map.
+        passes: the number of cleanings until every key of the dirty part was mapped once; 1 if the
+            map holds all of them. None if a map cannot take a single key.
+        map: the map itself.
+        tombstones, markers: per record that stays, its offset and its batch's delete horizon before
+            and after (-1 for none), shape (records, 3); the first LISTED_RANGES.
+        segments: the new segments.
+        source_bytes: the size of the .log files that they replace.
+        aborted_records: records that were removed because their transaction was aborted.
+    """
+
+    next_first_dirty_offset: int
+    map_keys: int
+    passes: int | None
+    map: OffsetMap
+    removed: OffsetRanges
+    retained: OffsetRanges
+    aborted_records: int
+    tombstones: np.ndarray
+    tombstone_count: int
+    markers: np.ndarray
+    marker_count: int
+    segments: tuple[CleanedSegment, ...]
+    source_bytes: int
+    records_read: int
+    records_written: int
+    keyless_records: int
+
+    @property
+    def log_bytes(self) -> int:
+        return sum(segment.log_bytes for segment in self.segments)
+
+    @property
+    def bytes_freed(self) -> int:
+        """The bytes that the .log files become smaller by; negative if they grow."""
+        return self.source_bytes - self.log_bytes
+
+    @property
+    def is_map_full(self) -> bool:
+        """Whether the map took only a part of the keys."""
+        return self.passes != 1
+
+
+def clean(
+    cleaning_range: CleaningRange,
+    config: CleanerConfig,
+    release: Release,
+    now_ms: int,
+    *,
+    write: Write | None = None,
+) -> Cleaning:
+    """Returns what one cleaning does.
+
+    Args:
+        write: a function; write(base_offset, data) takes the next bytes of a new .log.
+
+    Raises:
+        CleaningFailed: Kafka's cleaner would throw an exception.
+    """
+    cleaner = _Cleaner(cleaning_range, config, release, now_ms, write)
+    return cleaner.run()
+
+
+@dataclass
+class _Lists:
+    """The arrays that the compiled loop fills."""
+
+    removed: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
+    retained: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
+    tombstones: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 3), np.int64))
+    markers: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 3), np.int64))
+
+
+class _Cleaner:
+    """The state of one cleaning."""
+
+    def __init__(
+        self,
+        cleaning_range: CleaningRange,
+        config: CleanerConfig,
+        release: Release,
+        now_ms: int,
+        write: Write | None,
+    ) -> None:
+        self._range = cleaning_range
+        self._config = config
+        self._release = release
+        self._behaviour = release_behaviour(release)
+        self._now_ms = now_ms
+        self._write = write
+        self._copies = np.zeros(1, record_filter.COPY)
+        self._copies["now_ms"] = now_ms
+        self._copies["new_horizon_ms"] = now_ms + config.delete_retention_ms
+        self._tally = np.zeros(1, record_filter.TALLY)
+        self._lists = _Lists()
+        self._transactions = CleanedTransactions()
+        self._map = OffsetMap(config.most_keys)
+        # up to 4.0.0 an index gets at most one entry per chunk that is copied
+        self._chunk_bytes = config.io_buffer_bytes if self._behaviour.per_append else CHUNK_BYTES
+
+    def run(self) -> Cleaning:
+        latest, is_full = self._build_map(self._map, self._range.first_dirty_offset)
+        self._copies["latest_offset"] = latest
+        sources = self._range.between(0, latest + 1)
+        segments = tuple(
+            self._clean_group(group)
+            for group in group_segments(sources, self._config.log, self._range.stop_offset)
+        )
+        tally = self._tally[0]
+        map_keys = self._map.size
+        return Cleaning(
+            next_first_dirty_offset=latest + 1,
+            map_keys=map_keys,
+            passes=self._count_passes(latest) if is_full else 1,
+            map=self._map,
+            removed=_ranges(tally, "removed", self._lists.removed),
+            retained=_ranges(tally, "retained", self._lists.retained),
+            aborted_records=int(tally["aborted"]),
+            tombstones=self._lists.tombstones[: int(tally["tombstones"])].copy(),
+            tombstone_count=int(tally["tombstones"]),
+            markers=self._lists.markers[: int(tally["markers"])].copy(),
+            marker_count=int(tally["markers"]),
+            segments=segments,
+            source_bytes=sum(source.size_bytes for source in sources),
+            records_read=int(tally["records_read"]),
+            records_written=int(tally["records_written"]),
+            keyless_records=int(tally["keyless_records"]),
+        )
+
+    # ---- the map
+
+    def _build_map(self, offset_map: OffsetMap, start: int) -> tuple[int, bool]:
+        """Maps the keys from an offset on (Cleaner.buildOffsetMap).
+
+        Returns:
+            The last offset that was mapped, and whether the map is full.
+        """
+        stop = self._range.stop_offset
+        dirty_segments = self._range.between(start, stop)
+        transactions = CleanedTransactions()
+        transactions.add_aborted(self._range.aborted(start, stop))
+        states = np.array([(0, -1)], record_filter.MAP_STATE)
+        for place, segment in enumerate(dirty_segments):
+            position = _position_of(segment, start)
+            for chunk in BatchChunks(segment.log, position):
+                if self._map_chunk(offset_map, chunk, transactions, start, states):
+                    return int(states["latest_offset"][0]), True
+            following = dirty_segments[place + 1 : place + 2]
+            end = following[0].base_offset if following else stop
+            states["latest_offset"] = end - 1
+        return int(states["latest_offset"][0]), False
+
+    def _map_chunk(
+        self,
+        offset_map: OffsetMap,
+        chunk: BatchChunk,
+        transactions: CleanedTransactions,
+        start: int,
+        states: np.ndarray,
+    ) -> bool:
+        """Maps the keys of a chunk, and returns whether the map is full."""
+        can_discard, _ = transactions.take(chunk)
+        is_skipped = is_control(chunk.batches) | can_discard
+        row = 0
+        outcome = record_filter.NEEDS_ROOM
+        while outcome == record_filter.NEEDS_ROOM:
+            row, outcome = record_filter.map_batches(
+                chunk.data,
+                chunk.decompressed,
+                chunk.batches,
+                chunk.bodies,
+                is_skipped,
+                row,
+                start,
+                offset_map.hashes,
+                offset_map.offsets,
+                offset_map.most_keys,
+                states,
+            )
+            offset_map.size = int(states["size"][0])
+            if outcome == record_filter.FAULT:
+                raise chunk.fault_of(row)
+            if outcome == record_filter.NEEDS_ROOM:
+                offset_map.make_room(int(chunk.batches["record_count"][row]))
+        return outcome == record_filter.FULL
+
+    def _count_passes(self, latest: int) -> int | None:
+        """Returns how many cleanings map the rest too, the first one included."""
+        passes = 1
+        is_full = True
+        rest_map = OffsetMap(self._config.most_keys)
+        while is_full:
+            start = latest + 1
+            rest_map.clear()
+            latest, is_full = self._build_map(rest_map, start)
+            if is_full and latest < start:
+                return None
+            passes += 1
+        return passes
+
+    # ---- the new segments
+
+    def _clean_group(self, group: Sequence[SegmentView]) -> CleanedSegment:
+        """Writes one segment in place of some (Cleaner.cleanSegments)."""
+        base_offset = group[0].base_offset
+        opened = OpenSegment(base_offset, self._config.log, self._now_ms, jitter_ms=0)
+        for source in group:
+            stop = next(base for base in self._range.bases if base > source.base_offset)
+            self._transactions.add_aborted(self._range.aborted(source.base_offset, stop))
+            self._copies["retains_legacy_deletes"] = (
+                source.log.modified_ms > self._legacy_horizon_ms
+            )
+            for chunk in BatchChunks(source.log, 0, self._chunk_bytes):
+                self._copy_chunk(chunk, opened)
+        opened.end()
+        return CleanedSegment(
+            base_offset=base_offset,
+            sources=tuple(source.base_offset for source in group),
+            log_bytes=opened.log_bytes,
+            index=opened.index.content(),
+            timeindex=opened.timeindex.content(),
+            txnindex=opened.txnindex,
+        )
+
+    @property
+    def _legacy_horizon_ms(self) -> int:
+        """The time up to which tombstones of magic 0 and 1 go.
+
+        It is the last write to the last clean segment, minus delete.retention.ms.
+        """
+        clean_segments = self._range.between(0, self._range.first_dirty_offset)
+        if not clean_segments:
+            return 0
+        return clean_segments[-1].log.modified_ms - self._config.delete_retention_ms
+
+    def _copy_chunk(self, chunk: BatchChunk, opened: OpenSegment) -> None:
+        """Appends the rest of a chunk to the new segment (Cleaner.cleanInto)."""
+        can_discard, entries = self._transactions.take(chunk)
+        opened.add_aborted(entries)
+        out = np.empty(_most_bytes(chunk), np.uint8)
+        kept_batches = np.zeros(len(chunk.batches), record_filter.KEPT_BATCH)
+        count, length, row = record_filter.filter_batches(
+            chunk.data,
+            chunk.position,
+            chunk.decompressed,
+            chunk.batches,
+            chunk.bodies,
+            self._rules(chunk.batches, can_discard),
+            self._copies,
+            self._map.hashes,
+            self._map.offsets,
+            out,
+            kept_batches,
+            self._tally,
+            self._lists.removed,
+            self._lists.retained,
+            self._lists.tombstones,
+            self._lists.markers,
+        )
+        if row < len(chunk.batches):
+            raise chunk.fault_of(row)
+        if not count:
+            return
+        kept_batches = kept_batches[:count]
+        if kept_batches["needs_codec"].any():
+            data = _compress(out[:length], kept_batches)
+        else:
+            data = out[:length].tobytes()
+        self._append(opened, kept_batches)
+        if self._write:
+            self._write(opened.base_offset, data)
+
+    def _rules(self, batches: np.ndarray, can_discard: np.ndarray) -> np.ndarray:
+        """Returns a row of record_filter.RULE per batch (checkBatchRetention)."""
+        is_marker = is_control(batches)
+        is_past = has_delete_horizon(batches) & (batches["base_timestamp_ms"] <= self._now_ms)
+        rules = np.zeros(len(batches), record_filter.RULE)
+        rules["discards"] = can_discard & (~is_marker | is_past)
+        rules["is_empty_marker"] = can_discard & is_marker
+        rules["retention"] = np.where(rules["discards"], DELETE, DELETE_EMPTY)
+        is_needed = self._ends_producer(batches, is_marker) | self._ends_round(batches)
+        rules["retention"][is_needed] = RETAIN_EMPTY
+        return rules
+
+    def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
+        """Returns whether each batch has the last sequence, or the last epoch, of a producer."""
+        producers = self._range.producers
+        if not len(producers):
+            return np.zeros(len(batches), np.bool_)
+        order = np.argsort(producers["producer_id"])
+        ids = producers["producer_id"][order].astype(np.int64)
+        places = np.searchsorted(ids, batches["producer_id"]).clip(max=len(ids) - 1)
+        last = producers[order][places]
+        is_known = (batches["producer_id"] >= 0) & (ids[places] == batches["producer_id"])
+        is_last_data = batches["last_offset"] == last["last_offset"]
+        is_last_marker = is_marker & (batches["producer_epoch"] == last["producer_epoch"])
+        return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
+
+    def _ends_round(self, batches: np.ndarray) -> np.ndarray:
+        """Returns whether each batch is kept for its offset although it is empty."""
+        next_offsets = batches["last_offset"] + 1
+        if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
+            return next_offsets == self._range.high_watermark
+        if versions.EMPTY_BATCH_AT_ROUND_END.applies_to(self._release):
+            return next_offsets == self._range.stop_offset
+        return np.zeros(len(batches), np.bool_)
+
+    def _append(self, opened: OpenSegment, kept_batches: np.ndarray) -> None:
+        incoming = np.zeros(len(kept_batches), INCOMING)
+        for name in field_names(BATCH):
+            incoming[name] = kept_batches[name]
+        if self._behaviour.per_append:
+            incoming["last_offset"][-1] = kept_batches["max_offset"].max()
+        limits = np.zeros(1, append_loop.LIMITS)
+        limits["segment_bytes"] = NO_LIMIT
+        limits["max_message_bytes"] = NO_LIMIT
+        limits["most_segment_ms"] = NO_LIMIT
+        limits["index_interval_bytes"] = self._config.log.index_interval_bytes
+        limits["per_append"] = self._behaviour.per_append
+        limits["first_offset_keys"] = self._behaviour.first_offset_keys
+        limits["valid_rows"] = len(incoming)
+        _, outcome, _ = opened.take(
+            incoming,
+            incoming["last_offset"].copy(),
+            0,
+            is_rolled=True,
+            limits=limits,
+            new=np.empty((len(incoming), 4), np.int64),
+        )
+        if outcome != append_loop.ACCEPTED:
+            refused = RefusedAppend(
+                segment=opened,
+                rows=incoming,
+                offsets=lambda: incoming["last_offset"].tolist(),
+                partition="",
+                log_start=self._range.log_start_offset,
+                config=self._config.log,
+                release=self._release,
+                valid=len(incoming),
+            )
+            raise CleaningFailed(broker_exception(outcome, refused))
+
+
+def group_segments(
+    segments: Sequence[SegmentView], config: LogConfig, stop_offset: int
+) -> list[list[SegmentView]]:
+    """Returns the segments that become one each (Cleaner.groupSegmentsBySize)."""
+    groups: list[list[SegmentView]] = []
+    log_bytes = 0
+    index_bytes = 0
+    timeindex_bytes = 0
+    for number, segment in enumerate(segments):
+        log_bytes += segment.size_bytes
+        index_bytes += segment.offset_slots.nbytes
+        timeindex_bytes += segment.time_slots.nbytes
+        following = segments[number + 1 : number + 2]
+        last_offset = (following[0].base_offset if following else stop_offset) - 1
+        fits = (
+            bool(groups)
+            and log_bytes <= config.segment_bytes
+            and index_bytes <= config.segment_index_bytes
+            and timeindex_bytes <= config.segment_index_bytes
+            and (
+                not segment.size_bytes
+                or last_offset - groups[-1][0].base_offset <= offset_index.MAX_RELATIVE_OFFSET
+            )
+        )
+        if fits:
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+            log_bytes = segment.size_bytes
+            index_bytes = segment.offset_slots.nbytes
+            timeindex_bytes = segment.time_slots.nbytes
+    return groups
+
+
+def _position_of(segment: SegmentView, offset: int) -> int:
+    """Returns the position that the offset index has for an offset; 0 below the first entry."""
+    slots = segment.offset_slots
+    place = int(np.searchsorted(slots["relative_offset"], offset - segment.base_offset, "right"))
+    return int(slots["position"][place - 1]) if place else 0
+
+
+def _most_bytes(chunk: BatchChunk) -> int:
+    rooms = np.maximum(chunk.bodies["end"] - chunk.bodies["start"], 0) // 7 + 1
+    records = np.minimum(np.maximum(chunk.batches["record_count"], 0), rooms).sum()
+    headers = HEADER_BYTES * len(chunk.batches)
+    growth = record_filter.GROWTH_BYTES * int(records)
+    return len(chunk.data) + len(chunk.decompressed) + headers + growth
+
+
+def _compress(out: np.ndarray, kept_batches: np.ndarray) -> bytes:
+    """Compresses the batches that need it and writes their headers; returns all batches."""
+    pieces: list[bytes] = []
+    copied_to = 0
+    for row in np.flatnonzero(kept_batches["needs_codec"]).tolist():
+        start = int(kept_batches["start"][row])
+        end = int(kept_batches["end"][row])
+        pieces.append(out[copied_to:start].tobytes())
+        name = codec.CODECS[int(kept_batches["attributes"][row]) & CODEC_MASK]
+        body = codec.compress_as_broker(name, out[start + HEADER_BYTES : end].tobytes())
+        data = np.empty(HEADER_BYTES + len(body), np.uint8)
+        data[HEADER_BYTES:] = np.frombuffer(body, np.uint8)
+        kept_batches["size_bytes"][row] = len(data)
+        seal(kept_batches[row : row + 1], data)
+        pieces.append(data.tobytes())
+        copied_to = end
+    pieces.append(out[copied_to:].tobytes())
+    return b"".join(pieces)
+
+
+def _ranges(tally: np.void, name: str, ranges: np.ndarray) -> OffsetRanges:
+    count = int(tally[f"{name}_ranges"])
+    return OffsetRanges(records=int(tally[name]), count=count, ranges=ranges[:count].copy())
