@@ -24,6 +24,36 @@ TEXT = f"{HTML} {MARKUP} {SLASHES} \u202e \x1b[31m \x00"
 START_MS = 1_790_000_000_000
 CRC_AT = HEADER.fields["attributes"][1]
 
+TP = f"{SAFE_NAME[:180]}-0"
+PAGES = {
+    "Broker": ("", {}),
+    "Broker, filtered": ("", {"filter": TEXT[:-5]}),
+    "Segment": ("segment", {"tp": TP, "pin": "12"}),
+    "Segment, Bytes": ("segment", {"tp": TP, "pin": "12", "tab": "Bytes"}),
+    "Segment, a file beside it": (
+        "segment",
+        {"tp": TP, "tab": "Bytes", "file": f"{SAFE_NAME[:200]}.txt"},
+    ),
+    "Segment, not there": ("segment", {"tp": TEXT[:-5], "segment": HTML}),
+    "Lookup": ("lookup", {"tp": TP, "target": "12"}),
+    "Lookup, of nonsense": (
+        "lookup",
+        {"tp": TP, "target": HTML, "keys": TEXT[:-5], "set": "typed"},
+    ),
+    "Page cache": ("page_cache", {"tp": TP, "pattern": HTML}),
+    "Rolls": ("rolls", {"tp": TP, "of": MARKUP, "workload": HTML}),
+    "Tuning": ("tuning", {"tp": TP, "consider": HTML}),
+    "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
+    "Health": ("health", {}),
+    "Health, of a release": ("health", {"kafka": HTML, "finding": TEXT[:-5]}),
+    "Compare": ("compare", {"with": HTML, "tp": MARKUP}),
+    "Explore": (
+        "explore",
+        {"sql": f"SELECT topic, '{HTML}' AS \"{MARKUP}\" FROM partitions"},
+    ),
+    "Explore, refused": ("explore", {"sql": TEXT[:-5]}),
+    "Workshop": ("workshop", {"lesson": HTML, "answers": MARKUP}),
+}
 INJECTED = """
 () => {
   const found = [], look = (root) => {

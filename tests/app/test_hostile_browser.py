@@ -12,37 +12,6 @@ from tests.support.browser import SPARK_PATIENCE_MS, watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
-TP = f"{hostile.SAFE_NAME[:180]}-0"
-PAGES = {
-    "Broker": ("", {}),
-    "Broker, filtered": ("", {"filter": hostile.TEXT[:-5]}),
-    "Segment": ("segment", {"tp": TP, "pin": "12"}),
-    "Segment, Bytes": ("segment", {"tp": TP, "pin": "12", "tab": "Bytes"}),
-    "Segment, a file beside it": (
-        "segment",
-        {"tp": TP, "tab": "Bytes", "file": f"{hostile.SAFE_NAME[:200]}.txt"},
-    ),
-    "Segment, not there": ("segment", {"tp": hostile.TEXT[:-5], "segment": hostile.HTML}),
-    "Lookup": ("lookup", {"tp": TP, "target": "12"}),
-    "Lookup, of nonsense": (
-        "lookup",
-        {"tp": TP, "target": hostile.HTML, "keys": hostile.TEXT[:-5], "set": "typed"},
-    ),
-    "Page cache": ("page_cache", {"tp": TP, "pattern": hostile.HTML}),
-    "Rolls": ("rolls", {"tp": TP, "of": hostile.MARKUP, "workload": hostile.HTML}),
-    "Tuning": ("tuning", {"tp": TP, "consider": hostile.HTML}),
-    "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
-    "Health": ("health", {}),
-    "Health, of a release": ("health", {"kafka": hostile.HTML, "finding": hostile.TEXT[:-5]}),
-    "Compare": ("compare", {"with": hostile.HTML, "tp": hostile.MARKUP}),
-    "Explore": (
-        "explore",
-        {"sql": f"SELECT topic, '{hostile.HTML}' AS \"{hostile.MARKUP}\" FROM partitions"},
-    ),
-    "Explore, refused": ("explore", {"sql": hostile.TEXT[:-5]}),
-    "Workshop": ("workshop", {"lesson": hostile.HTML, "answers": hostile.MARKUP}),
-}
-
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -55,10 +24,10 @@ def server(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield address
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", hostile.PAGES)
 def test_hostile_texts_stay_text(server, browser, directory, name):
     """They become no element, colour, formula, link or script, and the page is shown."""
-    path, query = PAGES[name]
+    path, query = hostile.PAGES[name]
     with watched(browser) as page:
         page.goto(f"{server}/{hostile.address(path, directory, **query)}")
         page.locator("h1").first.wait_for(timeout=SPARK_PATIENCE_MS)

@@ -89,10 +89,3 @@ def test_values_show_themselves_as_tables(broker, partition):
     assert '<td style="text-align: left">19978 → 881593</td>' in lookup._repr_html_()
     with speaking("zh"):
         assert "主题分区" in broker._repr_html_()
-
-
-def test_a_name_with_markup_is_text(tmp_path, clean):
-    """The topic of a foreign directory must not write markup into a notebook."""
-    shutil.copytree(clean / "nulls-0", tmp_path / "<b>x-0")
-    table = kv.open_broker(tmp_path / "<b>x-0").partitions[0]._repr_html_()
-    assert "<b>" not in table and "&lt;b&gt;x-0" in table
