@@ -11,7 +11,7 @@ from html import escape
 from kafkaviz import units
 from kafkaviz.messages import Message, language, say
 
-VOID = ("br", "input", "meta")
+VOID = ("br", "hr", "img", "input", "link", "meta")
 MAX_ROWS = 60  # of a table in a notebook
 
 

@@ -39,6 +39,13 @@ def test_nested_conditionals_are_recognised():
     assert not ratchets.is_nested_conditional(single)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_html"), [("<b>", False), ("a < b", False), ("</b>", True), ('<i class="a">', True)]
+)
+def test_html_is_recognised(text, is_html):
+    assert ratchets.is_html_literal(ast.Constant(text)) is is_html
+
+
 def test_a_dictionary_built_for_one_call_is_recognised():
     splatted = "def f():\n    options = {'a': 1}\n    g(**options)\n"
     read_too = splatted + "    return options\n"

@@ -74,7 +74,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _bar(page, location, crumbs, tools)
     _listen(page, location)
     _dialog(name, location)
-    st.html('<div class="kv-under"></div>')
+    st.html(tag("div", class_="kv-under"))
     return location
 
 
@@ -82,7 +82,7 @@ def _style() -> None:
     styles = [] if HtmlShell.in_use else [html_shell.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
-        st.html(f"<style>{''.join(styles)}</style>")
+        elements.draw_style("".join(styles))
 
 
 def pages() -> dict[str, Page]:
@@ -91,12 +91,13 @@ def pages() -> dict[str, Page]:
 
 def _sidebar(current: str, location: Location) -> None:
     with st.sidebar.container(key="kv_side"):
-        st.html('<div class="kv-brand"><div class="kv-mark"></div><span>kafkaviz</span></div>')
+        mark = tag("div", class_="kv-mark")
+        st.html(tag("div", mark, tag("span", "kafkaviz"), class_="kv-brand"))
         with st.container(key="kv_nav"):
             previous_group = 1
             for name, page in pages().items():
                 if page.group != previous_group:
-                    st.html("<hr>")
+                    st.html(tag("hr"))
                 previous_group = page.group
                 address = _link_address(
                     page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
@@ -216,10 +217,10 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
     with st.container(key="kv_top", horizontal=True):
         (crumbs or partial(_directories, page, location))()
         if page.depth > 1 and isinstance(location, PartitionLocation):
-            _separator()
+            elements.separator()
             _partitions(page, location)
         if page.depth > 2 and isinstance(location, SegmentLocation):
-            _separator()
+            elements.separator()
             _segments(page, location)
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
@@ -254,10 +255,6 @@ def _link(location: Location) -> tuple[list[str], str]:
     if not path or path == default or is_upload:
         return [*private, page_state.DIRECTORY], ""
     return private, say("frame.link_path", path=location.directory_text)
-
-
-def _separator() -> None:
-    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
 
 
 def _directories(page: Page, location: Location) -> None:

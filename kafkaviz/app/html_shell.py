@@ -20,6 +20,7 @@ from kafkaviz.app.compression import LEVEL
 from kafkaviz.app.frontend import read_svg
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import tokens
+from kafkaviz.html import Html, tag
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -130,17 +131,18 @@ def _look(*, begins_with_chart: bool) -> bytes:
     )
     script = (FRONTEND_FOLDER / "bundles" / "index_page.js").read_text(encoding="utf-8")
     charts, tables = (script_paths([name]) for name in (CHART, TABLE))
-    preloads = [f'<link rel="modulepreload" crossorigin href="./{path}">' for path in charts]
+    preloads = (
+        tag("link", rel="modulepreload", crossorigin=True, href=f"./{path}") for path in charts
+    )
     names = " ".join(Path(path).name for path in (*charts, *tables))
     data = f'data-scripts="{escape(names)}"' + (" data-charts" if begins_with_chart else "")
-    return "\n".join(
-        (
-            *(preloads if begins_with_chart else ()),
-            f"<style>{stylesheet()}{style}</style>",
-            markup.replace('id="kv-wait"', f'id="kv-wait" {data}', 1),
-            f'<script type="module" async>{script}</script>\n',
-        )
-    ).encode()
+    parts = (
+        *(preloads if begins_with_chart else ()),
+        tag("style", Html(stylesheet() + style)),
+        markup.replace('id="kv-wait"', f'id="kv-wait" {data}', 1),
+        tag("script", Html(script), type="module", **{"async": True}),
+    )
+    return ("\n".join(parts) + "\n").encode()
 
 
 def script_paths(names: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_se
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_comma
-from kafkaviz.html import Html, join, tag, worded
+from kafkaviz.html import Html, html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
@@ -74,7 +74,7 @@ def _chips(subject: Subject) -> Html:
 
 def _stop_chip(state: str) -> Html:
     if state == "unknown":
-        return Html(say("report.left_unknown"))
+        return html(say("report.left_unknown"))
     kind, words = (
         ("ok", say("broker.stopped_cleanly"))
         if state == "clean"

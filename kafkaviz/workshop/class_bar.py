@@ -19,6 +19,7 @@ from kafkaviz.app import access
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.html import Html, tag
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.workshop import class_seat, class_start, lesson_address
 from kafkaviz.workshop.class_room import (
@@ -132,7 +133,7 @@ def render_button() -> None:
             )
             st.button(say("class.join"), key="kv_class_join", on_click=_join)
         if note := st.session_state.pop(lesson_address.CLASS_NOTE, None):
-            st.html(f'<p class="kv-class-note" role="alert">{elements.escape(note)}</p>')
+            st.html(tag("p", note, class_="kv-class-note", role="alert"))
         if not access.may_open_class():
             return
         st.divider()
@@ -241,16 +242,11 @@ def _visitor(room: ClassRoom) -> None:
 
 
 def _say_status(title: str, text: str, help_text: str = "") -> None:
-    help_html = (
-        f'<span class="kv-class-stuck" role="status">{elements.severity("warning")}'
-        f"{elements.escape(help_text)}</span>"
-        if help_text
-        else ""
-    )
-    st.html(
-        f'<div class="kv-class"><b>{elements.escape(title)}</b>'
-        f"<span>{elements.escape(text)}</span>{help_html}</div>"
-    )
+    parts = [tag("b", title), tag("span", text)]
+    if help_text:
+        mark = elements.severity("warning")
+        parts.append(tag("span", mark, help_text, class_="kv-class-stuck", role="status"))
+    st.html(tag("div", *parts, class_="kv-class"))
 
 
 def _learner(attendance: Attendance, step: ClassStep) -> None:
@@ -377,7 +373,7 @@ def _stuck_text(stuck: Sequence[StuckSeat]) -> str:
 
 
 def _code_dialog(code: str) -> None:
-    st.html(f'<div class="kv-class-code">{elements.escape(code)}</div>')
+    st.html(tag("div", code, class_="kv-class-code"))
     addresses = join_addresses(code)
     if not addresses:
         st.markdown(say("class.code_alone", command=f"`{COMMAND}`"))
@@ -385,8 +381,8 @@ def _code_dialog(code: str) -> None:
     st.markdown(say("class.code_words"))
     for address in addresses:
         st.code(address, language=None, wrap_lines=True)
-    alt = elements.escape(say("class.qr", address=addresses[0]))
-    st.html(f'<img class="kv-class-qr" alt="{alt}" src="{class_start.qr_uri(addresses[0])}">')
+    alt = say("class.qr", address=addresses[0])
+    st.html(tag("img", class_="kv-class-qr", alt=alt, src=class_start.qr_uri(addresses[0])))
 
 
 def join_addresses(code: str) -> list[str]:
@@ -434,15 +430,12 @@ def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
         f".stApp .st-key-kv_choice_{index} {{ --kv-share: {share:.1%}; --kv-count: '{count}'; }}"
         for index, (count, share) in enumerate(zip(counts, shares, strict=True))
     )
-    items = "".join(
-        f"<li>{elements.escape(say('class.count_of', letter=letter.upper(), count=count))}</li>"
+    items = (
+        tag("li", say("class.count_of", letter=letter.upper(), count=count))
         for letter, count in zip(letters, counts, strict=True)
     )
-    label = elements.escape(say("class.counts"))
-    st.html(
-        f'<div class="kv-class-counts"><ul aria-label="{label}">{items}</ul>'
-        f"<style>{rules}</style></div>"
-    )
+    counts_list = tag("ul", *items, aria_label=say("class.counts"))
+    st.html(tag("div", counts_list, tag("style", Html(rules)), class_="kv-class-counts"))
 
 
 def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -17,6 +16,7 @@ from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import table
+from kafkaviz.html import join, tag, worded
 from kafkaviz.messages import say
 from kafkaviz.workshop import class_bar, class_seat, lesson_address, lesson_state
 from kafkaviz.workshop import lessons as lesson_files
@@ -26,7 +26,7 @@ from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
 from kafkaviz.workshop.lessons.markdown import inline_html
-from kafkaviz.workshop.step import render_back, render_lab, render_next, render_step
+from kafkaviz.workshop.step import lesson_head, render_back, render_lab, render_next, render_step
 from kafkaviz.workshop.takeaway.handouts import notes, render_handout
 
 CSS = Path(__file__).with_name("workshop.css")
@@ -43,7 +43,7 @@ def render_page() -> None:
         "Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position)
     )
     apply_print_style()
-    st.html(f"<style>{_stylesheet()}{class_bar.stylesheet()}</style>")
+    elements.draw_style(_stylesheet() + class_bar.stylesheet())
     _render_faults(faults)
     if position is None:
         with elements.empty(
@@ -135,7 +135,7 @@ def _render_fold() -> None:
         on_click=_toggle_pages,
     )
     if not is_shown:
-        st.html('<span class="kv-folded" hidden></span>', width="content")
+        st.html(tag("span", class_="kv-folded", hidden=True), width="content")
 
 
 def _toggle_pages() -> None:
@@ -145,13 +145,13 @@ def _toggle_pages() -> None:
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
     _render_fold()
-    st.html(f'<span style="padding:0 8px">{escape(say("workshop.title"))}</span>', width="content")
+    st.html(tag("span", say("workshop.title"), style="padding:0 8px"), width="content")
     if position is None:
         return
-    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    elements.separator()
     _render_track_picker(lessons)
     class_bar.set_picker_track(lesson_state.track())
-    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    elements.separator()
     class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
 
 
@@ -314,10 +314,15 @@ def _render_term(
     term: GlossaryTerm, lesson_titles: Mapping[str, str], address: Mapping[str, str]
 ) -> None:
     with st.container(key="kv_word_card", gap=8):
-        kafka = say("glossary.kafka", text=inline_html(term.kafka))
+        kafka = worded("glossary.kafka", text=inline_html(term.kafka))
         st.html(
-            f'<h2 class="kv-h2">{escape(term.name)}</h2><p>{inline_html(term.meaning)}</p>'
-            f'<p class="kv-sm kv-fnt">{kafka}</p>'
+            join(
+                (
+                    tag("h2", term.name, class_="kv-h2"),
+                    tag("p", inline_html(term.meaning)),
+                    tag("p", kafka, class_="kv-sm kv-fnt"),
+                )
+            )
         )
         with st.container(horizontal=True, gap=16, vertical_alignment="center", key="kv_word_ways"):
             _page_link(term, say("glossary.seen", page=elements.page_name(term.page)), address)
@@ -328,16 +333,14 @@ def _render_term(
 
 def _lesson_head(lesson: str, title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap=8):
-        st.html(f'<h2 class="kv-h2">{escape(title)}</h2>', width="content")
+        st.html(tag("h2", title, class_="kv-h2"), width="content")
         _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
 
 
 def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:
     with st.container(key=f"kv_row_{term.key}", horizontal=True, vertical_alignment="top", gap=16):
-        st.html(
-            f'<dl class="kv-word"><dt>{escape(term.name)}</dt>'
-            f"<dd>{inline_html(term.meaning)}<small>{inline_html(term.kafka)}</small></dd></dl>"
-        )
+        meaning = tag("dd", inline_html(term.meaning), tag("small", inline_html(term.kafka)))
+        st.html(tag("dl", tag("dt", term.name), meaning, class_="kv-word"))
         _page_link(term, elements.page_name(term.page), address)
 
 
@@ -372,10 +375,7 @@ def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     total = lesson_state.minutes(lessons)
     step_text = lesson_state.position_text(lessons, position)
     with st.container(key="kv_notes_view", gap=16):
-        st.html(
-            f'<div class="kv-lesson"><div class="kv-lab">{escape(step_text)}</div>'
-            f"<h1>{escape(position.step.title)}</h1></div>"
-        )
+        st.html(lesson_head(step_text, position.step.title))
         session_clock(begin, begin + position.step.minutes, total)
         render([notes(position.step, begin, total)])
         _coming(lessons, position)
@@ -396,11 +396,9 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             if lesson is position.lesson
             else say("stage.next_lesson", title=lesson.title)
         )
-        st.html(
-            f'<div class="kv-lab">{escape(label)} · '
-            f"{escape(say('workshop.about_minutes', minutes=f'{step.minutes:g}'))}</div>"
-            f'<p class="kv-next">{escape(step.title)}</p>'
-        )
+        minutes = say("workshop.about_minutes", minutes=f"{step.minutes:g}")
+        head = tag("div", label, " · ", minutes, class_="kv-lab")
+        st.html(join((head, tag("p", step.title, class_="kv-next"))))
         for block in step.blocks("predict", "exercise")[:1]:
             st.markdown(say("stage.asks", text=block["ask"]))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from html import escape
 from typing import Any, Literal, cast
 
 import streamlit as st
@@ -14,6 +13,7 @@ from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_address, lesson_state
 from kafkaviz.workshop.figures import LIVE
@@ -67,10 +67,7 @@ def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: Lesso
 
 def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     label = say("break_it.of_lesson", number=position.number + 1, count=len(lessons))
-    st.html(
-        f'<div class="kv-lesson"><div class="kv-lab">{escape(label)}</div>'
-        f"<h1>{escape(say('break_it.title'))}</h1></div>"
-    )
+    st.html(lesson_head(label, say("break_it.title")))
 
 
 def _lab_card(position: LessonPosition) -> None:
@@ -91,11 +88,9 @@ def _lab_card(position: LessonPosition) -> None:
             on_click=lesson_state.open_lab,
             args=(lesson.name, position.part),
         )
-        st.html(
-            f'<div class="kv-sm">{escape(say("break_it.card"))}<br>'
-            f'<span class="kv-fnt">{escape(score)}</span></div>',
-            width="stretch",
-        )
+        score_html = tag("span", score, class_="kv-fnt")
+        text = tag("div", say("break_it.card"), tag("br"), score_html, class_="kv-sm")
+        st.html(text, width="stretch")
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -105,11 +100,15 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     if position.lesson.language != messages.language():
         language_name = messages.LANGUAGES.get(position.lesson.language, position.lesson.language)
         language_note = f" · {say('workshop.only_in', language=language_name)}"
-    label_html = f'<div class="kv-lab">{escape(position_text + language_note)}</div>'
     st.html(
-        f'<div class="kv-lesson" lang="{position.lesson.language}">{label_html}'
-        f"<h1>{escape(position.step.title)}</h1></div>"
+        lesson_head(position_text + language_note, position.step.title, position.lesson.language)
     )
+
+
+def lesson_head(label: str, title: str, language: str | None = None) -> Html:
+    """Returns the title of a page of the Workshop, with a label above it."""
+    label_html = tag("div", label, class_="kv-lab")
+    return tag("div", label_html, tag("h1", title), class_="kv-lesson", lang=language)
 
 
 def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -200,11 +199,8 @@ def _progress(lessons: Sequence[Lesson]) -> None:
     ]
     answer_letters = lesson_state.answers()
     answer_count = sum(question_key in answer_letters for question_key in question_keys)
-    st.html(
-        '<span class="kv-sm kv-fnt">'
-        f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",
-        width="content",
-    )
+    text = say("workshop.progress", done=answer_count, count=len(question_keys))
+    st.html(tag("span", text, class_="kv-sm kv-fnt"), width="content")
     _reset(lesson_state.answer_count())
 
 
@@ -273,7 +269,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     render(kind.question(figure, block, key))
     revealed = say(f"reveal.{block['after']}", text=say(f"reveal.{block.kind}"))
     icon = elements.icon("visibility", small=True)
-    st.html(f'<p class="kv-reveals">{icon} {elements.escape(revealed)}</p>')
+    st.html(tag("p", icon, " ", revealed, class_="kv-reveals"))
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
@@ -311,7 +307,7 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
         ),
         st.container(key="kv_takeaway_list", gap=4),
     ):
-        st.html(f'<p class="kv-sm kv-fnt">{escape(say("takeaway.about"))}</p>')
+        st.html(tag("p", say("takeaway.about"), class_="kv-sm kv-fnt"))
         _heading("lesson")
         lesson = lessons[number]
         _button(
@@ -338,9 +334,8 @@ def _handouts(lessons: Sequence[Lesson]) -> None:
 
 
 def _heading(name: str) -> None:
-    title = escape(say(f"takeaway.{name}"))
-    about = escape(say(f"takeaway.{name}_about"))
-    st.html(f'<div class="kv-take"><b>{title}</b><span>{about}</span></div>')
+    title = tag("b", say(f"takeaway.{name}"))
+    st.html(tag("div", title, tag("span", say(f"takeaway.{name}_about")), class_="kv-take"))
 
 
 def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> None:
@@ -416,12 +411,12 @@ def _choice_button(position: LessonPosition, letter: str, text: str, kind: str) 
 
 def _choice_verdict(*, is_right: bool) -> None:
     kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
-    st.html(f'<span role="status" class="kv-told {kind}">{escape(say(f"workshop.{word}"))}</span>')
+    st.html(tag("span", say(f"workshop.{word}"), role="status", class_=f"kv-told {kind}"))
 
 
 def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None:
     with st.container(key=f"kv_task_{number}", gap=8):
-        st.html(f'<div class="kv-lab">{escape(say("workshop.exercise"))}</div>')
+        st.html(tag("div", say("workshop.exercise"), class_="kv-lab"))
         with st.container(key="kv_prose_task"):
             st.markdown(block["ask"])
         try:
@@ -429,7 +424,7 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
         except (KafkavizError, NoValue) as fault:
             return render_fault(fault, "task")
         if task.bytes_text:
-            st.html(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
+            st.html(tag("div", elements.escape(task.bytes_text), class_="kv-given"))
         answer = _field(task, position)
         if answer:
             _exercise_verdict(task, answer, position)
@@ -510,11 +505,8 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
     is_right = tasks.is_right(task, answer)
     explanation = "" if is_right else _explanation(task, answer)
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
-    verdict = (
-        f"{elements.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b>"
-        f"<span>{escape(explanation)}</span>"
-    )
-    st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
+    verdict = (elements.severity(mark), tag("b", say(f"workshop.{word}")), tag("span", explanation))
+    st.html(tag("div", *verdict, class_="kv-judged", role="status"))
     step_key = (position.lesson.name, position.part)
     if is_right:
         class_seat.record_answer(step_key, class_room.SOLVED)
@@ -552,12 +544,9 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
 def _misconception(block: LessonBlock, number: int) -> None:
     """Draws a common misconception, the fact, and the Kafka releases it holds for."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
-        st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
+        st.html(tag("div", say("workshop.often_said"), class_="kv-lab"))
         st.markdown(say("workshop.quoted", text=block["said"]))
-        st.html(
-            f'<div class="kv-lab">{escape(say("workshop.what_is_so"))} · '
-            f"{escape(block['versions'])}</div>"
-        )
+        st.html(tag("div", say("workshop.what_is_so"), " · ", block["versions"], class_="kv-lab"))
         st.markdown(block["so"])
 
 

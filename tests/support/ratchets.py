@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LIMITS = ROOT / "tests" / "data" / "ratchets.toml"
+HTML_TAG = re.compile(r"</\w|<\w+ [\w-]+=")
 PER_WORDS = 1000  # habits of prose are counted per so many words
 
 # habits of stilted English; they point at sentences to read again, and cannot tell a good one
@@ -90,6 +91,15 @@ def is_long_conditional_return(node: ast.AST) -> bool:
     return node.end_lineno != node.lineno
 
 
+def is_html_literal(node: ast.AST) -> bool:
+    """Returns whether a text has an HTML tag in it. tag() in kafkaviz/html.py writes those of
+    pages and reports; only Plotly's labels are written by hand.
+    """
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    return bool(HTML_TAG.search(node.value))
+
+
 def splatted_dictionaries(tree: ast.AST) -> int:
     """Counts the dictionaries that are built for one name, and then used once, as `**name`."""
     count = 0
@@ -124,6 +134,7 @@ STATEMENTS: Mapping[str, Callable[[ast.AST], bool]] = {
     "packed_assignments": is_packed,
     "nested_conditionals": is_nested_conditional,
     "long_conditional_returns": is_long_conditional_return,
+    "html_literals": is_html_literal,
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from kafkaviz.app.frontend import kept_component
 from kafkaviz.app.state import session_language
+from kafkaviz.html import tag
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
@@ -53,7 +54,7 @@ def island(page: str) -> dict:
 
 def test_parts_keep_their_order_and_the_keys_of_their_containers():
     """Stylesheets know a container by its key."""
-    html = PageFile().html(Group([Markdown("a"), "<b>c</b>"], "kv_a-b", gap_px=20))
+    html = PageFile().html(Group([Markdown("a"), tag("b", "c")], "kv_a-b", gap_px=20))
     assert 'class="kv-parts st-key-kv_a-b" style="gap:20px"' in html
     assert html.index("<p>a</p>") < html.index("<b>c</b>")
 

@@ -1,7 +1,6 @@
 """Small static pieces of a page, drawn with st.html or returned as HTML.
 
-Arguments named html and the cells of `table` are HTML already. All other text is escaped by tag(),
-so that text from a file never becomes markup.
+Text is escaped unless it is Html, so that text from a file never becomes markup.
 """
 
 import re
@@ -22,6 +21,7 @@ from kafkaviz.units import escape_controls, format_count
 
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|[KMGT]iB|[kMGT]?B)(?!\w))")
 BEHIND_SIGN = re.compile(r"(?<=[<>≈]) (?=\d)")
+LONE_DASH = re.compile(r"(?<!\S)–(?!\S)")
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
 ROWS_AT_ONCE = 9  # rows that fit into the lowest box of a table without scrolling
@@ -118,11 +118,16 @@ def _metric(label: str, value: str, detail: str) -> Html:
 
 def _dashes(words: str) -> Html:
     """Returns text as HTML. A lone dash is marked, because a number will replace it."""
-    return Html(re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words)))
+    return join(map(escape, LONE_DASH.split(words)), tag("i", "–"))
 
 
 def heading(text: str, aside: str = "") -> None:
     st.html(tag("h2", escape(text), " ", tag("small", escape(aside)), class_="kv-h2"))
+
+
+def separator() -> None:
+    """Draws the sign between two breadcrumbs."""
+    st.html(tag("span", "›", class_="kv-sep", aria_hidden="true"), width="content")
 
 
 def paragraph(text: str, *, above_px: int = 0, is_faint: bool = False) -> None:
@@ -170,7 +175,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'
         for index, count in enumerate(counts)
     )
-    st.html(f"<style>{' '.join(rules)}</style>")
+    draw_style(" ".join(rules))
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
@@ -184,18 +189,17 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> Html:
     return join((head, tag("dl", *cells, class_="kv-facts")))
 
 
-def table(head: str, rows: Iterable[str]) -> None:
-    """Draws a short table from HTML, see `table_html`."""
+def table(head: Html, rows: Iterable[Html]) -> None:
+    """Draws a short table, see `table_html`."""
     st.html(table_html(head, rows))
 
 
-def table_html(head: str, rows: Iterable[str]) -> Html:
-    """Returns a short table."""
+def table_html(head: Html, rows: Iterable[Html]) -> Html:
+    """Returns a short table from the cells of its head, and its other rows."""
     rows = list(rows)
     # a box that scrolls must be reachable with the keyboard
     tab_index = 0 if len(rows) > ROWS_AT_ONCE else None
-    body = tag("tbody", Html("".join(rows)))
-    inner = tag("table", tag("thead", tag("tr", Html(head))), body, class_="kv-tbl")
+    inner = tag("table", tag("thead", tag("tr", head)), tag("tbody", *rows), class_="kv-tbl")
     return tag("div", inner, class_="kv-tblwrap", tabindex=tab_index)
 
 
@@ -257,9 +261,14 @@ def describe_writer(release: InferredRelease) -> str:
 
 
 def apply_print_style() -> None:
-    st.html(f"<style>{_style()}</style>")
+    draw_style(_print_style())
 
 
 @cache
-def _style() -> str:
+def _print_style() -> str:
     return Path(__file__).parents[1].joinpath("print.css").read_text(encoding="utf-8")
+
+
+def draw_style(css: str) -> None:
+    """Adds CSS to the page."""
+    st.html(tag("style", Html(css)))

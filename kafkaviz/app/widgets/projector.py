@@ -7,6 +7,7 @@ import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.app.frontend import register_component
+from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
 
 CSS = Path(__file__).parents[1] / "projector.css"
@@ -39,7 +40,7 @@ def _toggle() -> None:
 
 def apply() -> None:
     if is_on():
-        st.html(f"<style>{_stylesheet()}</style>")
+        elements.draw_style(_stylesheet())
         _projector(key="kv_projector_keys", data={}, width="content", height="content")
 
 

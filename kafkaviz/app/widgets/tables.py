@@ -9,13 +9,20 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.widgets import elements
-from kafkaviz.html import Html
+from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 
 # the characters that may start a formula in a spreadsheet, also in full width
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
-MARK = ' class="on" aria-selected="true"'  # the attributes of a marked row
+WRAPS = "white-space:normal"
+CELL_ATTRIBUTES = {
+    "l": {},
+    "r": {"class_": "r"},
+    "m": {"class_": "kv-mono"},
+    "c": {"class_": "kv-mono", "style": WRAPS},
+    "w": {"style": WRAPS},
+}
 
 
 def table(
@@ -35,29 +42,22 @@ def table_html(
             wrapped.
         marked_row: the index of the highlighted row.
     """
-    wraps = ' style="white-space:normal"'
-    attributes = {
-        "l": "",
-        "r": ' class="r"',
-        "m": ' class="kv-mono"',
-        "c": f' class="kv-mono"{wraps}',
-        "w": wraps,
-    }
-    cells = (
-        f"<tr{MARK if index == marked_row else ''}>"
-        + "".join(
-            f"<td{attributes[kind]}>{elements.escape(cell)}</td>"
-            for kind, cell in zip(kinds, row, strict=True)
+    row_elements = (
+        tag(
+            "tr",
+            _cells("td", row, kinds),
+            class_="on" if index == marked_row else None,
+            aria_selected="true" if index == marked_row else None,
         )
-        + "</tr>"
         for index, row in enumerate(rows)
     )
-    return elements.table_html(
-        "".join(
-            f"<th{attributes[kind]}>{elements.escape(head)}</th>"
-            for kind, head in zip(kinds, heads, strict=True)
-        ),
-        cells,
+    return elements.table_html(_cells("th", heads, kinds), row_elements)
+
+
+def _cells(name: str, cells: Sequence[str], kinds: str) -> Html:
+    return join(
+        tag(name, elements.escape(cell), **CELL_ATTRIBUTES[kind])
+        for kind, cell in zip(kinds, cells, strict=True)
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -35,7 +34,6 @@ from kafkaviz.workshop.figures.figure import (
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 FORECAST = "recovery-will-"  # prefix of codes about the next start
-WRAP = ' style="white-space:normal"'
 
 
 def _make(block: LessonBlock) -> list[Finding]:
@@ -66,24 +64,15 @@ def _draw(
         for finding in findings
         if is_answered or not finding.code.startswith(FORECAST)
     ]
-    head = "".join(
-        f"<th>{say(f'workshop.{name}')}</th>"
-        for name in ("file", "what_is_there", "what_kafka_does")
+    heads = [say(f"workshop.{name}") for name in ("file", "what_is_there", "what_kafka_does")]
+    return titled_table(
+        f"{block['tp']}, {block['data']}", say("workshop.findings_below"), heads, rows, "mww"
     )
-    title = f"{block['tp']}, {block['data']}"
-    return [
-        elements.figure_head_html(title, say("workshop.findings_below")),
-        elements.table_html(head, rows),
-    ]
 
 
-def _row(finding: Finding, *, is_answered: bool) -> str:
-    file = f'<td class="kv-mono">{escape(Path(finding.file or "").name)}</td>'
-    fact = f"<td{WRAP}>{escape(render(finding.message))}</td>"
-    if not is_answered:
-        return f"<tr>{file}{fact}<td>{UNKNOWN}</td></tr>"
-    consequence = escape(to_sentence(render(finding.consequence)))
-    return f"<tr>{file}{fact}<td{WRAP}>{consequence}</td></tr>"
+def _row(finding: Finding, *, is_answered: bool) -> tuple[str, str, str]:
+    consequence = to_sentence(render(finding.consequence)) if is_answered else UNKNOWN
+    return Path(finding.file or "").name, render(finding.message), consequence
 
 
 FINDINGS = LessonFigure(

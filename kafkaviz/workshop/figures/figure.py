@@ -10,6 +10,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.html import Html
 from kafkaviz.messages import language, say
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
@@ -68,7 +69,7 @@ class Group:
     is_row: bool = False
 
 
-Part = str | Markdown | CodeText | Chart | Component | Group  # str is HTML
+Part = Html | Markdown | CodeText | Chart | Component | Group
 # Any is the view of a kind, the same type in its `make` and its `draw`
 Draw = Callable[[Any, LessonBlock, str], Sequence[Part]]
 Destination = tuple[str, dict[str, str]]
@@ -77,7 +78,7 @@ Destination = tuple[str, dict[str, str]]
 def render(parts: Iterable[Part]) -> None:
     """Draws parts with Streamlit. takeaway/page_file.py writes the same parts into a file."""
     for part in parts:
-        if isinstance(part, str):
+        if isinstance(part, Html):
             st.html(part)
         elif isinstance(part, Markdown):
             st.markdown(part.text)
@@ -114,14 +115,14 @@ def drawing(
     *,
     title: str = "",
     words: str = "",
-    below: str = "",
+    below: Html | None = None,
 ) -> Group:
     """Returns a chart in its frame, with a title and the caption of its view.
 
     Args:
         title: the title; "" stands for that of the view.
         words: the alternative text after the title; "" stands for the caption of the view.
-        below: HTML below the chart.
+        below: markup below the chart.
     """
     title = title or view.title
     alt = say("common.titled", title=title, below=words or view.caption)
@@ -191,7 +192,7 @@ def drawn_figure(
     """
     figure, question_figure = figures
 
-    def table(view: Any) -> str:
+    def table(view: Any) -> Html:
         return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:

@@ -19,6 +19,7 @@ from kafkaviz.binary.codec import CODECS
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.format import batch
+from kafkaviz.html import Html
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
@@ -118,7 +119,7 @@ def _parts(
     key: str,
     view: segment_bytes.BytesView,
     content_key: str,
-    *legend: str,
+    *legend: Html,
 ) -> Group:
     head = elements.figure_head_html(
         _name(lesson_file.location, block), say("workshop.bytes_below")

@@ -19,6 +19,7 @@ from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
+from kafkaviz.html import Html
 from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.config import log_config
@@ -324,7 +325,7 @@ def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Pa
     return [drawing(figure, view, block, key, words=words)]
 
 
-def _table() -> str:
+def _table() -> Html:
     heads = [say("roll_clock.head_releases"), say("roll_clock.head_counts")]
     return table_html(heads, rows(), "lw")
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from types import ModuleType
 
 import numpy as np
@@ -20,6 +19,7 @@ from kafkaviz.figures.segment import file_areas, segment_tables
 from kafkaviz.figures.segment.file_areas import FileAreasView
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.html import Html, join, tag
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
@@ -125,38 +125,33 @@ def _draw_segments(
     is_marked: bool = True,
 ) -> list[Part]:
     location, base_offset = result
-    columns = (("base_offset", ' class="r"'), ("files", ""), ("log_bytes", ' class="r"'))
-    head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
+    heads = [say(f"workshop.{name}") for name in ("base_offset", "files", "log_bytes")]
     count = units.format_count(len(location.partition.live))
     title = say("workshop.segments_of", count=count, name=location.partition.directory)
-    rows = _segment_rows(location, base_offset if is_marked else None, block["offset"])
+    segments = location.partition.live
+    marked = [row for row, segment in enumerate(segments) if segment.base_offset == base_offset]
+    marked_row = marked[0] if is_marked and marked else None
+    rows = (
+        _segment_cells(segment, block["offset"] if row == marked_row else None)
+        for row, segment in enumerate(segments)
+    )
+    caption = say("workshop.segments_below")
     return [
-        frame(
-            key,
-            elements.figure_head_html(title, say("workshop.segments_below")),
-            elements.table_html(head, rows),
-        )
+        frame(key, *titled_table(title, caption, heads, rows, "rlr", marked_row=marked_row)),
     ]
 
 
-def _segment_rows(
-    location: SegmentLocation, base_offset: int | None, offset: int | None
-) -> Iterator[str]:
-    for segment in location.partition.live:
-        suffixes = " ".join(file.path.suffix for file in segment.files)
-        mark = (
-            f' <b style="color:var(--kv-hit-text)">✓ {units.format_count(offset)}</b>'
-            if segment.base_offset == base_offset
-            else ""
-        )
-        name_cell = (
-            f'{elements.mono(segment.name)}{mark}<div class="kv-fnt kv-sm">{escape(suffixes)}</div>'
-        )
-        cells = f'<td class="r">{units.format_count(segment.base_offset)}</td><td>{name_cell}</td>'
-        yield (
-            f"<tr{' class=on' if mark else ''}>{cells}"
-            f'<td class="r">{units.format_count(segment.log.size_bytes)}</td></tr>'
-        )
+def _segment_cells(segment: LogSegment, marked_offset: int | None) -> tuple[str, Html, str]:
+    name: list[str] = [elements.mono(segment.name)]
+    if marked_offset is not None:
+        text = f"✓ {units.format_count(marked_offset)}"
+        name += [" ", tag("b", text, style="color:var(--kv-hit-text)")]
+    suffixes = " ".join(file.path.suffix for file in segment.files)
+    return (
+        units.format_count(segment.base_offset),
+        join((*name, tag("div", suffixes, class_="kv-fnt kv-sm"))),
+        units.format_count(segment.log.size_bytes),
+    )
 
 
 RULER = LessonFigure(

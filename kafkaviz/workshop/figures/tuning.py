@@ -24,6 +24,7 @@ from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
 from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
+from kafkaviz.html import tag
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures import block_location
@@ -116,9 +117,9 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> l
     curves = _curves(lesson_tuning.view, block, key)
     if not lesson_tuning.verdict:
         return [curves]
-    subject = elements.escape(f"{lesson_tuning.location.partition.directory}, {block['data']}")
-    verdict = elements.escape(lesson_tuning.verdict)
-    return [curves, f'<p class="kv-sm">{subject}<br><b>{verdict}</b></p>']
+    subject = f"{lesson_tuning.location.partition.directory}, {block['data']}"
+    verdict = tag("b", lesson_tuning.verdict)
+    return [curves, tag("p", subject, tag("br"), verdict, class_="kv-sm")]
 
 
 def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
@@ -341,7 +342,7 @@ def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[P
         typical=cores.typical,
         high=cores.high,
     )
-    below = f'<p class="kv-sm">{elements.escape(text)}</p>'
+    below = tag("p", text, class_="kv-sm")
     return [*_share_parts(fetch_share, block, [*share_rows(fetch_share)]), below]
 
 

@@ -4,10 +4,9 @@ Text and questions are on the left, the damage and the result on the right. The 
 computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names the faults.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -15,8 +14,9 @@ import streamlit as st
 from kafkaviz import versions
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, tables
 from kafkaviz.errors import CannotOpen
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count, moment
 from kafkaviz.workshop.figures import block_location
@@ -309,8 +309,8 @@ def _start_button(
             args=(number, answer),
         )
         if not is_ready:
-            note = escape(say("break_it.predict_first"))
-            st.html(f'<span class="kv-sm kv-fnt">{note}</span>', width="content")
+            note = tag("span", say("break_it.predict_first"), class_="kv-sm kv-fnt")
+            st.html(note, width="content")
 
 
 def _verdict(
@@ -319,11 +319,9 @@ def _verdict(
     right = answer.score(trial) if answer else 0
     right_total, count = total_score(lab, answers)
     mark = "ok" if right == len(OUTCOMES) else "info"
-    st.html(
-        f'<div class="kv-judged" role="status">{elements.severity(mark)}'
-        f"<b>{escape(say('break_it.score', right=right))}</b>"
-        f"<span>{escape(say('break_it.total', right=right_total, count=count))}</span></div>"
-    )
+    score = tag("b", say("break_it.score", right=right))
+    total = tag("span", say("break_it.total", right=right_total, count=count))
+    st.html(tag("div", elements.severity(mark), score, total, class_="kv-judged", role="status"))
 
 
 # ---- right: damage and result
@@ -336,24 +334,24 @@ def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
         _hex_row(say("rolls.before"), view.before, view.note_before),
         _hex_row(say("break_it.file_after"), view.after, view.note_after),
     )
-    st.html(f'<div class="kv-hex">{"".join(rows)}</div>')
+    st.html(tag("div", *rows, class_="kv-hex"))
 
 
-def _hex_row(name: str, rows: tuple[HexRow, ...], note: str) -> str:
+def _hex_row(name: str, rows: tuple[HexRow, ...], note: str) -> Html:
     if not rows and not note:
-        return ""
-    lines = "".join(
-        f'<div><span class="at">{row.position:06d}</span>{"".join(map(_cell, row.cells))}</div>'
+        return Html()
+    lines = [
+        tag("div", tag("span", f"{row.position:06d}", class_="at"), *map(_cell, row.cells))
         for row in rows
-    )
-    note_html = f'<div class="note">{elements.escape(note)}</div>' if note else ""
-    return f'<div class="kv-lab">{escape(name)}</div><div>{lines}{note_html}</div>'
+    ]
+    if note:
+        lines.append(tag("div", note, class_="note"))
+    return join((tag("div", name, class_="kv-lab"), tag("div", *lines)))
 
 
-def _cell(cell: tuple[str, bool]) -> str:
+def _cell(cell: tuple[str, bool]) -> Html:
     text, has_changed = cell
-    tag = "mark" if has_changed else "span"
-    return f"<{tag}>{text or '··'}</{tag}>"
+    return tag("mark" if has_changed else "span", text or "··")
 
 
 def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
@@ -361,42 +359,44 @@ def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
     with st.container(key="kv_break_result", gap=10):
         elements.figure_head(view.title, "")
         st.html(_strip(view.strip, is_started=True))
-        elements.table(
-            "".join(f"<th>{escape(say(f'break_it.head_{name}'))}</th>" for name in ("who", "what")),
-            (_row(who, lines) for who, lines in view.rows),
-        )
-        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(view.note)}</p>')
+        heads = [say(f"break_it.head_{name}") for name in ("who", "what")]
+        rows = ((who, join(lines, tag("br"))) for who, lines in view.rows)
+        tables.table(heads, rows, "lw")
+        st.html(tag("p", view.note, class_="kv-sm kv-fnt"))
 
 
-def _row(who: str, lines: tuple[str, ...]) -> str:
-    text = "<br>".join(map(elements.escape, lines))
-    return f'<tr><td>{escape(who)}</td><td style="white-space:normal">{text}</td></tr>'
-
-
-def _strip(strip: OffsetStrip, *, is_started: bool) -> str:
+def _strip(strip: OffsetStrip, *, is_started: bool) -> Html:
     """Returns the offsets before the damage and, once started, those after it, as bars."""
-    lines = "".join(f'<s style="left:{share:.2%}"></s>' for share in strip.segments)
-    start, stop = strip.broken or (0, 0)
-    broken = f'<u style="left:{start:.2%};width:{stop - start:.2%}"></u>' if strip.broken else ""
-    after = _bar(strip.after, lines) if is_started else "<em>?</em>"
-    text = strip.text if is_started else say("break_it.axis_before")
-    return (
-        f'<div class="kv-offsets" role="img" aria-label="{elements.escape(text)}">'
-        f"<span>{escape(say('break_it.axis_before'))}</span>"
-        f'<div class="bar">{_bar(strip.before, lines)}{broken}</div>'
-        f"<span>{escape(say('break_it.axis_after'))}</span>"
-        f'<div class="bar">{after}</div></div>'
+    lines = [tag("s", style=f"left:{share:.2%}") for share in strip.segments]
+    before = _bar(strip.before, lines)
+    if strip.broken:
+        start, stop = strip.broken
+        before.append(tag("u", style=f"left:{start:.2%};width:{stop - start:.2%}"))
+    after = _bar(strip.after, lines) if is_started else [tag("em", "?")]
+    return tag(
+        "div",
+        tag("span", say("break_it.axis_before")),
+        tag("div", *before, class_="bar"),
+        tag("span", say("break_it.axis_after")),
+        tag("div", *after, class_="bar"),
+        class_="kv-offsets",
+        role="img",
+        aria_label=strip.text if is_started else say("break_it.axis_before"),
     )
 
 
-def _bar(bar: OffsetBar, lines: str) -> str:
-    parts = "".join(
-        f'<i class="{part.kind.value}" style="left:{part.start:.3%};'
-        f'width:{part.stop - part.start:.3%}"></i>'
+def _bar(bar: OffsetBar, lines: Sequence[Html]) -> list[Html]:
+    parts = [
+        tag(
+            "i",
+            class_=part.kind.value,
+            style=f"left:{part.start:.3%};width:{part.stop - part.start:.3%}",
+        )
         for part in bar.parts
-    )
-    if bar.mark is None:
-        return parts + lines
-    share, text = bar.mark
-    side = " class=left" if share > MAX_RIGHT else ""
-    return f'{parts}{lines}<b{side} style="left:{share:.2%}">{elements.escape(text)}</b>'
+    ]
+    parts += lines
+    if bar.mark is not None:
+        share, text = bar.mark
+        side = "left" if share > MAX_RIGHT else None
+        parts.append(tag("b", text, class_=side, style=f"left:{share:.2%}"))
+    return parts

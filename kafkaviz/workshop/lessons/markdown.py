@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from kafkaviz.html import Html
+from kafkaviz.html import Html, join, tag
 from kafkaviz.units import escape_controls
 
 # kinds of blocks and how their lines begin; the first match counts
@@ -38,15 +38,15 @@ def to_html(text: str, heading: str = "h3") -> Html:
     Args:
         heading: the element for headings of any level.
     """
-    return Html("".join(_blocks(escape_controls(text).split("\n"), heading)))
+    return join(_blocks(escape_controls(text).split("\n"), heading))
 
 
 def inline_html(text: str) -> Html:
     """Converts a text without block structure, and adds no paragraph around it."""
-    return Html(_inline(escape_controls(text)))
+    return _inline(escape_controls(text))
 
 
-def _blocks(lines: list[str], heading: str) -> Iterator[str]:
+def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
     kind = ""
     block_lines = []
     rows = iter(lines)
@@ -67,7 +67,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[str]:
                 if row.strip() == fence[1]:
                     break
                 code.append(row)
-            yield f'<pre tabindex="0"><code>{escape(chr(10).join(code))}</code></pre>'
+            yield tag("pre", tag("code", Html(escape("\n".join(code)))), tabindex=0)
         elif stripped:
             kind = block
             block_lines.append(content)
@@ -82,35 +82,35 @@ def _beginning(line: str) -> tuple[str, str]:
     return "p", line
 
 
-def _close(kind: str, block_lines: list[str], heading: str) -> Iterator[str]:
+def _close(kind: str, block_lines: list[str], heading: str) -> Iterator[Html]:
     if not block_lines:
         return
     if kind in ("ul", "ol"):
-        yield f"<{kind}>{''.join(f'<li>{_inline(item)}</li>' for item in block_lines)}</{kind}>"
+        yield tag(kind, *(tag("li", _inline(item)) for item in block_lines))
     elif kind == "heading":
-        yield from (f"<{heading}>{_inline(line)}</{heading}>" for line in block_lines)
+        yield from (tag(heading, _inline(line)) for line in block_lines)
     elif kind == "blockquote":
-        yield f"<blockquote><p>{_inline(chr(10).join(block_lines))}</p></blockquote>"
+        yield tag("blockquote", tag("p", _inline("\n".join(block_lines))))
     else:
-        yield f"<p>{_inline(chr(10).join(block_lines))}</p>"
+        yield tag("p", _inline("\n".join(block_lines)))
 
 
-def _inline(text: str) -> str:
+def _inline(text: str) -> Html:
     parts = []
     end = 0
     for match in INLINE.finditer(text):
-        parts += [escape(text[end : match.start()]), _span(match)]
+        parts += [Html(escape(text[end : match.start()])), _span(match)]
         end = match.end()
-    return "".join([*parts, escape(text[end:])])
+    return join((*parts, Html(escape(text[end:]))))
 
 
 def _span(match: re.Match) -> str:
     if match["escaped"]:
-        return escape(match["escaped"])
+        return match["escaped"]
     if match["code"]:
-        return f"<code>{escape(match['code'].strip())}</code>"
+        return tag("code", Html(escape(match["code"].strip())))
     if match["bold"]:
-        return f"<strong>{_inline(match['bold'])}</strong>"
+        return tag("strong", _inline(match["bold"]))
     if match["words"]:
-        return f'<a href="{escape(match["address"])}">{_inline(match["words"])}</a>'
-    return f"<em>{_inline(match['italic'] or match['under'])}</em>"
+        return tag("a", _inline(match["words"]), href=match["address"])
+    return tag("em", _inline(match["italic"] or match["under"]))

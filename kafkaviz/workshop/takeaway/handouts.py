@@ -5,7 +5,6 @@ All questions come first, then all answers, so that one file serves learners and
 
 from collections.abc import Sequence
 from enum import Enum
-from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -48,10 +47,10 @@ PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
     """Draws a lesson for printing, see `sheets`."""
-    st.html(f"<style>{PAPER}</style>")
+    elements.draw_style(PAPER)
     with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
         print_page(say("workshop.print"))
-        st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
+        st.html(tag("span", say("workshop.print_below"), class_="kv-sm kv-fnt"))
     render(sheets(position, count, is_teacher=is_teacher))
 
 
@@ -69,17 +68,17 @@ def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[G
         count=count,
         minutes=f"{lesson_state.minutes([lesson]):g}",
     )
-    head = [
-        f'<div class="kv-lab">{escape(session_text)}</div><div class="kv-lesson">'
-        f"<h1>{escape(lesson.title)}</h1></div>",
-        f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>',
+    title = tag("div", tag("h1", lesson.title), class_="kv-lesson")
+    head: list[Part] = [
+        join((tag("div", session_text, class_="kv-lab"), title)),
+        tag("p", say("workshop.name_line"), tag("i"), class_="kv-name"),
         Markdown(lesson.about),
     ]
     steps = [
         _step(lesson.steps[part - 1], part, lesson, is_teacher=is_teacher)
         for part in lesson_state.parts(lesson)
     ]
-    answers: list[Part] = [f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>']
+    answers: list[Part] = [tag("h2", say("workshop.answers"), class_="kv-h2")]
     for part in lesson_state.parts(lesson):
         step = lesson.steps[part - 1]
         for number, block in enumerate(step.blocks()):
@@ -93,7 +92,7 @@ def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[G
 
 
 def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> Group:
-    parts: list[Part] = [f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>']
+    parts: list[Part] = [tag("h2", f"{part} · {step.title}", class_="kv-h2")]
     for number, element in enumerate(step.parts):
         if isinstance(element, str):
             parts.append(Markdown(element))
@@ -139,16 +138,16 @@ def _figure(block: LessonBlock, key: str) -> Sequence[Part]:
     try:
         return (kind.paper or kind.draw)(kind.make(block), block, key)
     except (KafkavizError, NoValue) as fault:
-        return [f"<p>{escape(describe_error(fault))}</p>"]
+        return [tag("p", elements.escape(describe_error(fault)))]
 
 
 def _question(block: LessonBlock, key: str) -> Group:
-    boxes = "".join(
-        f"<li><i></i><b>{letter.upper()}</b>&ensp;{escape(text.replace('`', ''))}</li>"
+    boxes = (
+        tag("li", tag("i"), tag("b", letter.upper()), "\u2002", text.replace("`", ""))
         for letter, (text, _) in zip(LETTERS, block.choices, strict=False)
     )
     ask = Markdown(f"**{block['ask']}**")
-    return Group([ask, f'<ul class="kv-boxes">{boxes}</ul>'], f"kv_sheet_asked_{key}", 4)
+    return Group([ask, tag("ul", *boxes, class_="kv-boxes")], f"kv_sheet_asked_{key}", 4)
 
 
 def _task(block: LessonBlock) -> list[Part]:
@@ -158,10 +157,10 @@ def _task(block: LessonBlock) -> list[Part]:
     except (KafkavizError, NoValue):
         return parts
     if task.bytes_text:
-        parts.append(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
+        parts.append(tag("div", elements.escape(task.bytes_text), class_="kv-given"))
     if task.kind == tasks.RULE:
-        parts.append(f'<p class="kv-sm kv-fnt">{escape(exercise.describe_pieces())}</p>')
-    return [*parts, f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>']
+        parts.append(tag("p", exercise.describe_pieces(), class_="kv-sm kv-fnt"))
+    return [*parts, tag("p", say("workshop.your_answer"), tag("i"), class_="kv-name")]
 
 
 def _answer(block: LessonBlock, part: int) -> Markdown:
@@ -197,10 +196,8 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Gro
             total=f"{total:g}",
             minutes=minutes,
         )
-    head = (
-        f'<div class="kv-lab">{elements.icon("co_present", small=True)} '
-        f"{escape(say('workshop.teacher'))} · {escape(time_text)}</div>"
-    )
+    icon = elements.icon("co_present", small=True)
+    head = tag("div", icon, " ", say("workshop.teacher"), " · ", time_text, class_="kv-lab")
     texts = [
         Markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
         for block in step.blocks("notes")

@@ -9,17 +9,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from plotly.io import to_json as figure_json
 
 from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent, kept_component
-from kafkaviz.app.widgets import charts
+from kafkaviz.app.widgets import charts, elements
 from kafkaviz.html import Html, join, tag
 from kafkaviz.report.document import MODES, document
-from kafkaviz.units import escape_controls
 from kafkaviz.workshop.figures.figure import Chart, CodeText, Component, Group, Markdown, Part
 from kafkaviz.workshop.lessons import markdown
 
@@ -54,13 +52,13 @@ class PageFile:
         if isinstance(part, Markdown):
             return prose(part.text)
         if isinstance(part, CodeText):
-            text = Html(escape(escape_controls(part.text)))  # it may have several lines
+            text = elements.escape(part.text)  # it may have several lines
             return tag("pre", tag("code", text), class_="command", tabindex="0")
         if isinstance(part, Chart):
             return self._chart(part)
         if isinstance(part, Component):
             return self._component(kept_component(part.draw))
-        return tag("div", Html(part), data_testid="stHtml")
+        return tag("div", part, data_testid="stHtml")
 
     def text(
         self,

@@ -28,6 +28,7 @@ from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
@@ -122,7 +123,7 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
             entries=units.format_count(entries),
             gap=units.format_count(gap),
         )
-        st.html(f'<p class="kv-sm kv-fnt" style="margin-top:10px">{elements.escape(text)}</p>')
+        st.html(tag("p", text, class_="kv-sm kv-fnt", style="margin-top:10px"))
     kind_of_lag, lag_entries = lag
     readers = Readers(
         laggard_share=share,
@@ -250,11 +251,8 @@ def _render_slider(
             format_func=describe,
             **widget_options,
         )
-        value_slot.html(
-            '<div class="kv-value'
-            f'{" asked" if "help" in widget_options else ""}" aria-hidden="true">'
-            f"{elements.escape(describe(value_name))}</div>"
-        )
+        kind = "kv-value asked" if "help" in widget_options else "kv-value"
+        value_slot.html(tag("div", describe(value_name), class_=kind, aria_hidden="true"))
     return values[value_name]
 
 

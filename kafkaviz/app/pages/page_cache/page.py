@@ -43,6 +43,7 @@ from kafkaviz.figures.page_cache import fault_bars, layout_bars, page_faults, ta
 from kafkaviz.figures.page_cache import tail_growth as tail_growth_figure
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_cache.page_faults import PLAIN, WARM
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.simulate.lessons import practice
@@ -97,10 +98,8 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
         with column, st.container(key=f"kv_fig_{search}"):
             view = page_faults.view(replay, search, settings.warm_bytes)
             charts.render_titled((search, settings), page_faults.figure, view, f"kv_image_{search}")
-    st.html(
-        '<div style="margin-top:10px">'
-        f"{elements.key((word, say(f'page_cache.key_{word}')) for word in KEY)}</div>"
-    )
+    legend = elements.key((word, say(f"page_cache.key_{word}")) for word in KEY)
+    st.html(tag("div", legend, style="margin-top:10px"))
     st.space(12)
     with st.expander(say_count("page_cache.pages_table", plain.pages)):
         page_table = pd.DataFrame(
@@ -478,15 +477,12 @@ def render_published() -> None:
     """Draws the published results for pages 12 and 13, and those of Kafka's code."""
     elements.heading(say("page_cache.published"))
     st.space(8)
-    head = "".join(
-        f"<th>{elements.escape(say(f'page_cache.published_{name}'))}</th>"
-        for name in ("entries", "pages", "plain", "warm")
-    )
-    elements.table(head, map(_published_row, _size_ranges()))
+    heads = [say(f"page_cache.published_{name}") for name in ("entries", "pages", "plain", "warm")]
+    table(heads, map(_published_row, _size_ranges()), "llll")
     elements.paragraph(say("page_cache.published_note"), above_px=10)
 
 
-def _published_row(size_range: IndexSizeRange) -> str:
+def _published_row(size_range: IndexSizeRange) -> tuple[str, Html, Html, Html]:
     """Returns a row for a range of index sizes. Published pages are struck out where wrong."""
     sizes = (
         units.format_count(size_range.first)
@@ -494,19 +490,12 @@ def _published_row(size_range: IndexSizeRange) -> str:
         else f"{units.format_count(size_range.first)}–{units.format_count(size_range.last)}"
     )
     published, plain, warm = (
-        " ".join(map(str, pages or ()))
+        elements.mono(" ".join(map(str, pages or ())))
         for pages in (size_range.published_pages, size_range.plain, size_range.warm)
     )
-    published_html = (
-        elements.mono(published)
-        if size_range.is_as_published
-        else f'<s class="kv-fnt">{elements.mono(published)}</s>'
-    )
-    mark = "&ensp;✓" if size_range.is_as_published else ""
-    return (
-        f"<tr><td>{sizes}</td><td>{published_html}</td><td><b>{elements.mono(plain)}</b>{mark}</td>"
-        f"<td>{elements.mono(warm)}</td></tr>"
-    )
+    if size_range.is_as_published:
+        return sizes, published, join((tag("b", plain), "\u2002✓")), warm
+    return sizes, tag("s", published, class_="kv-fnt"), tag("b", plain), warm
 
 
 @st.cache_resource(show_spinner=False)

@@ -13,6 +13,7 @@ from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.html import join, tag
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
@@ -137,7 +138,7 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
 
 
 def _choose_workload() -> str:
-    st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
+    st.html(tag("div", say("workloads.workload"), class_="kv-lab"))
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     return choice.draw_bound(
         st.selectbox,
@@ -153,14 +154,12 @@ def _choose_workload() -> str:
 
 def _render_story(text: str) -> None:
     story = elements.escape(text)
-    st.html(
-        f'<div class="kv-lab">{say("rolls.story")}</div>'
-        f'<p class="kv-sm kv-story" title="{story}">{story}</p>'
-    )
+    head = tag("div", say("rolls.story"), class_="kv-lab")
+    st.html(join((head, tag("p", story, class_="kv-sm kv-story", title=story))))
 
 
 def _render_reset() -> None:
-    st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
+    st.html(tag("div", say("rolls.all_settings"), class_="kv-lab"))
     st.button(
         say("rolls.settings_anew"),
         type="tertiary",

@@ -35,6 +35,7 @@ from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.html import tag
 from kafkaviz.log import settings as log_settings
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
@@ -292,24 +293,16 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
 
 
 def render_settings(rolls: RollsOnDisk, count: int) -> None:
-    on_disk = say_count("rolls.segments_on_disk", count)
-    cells = [
-        (
-            f'<div><div class="kv-lab">{say("rolls.found_in")}</div>'
-            f'<b class="kv-sm">{on_disk}</b></div>'
-        )
-    ]
+    found_in = tag("div", say("rolls.found_in"), class_="kv-lab")
+    on_disk = tag("b", say_count("rolls.segments_on_disk", count), class_="kv-sm")
+    cells = [tag("div", found_in, on_disk)]
     for name in PANEL_SETTINGS:
         value = format_setting(name, getattr(rolls.history.config, name.replace(".", "_")))
         is_inferred = bool(rolls.history.inferred_limits.get(name))
         if rolls.origins.get(name) is Origin.UNKNOWN and not is_inferred:
             value = MISSING
-        source = (
-            '<div class="kv-fnt" style="font-size:12px">'
-            f"{elements.escape(_origin_text(rolls, name))}</div>"
-        )
-        label = elements.label(name, value, broker_names_text(name))
-        cells.append(f"<div>{label}{source}</div>")
+        source = tag("div", _origin_text(rolls, name), class_="kv-fnt", style="font-size:12px")
+        cells.append(tag("div", elements.label(name, value, broker_names_text(name)), source))
     with st.container(key="kv_set"):
-        st.html(f'<div class="kv-found">{"".join(cells)}</div>')
+        st.html(tag("div", *cells, class_="kv-found"))
     st.space(16)

@@ -30,6 +30,7 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.figures.text import roll_text
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
@@ -101,11 +102,8 @@ def render_comparison(workload: Workload, config: LogConfig, history: RollHistor
         elements.paragraph(text)
         return
     changes = roll_summary.describe_changes(previous, current, _setting_text)
-    st.html(
-        '<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">'
-        f"{elements.escape(changes)}"
-        "</p>"
-    )
+    style = "color:var(--kv-ink-2);margin-bottom:8px"
+    st.html(tag("p", changes, class_="kv-sm", style=style))
     first = say(
         "rolls.kept" if st.session_state.get(page_state.KEEPS_PREVIOUS_RUN) else "rolls.before"
     )
@@ -206,7 +204,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             size=units.format_bytes(size_bytes),
             segments=say_count("common.n_segments", count),
         )
-        st.html(f'<span class="kv-sm kv-fnt">{text}</span>')
+        st.html(tag("span", text, class_="kv-sm kv-fnt"))
 
 
 KEY_CAUSES = {
@@ -256,7 +254,7 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
 
 def _render_pager(names: list[str]) -> None:
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
-        st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
+        st.html(tag("span", say("common.segments"), class_="kv-sm kv-fnt"), width="content")
         st.select_slider(
             say("common.segments"),
             names,
@@ -279,7 +277,7 @@ def render_rolls(history: RollHistory) -> None:
     with st.container(key="kv_rolls_table"):
         heads = [say(f"rolls.head_{column}") for column in ROLL_COLUMNS]
         elements.table(
-            "".join(f"<th{' class=r' if head == heads[-1] else ''}>{head}</th>" for head in heads),
+            join((*(tag("th", head) for head in heads[:-1]), tag("th", heads[-1], class_="r"))),
             (_roll_html(roll, count) for roll in rows),
         )
     download(
@@ -290,21 +288,19 @@ def render_rolls(history: RollHistory) -> None:
     )
 
 
-def _roll_html(roll: tuple | None, count: int) -> str:
+def _roll_html(roll: tuple | None, count: int) -> Html:
     """Returns the row of a roll, its cause in colour. None stands for the rolls left out."""
     if roll is None:
-        return (
-            "<tr>"
-            '<td colspan="4" class="kv-fnt">'
-            f"{say_count('common.more_in_csv', count - MAX_ROWS)}</td></tr>"
-        )
+        text = say_count("common.more_in_csv", count - MAX_ROWS)
+        return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
     (segment, cause, because, span), segment_history = roll
     ink = roll_text.text_colour(segment_history).replace("_", "-")
-    quiet = ' class="kv-fnt"' if segment_history.is_active else ""
-    return (
-        f'<tr><td class="kv-mono kv-tight">{segment}</td>'
-        f'<td style="font-weight:600;color:var(--kv-{ink})">{elements.escape(cause)}</td>'
-        f'<td{quiet}>{elements.escape(because)}</td><td class="r">{elements.escape(span)}</td></tr>'
+    return tag(
+        "tr",
+        tag("td", segment, class_="kv-mono kv-tight"),
+        tag("td", cause, style=f"font-weight:600;color:var(--kv-{ink})"),
+        tag("td", because, class_="kv-fnt" if segment_history.is_active else None),
+        tag("td", span, class_="r"),
     )
 
 
@@ -316,11 +312,8 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
     )
     charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
     with st.expander(say("common.limits_table")):
-        st.html(
-            '<p class="kv-sm">'
-            f"{elements.escape(_safe_size_text(history.config, load, history.bytes_per_s))}"
-            "</p>"
-        )
+        text = _safe_size_text(history.config, load, history.bytes_per_s)
+        st.html(tag("p", text, class_="kv-sm"))
         heads = (
             say("rolls.at"),
             say("rolls.first"),
@@ -362,10 +355,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
             format_func=lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
         )
     below = say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS)
-    st.html(
-        f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{elements.escape(below)}'
-        "</p>"
-    )
+    st.html(tag("p", below, class_="kv-sm", style="color:var(--kv-ink-2);margin:4px 0 12px"))
     view = (
         simulated_story(*cast(tuple[Workload, LogConfig], simulated_log))
         if name == SIMULATED_LOG

@@ -34,6 +34,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences
 from kafkaviz.figures.tuning import before_after
 from kafkaviz.figures.tuning.tuning_verdict import change_text
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 
@@ -143,21 +144,20 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
 
 
 def _render_before_after(heads: Sequence[str], rows: Iterable[before_after.ComparisonRow]) -> None:
-    head = "".join(
-        f"<th{' class=r' if 0 < place < 4 else ''}>{elements.escape(label)}</th>"
-        for place, label in enumerate(heads)
+    head = join(
+        tag("th", label, class_="r" if 0 < place < 4 else None) for place, label in enumerate(heads)
     )
-    elements.table(
-        head,
-        (
-            f'<tr><td>{elements.escape(row.name)}</td><td class="r">'
-            f"{elements.escape(row.before)}</td>"
-            f'<td class="r"><b>{elements.escape(row.after)}</b></td>'
-            f'<td class="r {f"kv-{row.kind}" if row.kind else "kv-fnt"}">'
-            f"{elements.escape(row.change)}</td>"
-            f'<td class="kv-fnt">{elements.escape(row.basis)}</td></tr>'
-            for row in rows
-        ),
+    elements.table(head, map(_before_after_row, rows))
+
+
+def _before_after_row(row: before_after.ComparisonRow) -> Html:
+    return tag(
+        "tr",
+        tag("td", row.name),
+        tag("td", row.before, class_="r"),
+        tag("td", tag("b", row.after), class_="r"),
+        tag("td", row.change, class_=f"r kv-{row.kind or 'fnt'}"),
+        tag("td", row.basis, class_="kv-fnt"),
     )
 
 

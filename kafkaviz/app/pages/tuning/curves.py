@@ -34,6 +34,7 @@ from kafkaviz.figures.tuning import (
     tuning_curve,
 )
 from kafkaviz.figures.tuning.tuning_verdict import range_text
+from kafkaviz.html import tag, worded
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 
@@ -91,10 +92,10 @@ def choose_interval(context: TuningContext) -> int:
                 label_visibility="collapsed",
             )
         )
-        value = f'<b style="color:var(--kv-ink)">{units.format_count(interval_bytes)}</b>'
-        is_today = interval_bytes == context.today.interval_bytes
-        text = say("tuning.is_today", value=value) if is_today else value
-        label_slot.html(f'<div class="kv-lab">{SETTING} &nbsp;{text}</div>')
+        text = tag("b", units.format_count(interval_bytes), style="color:var(--kv-ink)")
+        if interval_bytes == context.today.interval_bytes:
+            text = worded("tuning.is_today", value=text)
+        label_slot.html(tag("div", SETTING, " \u00a0", text, class_="kv-lab"))
     return interval_bytes
 
 
@@ -141,7 +142,7 @@ def render_setting(context: TuningContext, name: str) -> None:
         "tuning.now_inferred" if name in context.case.today.inferred_settings else "tuning.now_set",
         value=own_text,
     )
-    st.html(f'<div class="kv-fnt" style="font-size:12px">{elements.escape(text)}</div>')
+    st.html(tag("div", text, class_="kv-fnt", style="font-size:12px"))
 
 
 def render_cost_curve(context: TuningContext) -> None:
@@ -421,7 +422,7 @@ def render_limits(context: TuningContext) -> None:
     st.space(12)
     with st.expander(say("common.limits_table")):
         size_text = limit_map.index_size_text(context.case.measurement, context.config)
-        st.html(f'<p class="kv-sm">{elements.escape(size_text)}</p>')
+        st.html(tag("p", size_text, class_="kv-sm"))
         rows = limit_map.rows(view)
         heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]
         cells = [

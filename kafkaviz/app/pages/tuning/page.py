@@ -50,6 +50,7 @@ from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import end_sentence, join_semicolon, join_sentences
 from kafkaviz.figures.tuning.tuning_verdict import describe_all
+from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
@@ -190,12 +191,14 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 def render_verdict(context: TuningContext) -> None:
     view = verdict_view(context)
-    st.html(
-        '<div class="kv-verdict" role="status"><div class="v">'
-        f'<div class="kv-lab">{say("tuning.recommendation")}</div>'
-        f'<h2 class="w">{elements.severity(view.mark)}{elements.escape(view.headline)}</h2>'
-        f"<p>{elements.escape(view.reason)}</p></div></div>"
+    words = tag(
+        "div",
+        tag("div", say("tuning.recommendation"), class_="kv-lab"),
+        tag("h2", elements.severity(view.mark), view.headline, class_="w"),
+        tag("p", view.reason),
+        class_="v",
     )
+    st.html(tag("div", words, class_="kv-verdict", role="status"))
     heads = [say("tuning.head_interval"), say("common.both_indexes"), say("tuning.head_p99")]
     with st.container(key="kv_price"):
         table(heads, _price_rows(context), "rrr")
@@ -231,23 +234,15 @@ def render_reasons(context: TuningContext) -> None:
     """Draws which parts are certain, which are modelled, and every reason."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
-    boxes_html = "".join(
-        (
-            '<div class="f">'
-            f"<b>{say('tuning.box_head', word=elements.escape(word))}</b> "
-            f"{elements.escape(text)}</div>"
-        )
+    boxes = (
+        tag("div", tag("b", say("tuning.box_head", word=word)), " ", text, class_="f")
         for word, text in verdict_view(context).boxes
     )
-    st.html(f'<div class="kv-verdict">{boxes_html}</div>')
+    st.html(tag("div", *boxes, class_="kv-verdict"))
     st.space(12)
     with st.expander(say("tuning.every_reason")):
-        st.html(
-            "".join(
-                f'<p class="kv-sm kv-reason">{elements.escape(reason)}</p>'
-                for reason in describe_all(context.recommendation)
-            )
-        )
+        reasons = describe_all(context.recommendation)
+        st.html(join(tag("p", reason, class_="kv-sm kv-reason") for reason in reasons))
 
 
 def render_topics(context: TuningContext) -> None:
@@ -260,8 +255,8 @@ def render_topics(context: TuningContext) -> None:
     )
     elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)))
     st.space(10)
-    head = "".join(
-        f"<th{' class=r' if 0 < place < 7 else ''}>{say(f'tuning.head_{column}')}</th>"
+    head = join(
+        tag("th", say(f"tuning.head_{column}"), class_="r" if 0 < place < 7 else None)
         for place, column in enumerate(TOPIC_HEADS)
     )
     with st.container(key="kv_topics"):
@@ -299,7 +294,7 @@ def render_topics(context: TuningContext) -> None:
             "kv_topics_csv",
         )
         if context.source.metadata_left_out:
-            st.html(f'<span class="kv-sm kv-fnt">{say("tuning.metadata_left")}</span>')
+            st.html(tag("span", say("tuning.metadata_left"), class_="kv-sm kv-fnt"))
     _render_left_out(context)
 
 
@@ -313,25 +308,28 @@ def _gain_text(gaining_count: int, count: int) -> str:
 
 def _topic_row_html(
     context: TuningContext, case: TuningCase, recommendation: Recommendation | None
-) -> str:
-    name = elements.escape(units.escape_controls(case.name))
+) -> Html:
+    name = tag("td", case.name)
     if recommendation is None:
-        return (
-            f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td '
-            f'class="kv-fnt">{say("tuning.no_batch")}</td></tr>'
-        )
-    row = recommendation.current_cost.row
+        numbers = (tag("td", text, class_="r") for text in ("0 B", *units.MISSING * 5))
+        return tag("tr", name, *numbers, tag("td", say("tuning.no_batch"), class_="kv-fnt"))
+    cost = recommendation.current_cost
+    numbers = (
+        units.format_bytes(case.measurement.log_bytes),
+        units.format_bytes(case.measurement.batch_bytes),
+        units.format_count(cost.interval_bytes),
+        f"{100 * cost.index_share:.2f} %",
+        f"{cost.row['headers_mean']:.1f}",
+        f"≈ {format_us(cost.p99_us.typical)}",
+    )
     is_kept = recommendation.verdict == tuning.TuningVerdict.KEEP
     kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
-    answer_html = kept_text if is_kept else f"<b>{units.format_count(recommendation.value)}</b>"
-    return (
-        f'<tr><td>{name}</td><td class="r">{units.format_bytes(case.measurement.log_bytes)}</td>'
-        f'<td class="r">{units.format_bytes(case.measurement.batch_bytes)}</td>'
-        f'<td class="r">{units.format_count(recommendation.current_cost.interval_bytes)}</td>'
-        f'<td class="r">{100 * recommendation.current_cost.index_share:.2f} %</td>'
-        f'<td class="r">{row["headers_mean"]:.1f}</td>'
-        f'<td class="r">≈ {format_us(recommendation.current_cost.p99_us.typical)}</td>'
-        f'<td class="{"kv-fnt" if is_kept else ""}">{answer_html}</td></tr>'
+    answer = kept_text if is_kept else tag("b", units.format_count(recommendation.value))
+    return tag(
+        "tr",
+        name,
+        *(tag("td", text, class_="r") for text in numbers),
+        tag("td", answer, class_="kv-fnt" if is_kept else ""),
     )
 
 

@@ -17,6 +17,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.html import tag
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
@@ -140,9 +141,8 @@ def render_choice(tuning_scope: Scope) -> None:
     }
     middle = next(name for name, option in labels.items() if option == tuning_scope.label)
     with st.container(width="content", gap=4):
-        st.html(
-            f'<div class="kv-lab">{say(f"tuning.of_{tuning_scope.kind}")}</div>', width="content"
-        )
+        name = say(f"tuning.of_{tuning_scope.kind}")
+        st.html(tag("div", name, class_="kv-lab"), width="content")
         label = labels.get(
             st.segmented_control(
                 say("tuning.tuned"),
@@ -206,7 +206,7 @@ def choose_workload() -> str:
                 if name == workloads.OWN_TITLE
                 else workloads.story_text(name)
             )
-            st.html(f'<span class="kv-sm kv-fnt">{elements.escape(story)}</span>')
+            st.html(tag("span", elements.escape(story), class_="kv-sm kv-fnt"))
         if name == workloads.OWN_TITLE:
             _render_own_text()
     return name

@@ -19,6 +19,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.tuning import tuning_verdict
+from kafkaviz.html import tag
 from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
 
@@ -167,7 +168,7 @@ def subject_text(context: TuningContext) -> str:
 
 def render_p99() -> None:
     with st.container(width=124, gap=4):
-        st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
+        st.html(tag("div", say("tuning.p99_may_take"), class_="kv-lab"))
         choice.draw_bound(
             st.selectbox,
             say("tuning.p99_may_take"),
