@@ -10,6 +10,7 @@ The text of an error has three forms:
 import errno
 from collections.abc import Generator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 
 from kafkaviz.messages import Message, message, verbatim
@@ -68,6 +69,20 @@ class KafkavizError(Exception):
         return self.message.render(language)
 
 
+class FaultKind(Enum):
+    """The faults of a batch for which Kafka has different exceptions; format/java.py has those."""
+
+    RECORD = "record"  # any fault that is not one of the others
+    END = "end"  # the data ends within its records
+    LEFTOVER = "leftover"  # bytes are left after the last record
+    LENGTH = "length"  # the length of a batch in a .log is below the minimum
+    SIZE = "size"  # the same for a batch that is in memory
+    ARGUMENT = "argument"  # a method of Java refuses a number
+    BOUNDS = "bounds"  # a field is beyond the end of its buffer
+    CODEC = "codec"  # the data cannot be decompressed
+    TXN_INDEX = "txn-index"  # the version of an entry of a .txnindex is unknown
+
+
 class CorruptBytes(KafkavizError):
     """Bytes that break their format.
 
@@ -78,13 +93,18 @@ class CorruptBytes(KafkavizError):
         what: the fault without its place.
     """
 
-    def __init__(self, position: int, what: Message) -> None:
+    def __init__(self, position: int, what: Message, kind: FaultKind = FaultKind.RECORD) -> None:
         super().__init__(message("errors.at_byte", position=position, problem=what))
         self.position = position
         self.what = what
+        self.kind = kind
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.position, self.what)
+        return type(self), (self.position, self.what, self.kind)
+
+    def after(self, start: int) -> "CorruptBytes":
+        """Returns the same fault in a larger buffer, where this one begins at byte `start`."""
+        return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
         """Returns the same fault as an error of a file.

@@ -15,6 +15,7 @@ from kafkaviz.errors import (
     CannotOpen,
     CorruptBytes,
     CorruptFile,
+    FaultKind,
     KafkavizError,
     RefusedSetting,
     system_problem,
@@ -62,8 +63,10 @@ ERRORS = (
     QueryError(WHAT, message("errors.check_the_path"), 3, 5),
     QueryTooLarge(512),
     QueryTooLong(60),
-    FailedRead(Path("a-0/0.log"), 7, WHAT),
-    FailedBounds("a-0/0.log", 7, WHAT, search_of_no_entry(), NO_SCAN),
+    FailedRead(Path("a-0/0.log"), 7, WHAT, FaultKind.SIZE),
+    FailedBounds(
+        FailedRead(Path("a-0/0.log"), 7, WHAT, FaultKind.SIZE), search_of_no_entry(), NO_SCAN
+    ),
     BadOption(WHAT),
 )
 

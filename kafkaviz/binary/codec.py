@@ -28,8 +28,8 @@ import zstandard
 from zlib_ng import zlib_ng
 
 from kafkaviz.binary import varint
-from kafkaviz.errors import CorruptBytes
-from kafkaviz.messages import message, verbatim
+from kafkaviz.errors import CorruptBytes, FaultKind
+from kafkaviz.messages import Message, message, verbatim
 
 # the index of a codec is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -80,7 +80,8 @@ def name(codec_id: int) -> str:
         CorruptBytes: the id is 5 to 7, which no Kafka release up to 4.3 knows.
     """
     if not 0 <= codec_id < len(CODECS):
-        raise CorruptBytes(0, verbatim(f"Unknown compression type id: {codec_id}"))
+        words = verbatim(f"Unknown compression type id: {codec_id}")
+        raise CorruptBytes(0, words, FaultKind.ARGUMENT)
     return CODECS[codec_id]
 
 
@@ -237,7 +238,13 @@ def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
 
 def _check_limit(size_bytes: int, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
-        raise CorruptBytes(0, message(_PAST_LIMIT, limit=limit_bytes))
+        raise CorruptBytes(0, message(_PAST_LIMIT, limit=limit_bytes), FaultKind.CODEC)
+
+
+def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
+    return CorruptBytes(
+        position, message("codec.failed", codec=codec, problem=problem), FaultKind.CODEC
+    )
 
 
 # ---- gzip and zstd
@@ -253,14 +260,9 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
                 yield member.decompress(rest, _PIECE_BYTES)
                 rest = member.unconsumed_tail
         except _GZIP_ERROR as fault:
-            raise CorruptBytes(
-                0, message("codec.failed", codec="gzip", problem=str(fault))
-            ) from fault
+            raise _failure("gzip", 0, str(fault)) from fault
         if not member.eof:
-            raise CorruptBytes(
-                len(data),
-                message("codec.failed", codec="gzip", problem=message("codec.ends_too_early")),
-            )
+            raise _failure("gzip", len(data), message("codec.ends_too_early"))
         rest = member.unused_data
         if not rest.startswith(_GZIP_MEMBER):
             return
@@ -311,8 +313,7 @@ def _from_frames(
         except cramjam.DecompressionError as fault:
             text = str(fault).removeprefix(f"{codec}: ")
             if text != _NO_MORE_ROOM:
-                problem = message("codec.failed", codec=codec, problem=text)
-                raise CorruptBytes(0, problem) from fault
+                raise _failure(codec, 0, text) from fault
         _check_limit(room_bytes + 1, limit_bytes)
         room_bytes = min(_GROWTH * room_bytes, limit_bytes)
 
@@ -353,16 +354,8 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
         start = position + _INT.size
         position = position + _INT.size + size_bytes
         if size_bytes < 0 or position > len(data):
-            raise CorruptBytes(
-                start - _INT.size,
-                message(
-                    "codec.failed",
-                    codec="snappy",
-                    problem=message(
-                        "codec.block_cut", size=size_bytes, available=len(data) - start
-                    ),
-                ),
-            )
+            problem = message("codec.block_cut", size=size_bytes, available=len(data) - start)
+            raise _failure("snappy", start - _INT.size, problem)
         yield _snappy_block(data[start:position], start, limit_bytes)
 
 
@@ -388,13 +381,9 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
         room = np.empty(size_bytes, np.uint8)
         return room[: _snappy_into(block, room)].data
     except cramjam.DecompressionError as fault:
-        raise CorruptBytes(
-            position, message("codec.failed", codec="snappy", problem=str(fault))
-        ) from fault
+        raise _failure("snappy", position, str(fault)) from fault
     except CorruptBytes as fault:
-        raise CorruptBytes(
-            position + fault.position, message("codec.failed", codec="snappy", problem=fault.what)
-        ) from fault
+        raise _failure("snappy", position + fault.position, fault.what) from fault
 
 
 # ---- lz4
@@ -469,20 +458,11 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
     end = start
     while size_bytes := _lz4_size(data, end) & ~_LZ4_STORED:
         if size_bytes > block_bytes:
-            raise CorruptBytes(
-                end,
-                message(
-                    "codec.failed",
-                    codec="lz4",
-                    problem=f"Block size {size_bytes} exceeded max: {block_bytes}",
-                ),
-            )
+            raise _failure("lz4", end, f"Block size {size_bytes} exceeded max: {block_bytes}")
         end += _LZ4_INT.size + size_bytes + (_LZ4_INT.size if flags & _LZ4_BLOCK_CHECKS else 0)
     end += _LZ4_INT.size
     if flags & _LZ4_CONTENT_CHECK and end + _LZ4_INT.size > len(data):
-        raise CorruptBytes(
-            end, message("codec.failed", codec="lz4", problem="Stream ended prematurely")
-        )
+        raise _failure("lz4", end, "Stream ended prematurely")
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), data[start:end]])
 
@@ -490,16 +470,9 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
     """Returns the flags of a frame, its largest block size, and the position of the first block."""
     if len(data) < 7:
-        raise CorruptBytes(
-            len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
-        )
+        raise _failure("lz4", len(data), "Stream ended prematurely")
     if data[:4] != _LZ4_MAGIC:
-        raise CorruptBytes(
-            0,
-            message(
-                "codec.failed", codec="lz4", problem="Stream unsupported (invalid magic bytes)"
-            ),
-        )
+        raise _failure("lz4", 0, "Stream unsupported (invalid magic bytes)")
     flags = data[4]
     sizes = data[5]
     end = 6 + (8 if flags & _LZ4_CONTENT_SIZE else 0)
@@ -519,15 +492,13 @@ def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, in
         ),
     ):
         if fault:
-            raise CorruptBytes(position, message("codec.failed", codec="lz4", problem=fault))
+            raise _failure("lz4", position, fault)
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
 
 
 def _lz4_size(data: memoryview, position: int) -> int:
     if position + _LZ4_INT.size > len(data):
-        raise CorruptBytes(
-            len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
-        )
+        raise _failure("lz4", len(data), "Stream ended prematurely")
     return _LZ4_INT.unpack_from(data, position)[0]
 
 

@@ -12,7 +12,7 @@ byte above 32 (or 64) are lost.
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, FaultKind
 from kafkaviz.messages import message, verbatim
 
 # the most bytes of a varint and of a varlong
@@ -138,7 +138,8 @@ def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[
             return number, position + place + 1
     if position + longest_bytes > len(data):
         raise CorruptBytes(position, message("corrupt.varint_cut"))
-    raise CorruptBytes(position, verbatim(too_long_text(number, longest_bytes)))
+    words = verbatim(too_long_text(number, longest_bytes))
+    raise CorruptBytes(position, words, FaultKind.ARGUMENT)
 
 
 def _write(number: int) -> bytes:

@@ -20,7 +20,7 @@ from kafkaviz.binary import codec, varint
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes, NotRead
+from kafkaviz.errors import CorruptBytes, FaultKind
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import (
     CODEC_MASK,
@@ -149,7 +149,7 @@ def find_fault(
     if len(batch) < HEADER_BYTES:
         return _too_small_error(batch)
     fault = record.find_fault(*_body(batch), limit_bytes)
-    return fault and CorruptBytes(HEADER_BYTES + fault.position, fault.what)
+    return fault and fault.after(HEADER_BYTES)
 
 
 def batch_bytes(data: bytes | memoryview) -> memoryview:
@@ -181,6 +181,7 @@ def size_bytes(data: bytes | memoryview) -> int:
             verbatim(
                 f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
             ),
+            FaultKind.SIZE,
         )
     return LENGTH_END + length
 
@@ -293,10 +294,8 @@ def _records(
         for body, rows in record.runs(*_body(batch), limit_bytes):
             selected_rows = rows[choose(body, rows)] if choose else rows
             yield from _resolve(record.records_from_rows(body, selected_rows), header)
-    except NotRead as fault:
-        raise NotRead(HEADER_BYTES + fault.position, fault.what) from None
     except CorruptBytes as fault:
-        raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
+        raise fault.after(HEADER_BYTES) from None
 
 
 def _body(batch: memoryview) -> tuple[memoryview, int, int]:
@@ -442,9 +441,9 @@ def heads(
         yield from records if is_streamed else list(records)
     except CorruptBytes as fault:
         if fault is codec_fault:
-            raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
+            raise fault.after(HEADER_BYTES) from None
         first_fault = record.first_fault(prefix, count, is_compressed=True) or fault
-        raise CorruptBytes(HEADER_BYTES, record.wrap_fault(first_fault).what) from None
+        raise record.wrap_fault(first_fault).after(HEADER_BYTES) from None
 
 
 def _heads(
@@ -478,7 +477,7 @@ def _heads(
         offset_delta, position = varint.read_varint(body, position)
         _skip_parts(body, position, end)
         if number == count - 1 and end < len(body):
-            raise CorruptBytes(end, verbatim(record.LEFTOVER_TEXT))
+            raise CorruptBytes(end, verbatim(record.LEFTOVER_TEXT), FaultKind.LEFTOVER)
         if number == count - 1 and codec_fault:
             raise codec_fault
         yield RecordHead(

@@ -9,6 +9,9 @@ Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
 import math
 import re
 
+from kafkaviz.errors import FaultKind
+from kafkaviz.messages import Message
+
 KAFKA = "org.apache.kafka.common.KafkaException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
@@ -16,21 +19,20 @@ INVALID_TXN_STATE = "org.apache.kafka.common.errors.InvalidTxnStateException"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 # for a batch whose length or checksum is wrong
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
-OUT_OF_BOUNDS = "IndexOutOfBoundsException"
+# what Kafka throws while it iterates over damaged records
+EXCEPTIONS = {
+    FaultKind.RECORD: INVALID_RECORD,
+    FaultKind.END: INVALID_RECORD,
+    FaultKind.LEFTOVER: INVALID_RECORD,
+    FaultKind.LENGTH: CORRUPT_RECORD,
+    FaultKind.SIZE: CORRUPT_RECORD,
+    FaultKind.ARGUMENT: ILLEGAL_ARGUMENT,
+    FaultKind.BOUNDS: "java.lang.IndexOutOfBoundsException",
+    FaultKind.CODEC: KAFKA,
+    FaultKind.TXN_INDEX: KAFKA,
+}
 
-_DECOMPRESSED_PREFIX = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
-_ILLEGAL_WORDS = (
-    "newLimit > capacity",
-    "Varint is too long",
-    "Varlong is too long",
-    "Unknown compression type id",
-    "Invalid magic used",
-    "The file channel position cannot be negative",
-)
-_CORRUPT_WORDS = ("Found record size ", "Record size is less than the minimum record overhead")
-_KAFKA_WORDS = ("Unexpected aborted transaction version",)  # TransactionIndex
-_CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
-
+_IN_DECOMPRESSED = ("corrupt.in_decompressed_messages", "corrupt.in_decompressed_records")
 _NUMBER = re.compile(r"([+-]?)(\d+)")
 _MAX_DIGITS = 19  # a long has at most 19, without leading zeros
 _HALF_PAIR = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
@@ -39,28 +41,9 @@ PLAIN_FROM = 1e-3
 PLAIN_BELOW = 1e7
 
 
-def java_words(what: str) -> str:
-    """Removes the place in the decompressed bytes from the text of a fault."""
-    return _DECOMPRESSED_PREFIX.sub("", what)
-
-
-def is_codec_fault(what: str) -> bool:
-    return what.startswith(_CODEC_WORDS)
-
-
-def of_records(words: str) -> str:
-    """Returns the Java class that Kafka throws while iterating over damaged records.
-
-    Args:
-        words: the text of the fault.
-    """
-    if is_codec_fault(words) or words.startswith(_KAFKA_WORDS):
-        return KAFKA
-    if words == OUT_OF_BOUNDS:
-        return f"java.lang.{words}"
-    if words.startswith(_CORRUPT_WORDS):
-        return CORRUPT_RECORD
-    return ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD
+def without_place(what: Message) -> Message:
+    """Returns a fault without its place in the decompressed bytes, which Kafka does not name."""
+    return what["problem"] if what.key in _IN_DECOMPRESSED else what
 
 
 def parse_int(text: str) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, FaultKind
 from kafkaviz.format.batch import (
     CODEC_MASK,
     LEGACY_HEADER,
@@ -188,14 +188,14 @@ def _decompress(
             lz4_header_checked=magic == 1,
         )
     except CorruptBytes as error:
-        raise CorruptBytes(position + error.position, error.what) from None
+        raise error.after(position) from None
 
 
 def _codec_name(codec_id: int, position: int) -> str:
     try:
         return codec.name(codec_id)
     except CorruptBytes as fault:
-        raise CorruptBytes(position, fault.what) from None
+        raise fault.after(position) from None
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
@@ -203,6 +203,7 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
     return CorruptBytes(
         position,
         message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
+        fault.kind,
     )
 
 
@@ -223,6 +224,7 @@ def _read_inner(
         raise CorruptBytes(
             bad_position + _SIZE_AT,
             verbatim(f"Record size is less than the minimum record overhead ({MIN_LENGTH})"),
+            FaultKind.SIZE,
         )
     if not count:
         raise CorruptBytes(0, verbatim("Found invalid compressed record set with no inner records"))
@@ -285,14 +287,10 @@ def _corrupt(
 
 
 def _java_fault(fault: int, position: int, found_size: int, available_size: int) -> CorruptBytes:
-    return CorruptBytes(
-        position,
-        verbatim(
-            "IndexOutOfBoundsException"
-            if fault == _OUT_OF_BOUNDS
-            else f"newLimit > capacity: ({found_size} > {available_size})"
-        ),
-    )
+    if fault == _OUT_OF_BOUNDS:
+        return CorruptBytes(position, verbatim("IndexOutOfBoundsException"), FaultKind.BOUNDS)
+    words = f"newLimit > capacity: ({found_size} > {available_size})"
+    return CorruptBytes(position, verbatim(words), FaultKind.ARGUMENT)
 
 
 @njit(cache=True, boundscheck=True)

@@ -13,10 +13,10 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, FaultKind
 from kafkaviz.format import batch, control, names, record, txn_index
 from kafkaviz.format.control import ControlType
-from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
+from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_TXN_STATE, without_place
 
 # in the key of a control record, after the version
 TYPE_AT = 2
@@ -29,15 +29,22 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment ends.
 
-    Carries the class and message of Kafka's exception; the class is None for a marker that cannot
-    be read.
+    Carries the class and message of Kafka's exception. A marker that cannot be read has a kind in
+    place of the class.
     """
 
-    def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
+    def __init__(
+        self,
+        batch_number: int,
+        class_name: str | None = None,
+        message: str = "",
+        kind: FaultKind = FaultKind.RECORD,
+    ) -> None:
         super().__init__(message)
         self.batch = batch_number
         self.class_name = class_name
         self.message = message
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +275,13 @@ def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransaction
             for candidate in record.records_from_rows(plain, table[:1])
         )
     except CorruptBytes as fault:
-        raise TransactionFault(batch_number, None, str(fault.what)) from None
+        words = str(without_place(fault.what))
+        raise TransactionFault(batch_number, None, words, fault.kind) from None
     if marker_record.key is None or len(marker_record.key) < TYPE_END:
         try:
             control.decode(marker_record.key, marker_record.value)
         except CorruptBytes as fault:
-            raise TransactionFault(batch_number, None, str(fault.what)) from None
+            raise TransactionFault(batch_number, None, str(fault.what), fault.kind) from None
     epoch = (marker_record.value or b"")[EPOCH_AT:EPOCH_END]
     kind = int.from_bytes(cast(bytes, marker_record.key)[TYPE_AT:TYPE_END], "big", signed=True)
     return EndTransactionMarker(

@@ -17,7 +17,7 @@ import numpy as np
 
 from kafkaviz.binary import codec, varint
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes, NotRead
+from kafkaviz.errors import CorruptBytes, FaultKind, NotRead
 from kafkaviz.format.java import decode_utf8
 from kafkaviz.messages import Message, message, verbatim
 
@@ -127,7 +127,9 @@ def find_fault(
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     """Turns a fault at a byte of the decompressed records into one of the compressed data."""
     return CorruptBytes(
-        0, message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
+        0,
+        message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
+        fault.kind,
     )
 
 
@@ -208,7 +210,7 @@ def row_runs(
     for table, fault in _runs(data, record_count, is_compressed=is_compressed):
         if fault and is_compressed:
             raise fault
-        yield table[:-1] if fault and str(fault.what) == LEFTOVER_TEXT else table
+        yield table[:-1] if fault and fault.kind is FaultKind.LEFTOVER else table
         if fault:
             raise fault
 
@@ -273,6 +275,7 @@ def _read_run(
                     found_number=found_number,
                     available=available,
                 ),
+                _KINDS.get(fault, FaultKind.RECORD),
             ),
             position,
         )
@@ -393,6 +396,12 @@ _TEXTS = {  # the texts of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
 }
 # Kafka's iterator finds this fault while it reads the last record, and does not return that record
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
+_KINDS = {
+    TOO_FEW: FaultKind.END,
+    _PAST_END: FaultKind.END,
+    LEFTOVER: FaultKind.LEFTOVER,
+    _LENGTH_TOO_LONG: FaultKind.ARGUMENT,
+}
 
 
 def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> Message:

@@ -122,7 +122,7 @@ def decompress(
             codecs.name(int(header["attributes"]) & CODEC_MASK), data[HEADER_BYTES:], limit_bytes
         )
     except CorruptBytes as fault:
-        raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
+        raise fault.after(HEADER_BYTES) from None
     return DecompressedRecords(
         body,
         spans_record.records(

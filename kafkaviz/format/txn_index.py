@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from kafkaviz.binary.layouts import build_rows, parse_rows
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, FaultKind
 from kafkaviz.messages import message, verbatim
 
 ENTRY: np.dtype = np.dtype(
@@ -56,6 +56,7 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
         raise CorruptBytes(
             slot * ENTRY.itemsize,
             verbatim(f"Unexpected aborted transaction version {version}, {supported}"),
+            FaultKind.TXN_INDEX,
         )
     return entries
 

@@ -29,7 +29,7 @@ from kafkaviz.format import offset_index, producer_snapshot, txn_index
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.walk import Walk
-from kafkaviz.messages import Message, verbatim
+from kafkaviz.messages import verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
@@ -73,15 +73,14 @@ class FailedBounds(FailedRead):
         scan: the scan that ends in these bytes.
     """
 
-    def __init__(
-        self, path: str, position: int, what: Message, search: IndexSearch, scan: ForwardScan
-    ) -> None:
-        super().__init__(path, position, what)
+    def __init__(self, fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> None:
+        super().__init__(fault.path, fault.position, fault.what, fault.kind)
         self.search = search
         self.scan = scan
 
     def __reduce__(self) -> tuple:
-        return type(self), (str(self.path), self.position, self.what, self.search, self.scan)
+        fault = FailedRead(self.path, self.position, self.what, self.kind)
+        return type(self), (fault, self.search, self.scan)
 
 
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
@@ -100,14 +99,10 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     for segment in log.segments[place:] if stable_offset < end and place is not None else ():
         search, scan = translate(segment, stable_offset, profile)
         if scan.fault:
-            raise _failed_bounds(scan.fault, search, scan)
+            raise FailedBounds(scan.fault, search, scan)
         if scan.batch:
             return Bounds(start, end, stable_offset, segment.base_offset, scan.batch.position)
     return end_bounds
-
-
-def _failed_bounds(fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> FailedBounds:
-    return FailedBounds(str(fault.path), fault.position, fault.what, search, scan)
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
@@ -137,7 +132,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     if is_full and end is None:
         search, scan = translate(segment, offset, profile)
         if scan.fault:  # an invalid batch length
-            raise _failed_bounds(scan.fault, search, scan)
+            raise FailedBounds(scan.fault, search, scan)
     return segment.base_offset if end is None else end
 
 

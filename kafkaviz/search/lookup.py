@@ -223,7 +223,7 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
     first_message = _message_from(batch.content, offset)
     fault = legacy_messages.read(first_message[1]).fault if first_message else None
     if fault:
-        raise CorruptBytes(batch.position + fault.position, fault.what)
+        raise fault.after(batch.position)
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:

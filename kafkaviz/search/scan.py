@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
-from kafkaviz.errors import CorruptBytes, CorruptFile
+from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind
 from kafkaviz.format import batch_records, java
 from kafkaviz.format.batch import (
     CONTROL,
@@ -67,9 +68,13 @@ class FailedRead(CorruptFile):
         class_name: the Java class of the exception.
     """
 
-    def __init__(self, path: str, position: int, what: Message) -> None:
+    def __init__(self, path: Path | str, position: int, what: Message, kind: FaultKind) -> None:
         super().__init__(path, position, what)
-        self.class_name = java.of_records(java.java_words(str(what)))
+        self.kind = kind
+        self.class_name = java.EXCEPTIONS[kind]
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.path, self.position, self.what, self.kind)
 
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
@@ -80,7 +85,7 @@ def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
     """
     if fault.what.key in OWN_REFUSALS:
         raise fault.in_file(path) from None
-    return FailedRead(path, fault.position, fault.what)
+    return FailedRead(path, fault.position, fault.what, fault.kind)
 
 
 class ReadPart(Enum):
@@ -158,6 +163,7 @@ class LogReader:
             raise CorruptBytes(
                 position,
                 verbatim(f"The file channel position cannot be negative, but it is {position}"),
+                FaultKind.ARGUMENT,
             )
         while position < self.size_bytes - MAGIC_END:
             start = self.read_recorded(position, MAGIC_END, ReadPart.START)
@@ -172,6 +178,7 @@ class LogReader:
                         f"Found record size {size_bytes - LENGTH_END} smaller than minimum record "
                         "overhead (14)"
                     ),
+                    FaultKind.LENGTH,
                 )
             if position > self.size_bytes - size_bytes:
                 return
@@ -246,7 +253,7 @@ class FileBatch:
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
-            raise CorruptBytes(self.position + fault.position, fault.what) from None
+            raise fault.after(self.position) from None
 
     def to_batch(self) -> Batch:
         """Returns the batch as a value; reads for this do not count as Kafka's."""
@@ -300,7 +307,7 @@ class FileBatch:
         try:
             return next(batch_records.heads(batch_bytes), RecordHead(self._offset, UNKNOWN)).offset
         except CorruptBytes as fault:
-            raise CorruptBytes(self.position + fault.position, fault.what) from None
+            raise fault.after(self.position) from None
 
 
 class HeaderOutcome(StrEnum):

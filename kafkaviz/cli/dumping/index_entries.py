@@ -297,7 +297,7 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
     except CorruptBytes as fault:
         raise java.from_records(
-            str(fault.what), at_open=row["magic"] < MAGIC_2, position=position + fault.position
+            fault, position + fault.position, at_open=row["magic"] < MAGIC_2
         ) from None
 
 

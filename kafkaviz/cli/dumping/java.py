@@ -7,27 +7,31 @@ import os
 import re
 from collections.abc import Iterable
 
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes, FaultKind, KafkavizError
 from kafkaviz.format import java
 from kafkaviz.format.java import KAFKA
+from kafkaviz.messages import Message
 
 CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
 NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 RUNTIME = "java.lang.RuntimeException"
 STATUS = 1
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
-# (our text, Java's text); after a Java text that ends with a colon, the end of ours follows
-_CODEC_CAUSES = (
-    ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
-    ("incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
-    ("incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
-    ("gzip: the compressed data ends", "java.io.EOFException: Unexpected end of ZLIB input stream"),
-    ("gzip: ", "java.util.zip.ZipException: "),
-    ("snappy: corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
-    ("snappy: a block of", "java.io.IOException: failed to read chunk"),
-    ("snappy: the bytes end within", "java.io.IOException: PARSING_ERROR(2)"),
-    ("snappy: Varint is too long", "java.io.IOException: PARSING_ERROR(2)"),
-    ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
+# by codec and the key of our problem
+_CODEC_CAUSES = {
+    ("gzip", "codec.ends_too_early"): "java.io.EOFException: Unexpected end of ZLIB input stream",
+    ("snappy", "codec.block_cut"): "java.io.IOException: failed to read chunk",
+    ("snappy", "corrupt.varint_cut"): "java.io.IOException: PARSING_ERROR(2)",
+    ("snappy", "common.verbatim"): "java.io.IOException: PARSING_ERROR(2)",  # too long a varint
+}
+# (codec, part of its library's text, Java's text), which may end with the end of that text
+_LIBRARY_CAUSES = (
+    ("gzip", "incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
+    ("gzip", "incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("gzip", "incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("gzip", "", "java.util.zip.ZipException: "),
+    ("snappy", "corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
+    ("zstd", "", "com.github.luben.zstd.ZstdIOException: "),
 )
 _LONG = re.compile(r"[+-]?[0-9]+")
 _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
@@ -79,38 +83,47 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
     return JavaException(KAFKA, cause, (cause,), fault=fault)
 
 
-def from_records(what: str, *, at_open: bool = False, position: int | None = None) -> JavaException:
+def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -> JavaException:
     """Returns the exception that iterating over damaged records throws.
 
     For damaged compressed data, class and message are the ones that Kafka gives if it notices the
     damage before it has read any record; otherwise its message may differ.
 
     Args:
-        what: the text of the fault.
+        position: the byte of the file where the fault is.
         at_open: whether data is decompressed when its stream is opened, as for magic 0 and 1.
     """
-    words = java.java_words(what)
-    if java.is_codec_fault(words):
-        return _from_codec(words, at_open=at_open, position=position)
-    message = None if words == java.OUT_OF_BOUNDS else words
-    return JavaException(java.of_records(words), message, position=position)
+    what = java.without_place(fault.what)
+    if fault.kind is FaultKind.CODEC:
+        return _from_codec(what, at_open=at_open, position=position)
+    message = None if fault.kind is FaultKind.BOUNDS else str(what)
+    return JavaException(java.EXCEPTIONS[fault.kind], message, position=position)
 
 
-def _from_codec(words: str, *, at_open: bool, position: int | None) -> JavaException:
+def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException:
     """Returns the exception for data that cannot be decompressed.
 
     The fault is noticed when the stream is opened, or while its records are read.
     """
-    cause = next(
-        (java for ours, java in _CODEC_CAUSES if ours in words),
-        "java.io.IOException: " + words.partition(": ")[2],
-    )
-    if cause.endswith(": "):
-        cause += words.rpartition(": ")[2]
+    cause = _codec_cause(what)
     is_immediate = at_open or any(text in cause for text in _AT_ONCE)
     return JavaException(
         KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
     )
+
+
+def _codec_cause(what: Message) -> str:
+    if what.key != "codec.failed":  # too large for kafkaviz
+        return f"java.io.IOException: {what}"
+    codec = what["codec"]
+    problem = what["problem"]
+    if isinstance(problem, Message) and (codec, problem.key) in _CODEC_CAUSES:
+        return _CODEC_CAUSES[codec, problem.key]
+    text = str(problem)
+    for of_codec, part, cause in _LIBRARY_CAUSES:
+        if of_codec == codec and part in text:
+            return cause + text.rpartition(": ")[2] if cause.endswith(": ") else cause
+    return f"java.io.IOException: {text}"
 
 
 def string_hash(text: str) -> int:

@@ -27,7 +27,7 @@ from kafkaviz.cli.dumping.json_parts import (
 )
 from kafkaviz.cli.dumping.lines import Word, flag, render, render_lines
 from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
-from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError, NotRead
+from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind, KafkavizError, NotRead
 from kafkaviz.format import (
     batch,
     control,
@@ -39,7 +39,6 @@ from kafkaviz.format import (
 )
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate
-from kafkaviz.format.java import is_codec_fault
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
@@ -432,7 +431,7 @@ def _print_records(
     except CorruptBytes as fault:
         if not is_valid:
             code = CRC
-        elif is_codec_fault(str(fault.what)):
+        elif fault.kind is FaultKind.CODEC:
             code = "decompress-failed"
         else:
             code = "record-malformed"

@@ -24,7 +24,7 @@ from kafkaviz.cli.dumping.compiled_records import (
 )
 from kafkaviz.cli.dumping.console import Console, Report
 from kafkaviz.cli.dumping.java import JavaException, decode_utf8
-from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
+from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind, NotRead
 from kafkaviz.format import (
     batch,
     control,
@@ -47,8 +47,6 @@ _CHECKSUM_FAULTS = tuple(
     f"gzip: Error -3 while decompressing data: incorrect {part} check"
     for part in ("data", "length")
 )
-# faults at the end of the data, where the next read would check the checksum
-_END_FAULTS = ("premature EOF", "payload reached EOF")
 
 
 def exception_of(
@@ -68,7 +66,8 @@ def exception_of(
     except zlib.error:
         return None
     first_fault = record.first_fault(plain, record_count, is_compressed=True)
-    if first_fault and any(words in str(first_fault.what) for words in _END_FAULTS):
+    # at the end of the data, the next read would check the checksum
+    if first_fault and first_fault.kind is FaultKind.END:
         return None
     if first_fault:
         return JavaException(INVALID_RECORD, str(first_fault.what), position=position)
@@ -326,7 +325,7 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
     at_open = is_legacy or _is_bare_block(row, body)
     if at_open and not is_legacy and not body:
         return JavaException(java.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,), position)
-    return gzip_exception or java.from_records(str(fault.what), at_open=at_open, position=position)
+    return gzip_exception or java.from_records(fault, position, at_open=at_open)
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:

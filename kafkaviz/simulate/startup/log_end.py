@@ -6,10 +6,10 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.binary.file_view import FileView
-from kafkaviz.errors import CorruptFile
+from kafkaviz.errors import CorruptFile, FaultKind
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import LENGTH_END, MAGIC_2, MAGIC_END
-from kafkaviz.format.java import CORRUPT_RECORD, java_words
+from kafkaviz.format.java import CORRUPT_RECORD, without_place
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.messages import message
@@ -91,12 +91,12 @@ def refuse_unreadable(
         except CorruptFile:  # too large to decompress here
             return
     # refuse_corrupt reports an impossible length, with the file's name
-    if fault is None or str(fault.what).startswith("Found record size"):
+    if fault is None or fault.kind is FaultKind.LENGTH:
         return
     directory.fail(
         base,
         "log-corrupt",
-        BrokerException(fault.class_name, java_words(str(fault.what))),
+        BrokerException(fault.class_name, str(without_place(fault.what))),
         name=log.name,
         way_out=message("way_out.restore_unreadable_message"),
     )

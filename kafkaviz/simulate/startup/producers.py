@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
-from kafkaviz.format.java import java_words, of_records
+from kafkaviz.format.java import EXCEPTIONS
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
@@ -165,8 +165,7 @@ class ProducerState:
 
 def refusal(fault: TransactionFault) -> BrokerException:
     """Returns what a load throws at a batch; a recovery would cut an unreadable marker instead."""
-    words = java_words(fault.message)
-    return BrokerException(fault.class_name or of_records(words), words)
+    return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
