@@ -28,7 +28,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
     rows,
 )
-from kafkaviz.format.java import CORRUPT_RECORD, java_words, of_records
+from kafkaviz.format.java import CORRUPT_RECORD, EXCEPTIONS, INVALID_RECORD, without_place
 from kafkaviz.format.walk import BAD_LENGTH, CHUNK_BYTES, LENGTH_AT, MAX_ROWS, take_headers
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
@@ -74,13 +74,13 @@ class BatchChunk:
         """Returns the exception that Kafka throws while it reads the records of a batch."""
         start = int(self.batches["position"][row]) - self.position
         data = self.data[start : start + int(self.batches["size_bytes"][row])].data
-        words = ""
+        exception = BrokerException(INVALID_RECORD, "")
         try:
             for _ in batch_records.heads(data, is_streamed=True):
                 pass
         except CorruptBytes as fault:
-            words = java_words(str(fault.what))
-        return CleaningFailed(BrokerException(of_records(words), words))
+            exception = BrokerException(EXCEPTIONS[fault.kind], str(without_place(fault.what)))
+        return CleaningFailed(exception)
 
 
 class BatchChunks:
