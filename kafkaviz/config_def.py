@@ -261,6 +261,8 @@ BROKER_SETTINGS: dict[str, Setting] = _by_name(  # settings that no topic has
     Setting("replica.fetch.max.bytes", "int", 1 << 20, None, minimum=0),
     Setting("metadata.log.segment.bytes", "int", 1 << 30, None, minimum=8 << 20),
     Setting("metadata.log.segment.ms", "long", 7 * DAY_MS, None),
+    Setting("metadata.max.retention.bytes", "long", 100 << 20, None),
+    Setting("metadata.max.retention.ms", "long", 7 * DAY_MS, None),
 )
 # fmt: on
 

@@ -9,7 +9,8 @@ For example:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path, PurePath
 
 from kafkaviz.analysis import disk
@@ -38,6 +39,7 @@ from kafkaviz.analysis.findings.finding import (
 )
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.json_objects import to_json_object
+from kafkaviz.analysis.metadata_retention import MetadataRetention, broker_metadata_retention
 from kafkaviz.analysis.overview import topic_sizes
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import restart_steps
@@ -79,6 +81,7 @@ class Health:
         retention: the reason why each segment is kept, per current topic-partition with segments.
             The metadata log is not included, because it has other rules.
         disk: the uses of the bytes of each partition; empty if unknown.
+        now_ms: the time of the retention passes; None if unknown.
     """
 
     broker: Broker
@@ -87,6 +90,7 @@ class Health:
     restart: Restart | None
     retention: tuple[LogRetention, ...] = ()
     disk: tuple[DiskShare, ...] = ()
+    now_ms: int | None = field(default=None, compare=False)
 
     @property
     def is_partial(self) -> bool:
@@ -109,12 +113,21 @@ class Health:
         """Returns `disk`, and the shares of the other files of each log directory as of now."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
+    @cached_property
+    def _settings(self) -> Settings:
+        return open_settings(self.broker, self.assumed_release.release)
+
+    def metadata_retention(self) -> MetadataRetention | None:
+        """Returns what the next pass deletes of the metadata log; None if that is unknown."""
+        if self.now_ms is None:
+            return None
+        return broker_metadata_retention(self.broker, self._settings, self.now_ms)
+
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
         """Returns what the recovery of each log directory reads; empty if it is not predicted."""
         if self.restart is None:
             return ()
-        settings = open_settings(self.broker, self.assumed_release.release)
-        threads = settings.find("", "num.recovery.threads.per.data.dir")
+        threads = self._settings.find("", "num.recovery.threads.per.data.dir")
         return restart_forecast.recovery_reads(
             self.restart, self.broker, int(threads.value) if threads.is_known else None
         )
@@ -215,6 +228,7 @@ def compose_health(
         restart=restart,
         retention=tuple(retentions),
         disk=tuple(shares),
+        now_ms=check_plan.now_ms,
     )
 
 
@@ -484,6 +498,7 @@ def health_object(health: Health) -> dict:
         },
         "counts": health.counts,
         "retention": to_json_object(health.retention),
+        "metadata_retention": to_json_object(health.metadata_retention()),
         "topics": to_json_object(topic_sizes(health.broker)),
         "disk": disk.usage_object(health.all_shares()),
         "recovery": to_json_object(health.recovery_reads()),

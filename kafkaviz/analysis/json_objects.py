@@ -37,6 +37,9 @@ FIELDS = {
         retention_ms.value=limits.retention_ms retention_ms.source=limits.ms_source:text
         retention_bytes.value=limits.retention_bytes retention_bytes.source=limits.bytes_source:text
         tiered=limits.is_tiered log_bytes over_bytes segments""",
+    "MetadataRetention": """now_ms max_bytes=limits.max_bytes max_ms=limits.max_ms log_bytes
+        total_bytes freed_bytes snapshots deleted_segments""",
+    "MetadataSnapshot": "file=name end_offset bytes=size_bytes timestamp_ms deleted_by",
     "SegmentRetention": """segment=age.base_offset bytes=age.size_bytes
         timestamp_ms=age.timestamp_ms counted_by=age.counted_by offset=age.offset
         state until_ms gone_ms blocked_by more_bytes""",

@@ -74,6 +74,7 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     for group in large_groups:
         yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
     yield from _render_retention(health)
+    yield from _render_metadata_retention(health)
     yield from _render_disk(health.all_shares())
     if not health.broker.is_lone:
         yield from _render_topics(topic_sizes(health.broker))
@@ -196,6 +197,13 @@ def _render_retention(health: Health) -> Iterator[str]:
         )
     if len(rows) > MAX_KEPT:
         yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_KEPT)}"
+
+
+def _render_metadata_retention(health: Health) -> Iterator[str]:
+    retention = health.metadata_retention()
+    if retention is not None:
+        text = retention_text.metadata_text(retention)
+        yield from _wrap("", say("common.labelled", where=METADATA_DIRECTORY, text=text), "  ")
 
 
 def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis.checks.summary import has_suspect_unit
+from kafkaviz.analysis.metadata_retention import MetadataRetention
 from kafkaviz.analysis.retention import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import say, say_count
@@ -124,6 +125,25 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
         all=segments_text,
     )
     return say_count("retention.some_wait", waiting_count, state=text) if waiting_count else text
+
+
+def metadata_text(retention: MetadataRetention) -> str:
+    """Says what the next pass deletes of the metadata log, and by which limits."""
+    limits = retention.limits
+    values = {
+        "total": format_bytes(retention.total_bytes),
+        "max_bytes": _limit_text(limits.max_bytes, format_bytes),
+        "max_ms": _limit_text(limits.max_ms, duration),
+    }
+    if not retention.deleted_snapshots:
+        return say("retention.metadata_kept", **values)
+    return say_count(
+        "retention.metadata_due",
+        len(retention.deleted_snapshots),
+        segments=say_count("common.n_segments", len(retention.deleted_segments)),
+        freed=format_bytes(retention.freed_bytes),
+        **values,
+    )
 
 
 def counted_segments_text() -> str:

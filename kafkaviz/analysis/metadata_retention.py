@@ -1,0 +1,177 @@
+"""The retention of the metadata log and its snapshots.
+
+The metadata log has rules of its own: retention.ms and retention.bytes do not apply. Once a minute,
+a node deletes the oldest snapshot, and then the segments that end before the next snapshot, while
+metadata.max.retention.bytes is exceeded; then again while the oldest snapshot is older than
+metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it. As
+KafkaMetadataLog.maybeClean of 3.9, which is KafkaRaftLog since 4.1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import control
+from kafkaviz.format.control import ControlType
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.metadata_log import find_partition, snapshots
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.settings import Settings
+
+SIZE = "size"
+TIME = "time"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetadataLimits:
+    """metadata.max.retention.bytes and metadata.max.retention.ms; a negative value means no limit."""
+
+    max_bytes: int
+    max_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetadataSnapshot:
+    """A snapshot of the cluster metadata.
+
+    Attributes:
+        end_offset: the snapshot has the state below this offset.
+        timestamp_ms: the time of the newest record in it, from its header; None if unreadable.
+        deleted_by: the rule by which the pass deletes it, SIZE or TIME; None if it stays.
+    """
+
+    name: str
+    end_offset: int
+    size_bytes: int
+    timestamp_ms: int | None
+    deleted_by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetadataRetention:
+    """The metadata log before the next pass, and the parts that the pass deletes.
+
+    Attributes:
+        snapshots: the oldest first.
+        deleted_segments: base offsets, the oldest first.
+        log_bytes: the size of the .log files before the pass.
+        deleted_log_bytes: the size of the .log files of the deleted segments.
+    """
+
+    limits: MetadataLimits
+    now_ms: int
+    snapshots: tuple[MetadataSnapshot, ...]
+    deleted_segments: tuple[int, ...]
+    log_bytes: int
+    deleted_log_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of the log and of all snapshots, which metadata.max.retention.bytes limits."""
+        return self.log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
+
+    @property
+    def deleted_snapshots(self) -> tuple[MetadataSnapshot, ...]:
+        return tuple(snapshot for snapshot in self.snapshots if snapshot.deleted_by)
+
+    @property
+    def freed_bytes(self) -> int:
+        deleted = sum(snapshot.size_bytes for snapshot in self.deleted_snapshots)
+        return deleted + self.deleted_log_bytes
+
+
+class _Pass:
+    """One pass over the snapshots and the log.
+
+    Attributes:
+        snapshots, segments: the ones left, the oldest first.
+        deleted: the snapshots deleted until now.
+    """
+
+    def __init__(self, partition: Partition, snapshots_before: Sequence[MetadataSnapshot]) -> None:
+        self.snapshots = list(snapshots_before)
+        self.segments = list(partition.live)
+        self.deleted: list[MetadataSnapshot] = []
+        self._log_start = partition.log_start_offset or 0
+
+    @property
+    def total_bytes(self) -> int:
+        log_bytes = sum(segment.log.size_bytes for segment in self.segments)
+        return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
+
+    def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
+        """Deletes the oldest snapshots, and the log before the next one, while a rule applies."""
+        while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
+            new_start = self.snapshots[1].end_offset
+            if new_start <= self._log_start:
+                return
+            self._log_start = new_start
+            self.deleted.append(replace(self.snapshots.pop(0), deleted_by=rule))
+            while len(self.segments) > 1 and self.segments[1].base_offset <= new_start:
+                self.segments.pop(0)
+
+
+def metadata_retention(
+    partition: Partition, limits: MetadataLimits, now_ms: int
+) -> MetadataRetention:
+    """Returns what a pass at now_ms deletes of the metadata log."""
+    before = tuple(
+        MetadataSnapshot(
+            name=info.name,
+            end_offset=end_offset,
+            size_bytes=info.size_bytes,
+            timestamp_ms=_snapshot_timestamp(LogSegment(base_offset=0, state="closed", log=info)),
+        )
+        for info, end_offset in reversed(list(snapshots(partition)))
+    )
+    run = _Pass(partition, before)
+    if limits.max_bytes >= 0:
+        run.delete_while(SIZE, lambda _: run.total_bytes > limits.max_bytes)
+    if limits.max_ms >= 0:
+        run.delete_while(TIME, lambda snapshot: _is_older(snapshot, now_ms - limits.max_ms))
+    kept_bases = {segment.base_offset for segment in run.segments}
+    gone = [segment for segment in partition.live if segment.base_offset not in kept_bases]
+    return MetadataRetention(
+        limits=limits,
+        now_ms=now_ms,
+        snapshots=(*run.deleted, *run.snapshots),
+        deleted_segments=tuple(segment.base_offset for segment in gone),
+        log_bytes=partition.live_log_bytes,
+        deleted_log_bytes=sum(segment.log.size_bytes for segment in gone),
+    )
+
+
+def _is_older(snapshot: MetadataSnapshot, moment_ms: int) -> bool:
+    return snapshot.timestamp_ms is not None and snapshot.timestamp_ms < moment_ms
+
+
+def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
+    """Returns lastContainedLogTimestamp of a snapshot's header, or None if it cannot be read."""
+    try:
+        first = next(iter(snapshot.scan()), None)
+        if first is None or not len(first):
+            return None
+        record = snapshot.records(int(first["position"][0]))[0]
+        decoded = control.decode(record.key, record.value)
+    except (KafkavizError, CorruptBytes, IndexError):
+        return None
+    if decoded.type is not ControlType.SNAPSHOT_HEADER:
+        return None
+    return decoded.values["lastContainedLogTimestamp"]
+
+
+def broker_metadata_retention(
+    broker: Broker, settings: Settings, now_ms: int
+) -> MetadataRetention | None:
+    """Returns what a pass at now_ms deletes of a broker's metadata log.
+
+    Returns:
+        None without a metadata log in use, or if one of the limits is unknown.
+    """
+    partition = find_partition(broker)
+    limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]
+    if partition is None or not partition.live or not all(limit.is_known for limit in limits):
+        return None
+    max_bytes, max_ms = (int(limit.value) for limit in limits)
+    return metadata_retention(partition, MetadataLimits(max_bytes=max_bytes, max_ms=max_ms), now_ms)
