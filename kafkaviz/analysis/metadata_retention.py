@@ -25,7 +25,7 @@ TIME = "time"
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataLimits:
-    """metadata.max.retention.bytes and metadata.max.retention.ms; a negative value means no limit."""
+    """The two metadata.max.retention settings; a negative value means no limit."""
 
     max_bytes: int
     max_ms: int
@@ -131,14 +131,16 @@ def metadata_retention(
     if limits.max_ms >= 0:
         run.delete_while(TIME, lambda snapshot: _is_older(snapshot, now_ms - limits.max_ms))
     kept_bases = {segment.base_offset for segment in run.segments}
-    gone = [segment for segment in partition.live if segment.base_offset not in kept_bases]
+    deleted_segments = [
+        segment for segment in partition.live if segment.base_offset not in kept_bases
+    ]
     return MetadataRetention(
         limits=limits,
         now_ms=now_ms,
         snapshots=(*run.deleted, *run.snapshots),
-        deleted_segments=tuple(segment.base_offset for segment in gone),
+        deleted_segments=tuple(segment.base_offset for segment in deleted_segments),
         log_bytes=partition.live_log_bytes,
-        deleted_log_bytes=sum(segment.log.size_bytes for segment in gone),
+        deleted_log_bytes=sum(segment.log.size_bytes for segment in deleted_segments),
     )
 
 
@@ -166,8 +168,7 @@ def broker_metadata_retention(
 ) -> MetadataRetention | None:
     """Returns what a pass at now_ms deletes of a broker's metadata log.
 
-    Returns:
-        None without a metadata log in use, or if one of the limits is unknown.
+    None means that no metadata log is in use here, or that a limit is unknown.
     """
     partition = find_partition(broker)
     limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]

@@ -1,4 +1,4 @@
-"""From the PATH of a command to what it opens: a topic-partition, or one file of a segment in it.
+"""Opens the PATH of a command: a topic-partition, or one file of a segment in it.
 
 lookup, rebuild, tune, compare and the replay of simulate open their path here. Commands that take a
 whole broker call log.broker.open_broker.
@@ -36,7 +36,7 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedPath:
-    """What a path leads to: a topic-partition, its broker, and the release that wrote it.
+    """An opened path: a topic-partition, its broker, and the release that wrote it.
 
     Attributes:
         path: the path on this machine; for a path inside an archive, that of the unpacked file.
@@ -99,7 +99,7 @@ def open_path(
         advice: the advice in the error for a path that is not part of a log.
 
     Raises:
-        CannotOpen: the path is not part of a log, or `log_dirs` are those of another broker.
+        CannotOpen: the path is not part of a log, or `log_dirs` belong to another broker.
     """
     path = archive.locate(path)
     file_name = None
@@ -128,7 +128,7 @@ def open_log_path(
     """Opens a partition directory, an archive of one, or a .log in use, as `open_path` does.
 
     Raises:
-        CannotOpen: the path is none of the three, or the partition has no .log in use.
+        CannotOpen: the path is something else, or the partition lacks a .log in use.
     """
     opened = open_path(path, version, log_dirs, advice=advice)
     name = opened.file_name

@@ -31,18 +31,20 @@ way_out}]}, or null if a file that a start needs cannot be read; counts, {error,
 retention, a list of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes,
 tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
-with the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
-index_bytes} by file length, the largest first; disk, {length_bytes, allocated_bytes, uses: {USE:
-bytes}, log_directories: [{path, length_bytes, allocated_bytes, uses}]}; recovery, the reading of
-the next start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, threads}.
-USE is records, batch-headers, control-batches, aborted, superseded, damaged, unread,
-index-entries, preallocated, state, metadata-snapshots, broker-files, waiting-for-deletion,
-leftover, stray, future, remote-index-cache or foreign (not Kafka's). The uses add up to
-length_bytes; files with holes take less space, allocated_bytes. file is relative to its log
-directory. error is Kafka's exception; error and way_out are null unless the action is "fail".
-state is the result of a retention pass at now_ms: log-start, size and time delete the segment;
-until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and unknown
-keep it.
+with the three settings as {value, source}; metadata_retention, {now_ms, max_bytes, max_ms,
+log_bytes, total_bytes, freed_bytes, snapshots: [{file, end_offset, bytes, timestamp_ms,
+deleted_by: size|time}], deleted_segments}, or null without a metadata log; topics, a list of
+{topic, partitions, log_bytes, index_bytes} by file length, the largest first; disk, {length_bytes,
+allocated_bytes, uses: {USE: bytes}, log_directories: [{path, length_bytes, allocated_bytes,
+uses}]}; recovery, the reading of the next start, a list of {log_directory, logs, segments,
+log_bytes, largest_log_bytes, threads}. USE is records, batch-headers, control-batches, aborted,
+superseded, damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
+waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's). The
+uses add up to length_bytes; files with holes take less space, allocated_bytes. file is relative to
+its log directory. error is Kafka's exception; error and way_out are null unless the action is
+"fail". state is the result of a retention pass at now_ms: log-start, size and time delete the
+segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and
+unknown keep it.
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.

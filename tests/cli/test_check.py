@@ -33,6 +33,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "restart",
         "counts",
         "retention",
+        "metadata_retention",
         "topics",
         "disk",
         "recovery",
