@@ -51,7 +51,6 @@ from kafkaviz.search.scan import (
     LogReader,
     failed_read,
     log_path,
-    run_search,
 )
 from kafkaviz.versions import SearchProfile
 
@@ -132,35 +131,24 @@ def _first_record(
     try:
         if isolation == READ_COMMITTED:
             aborted, _ = aborted_transactions(log, fetch, profile, bounds.end_offset)
-        refusal = run_search(
-            segment,
-            lambda reader: _wrong_checksum(_batch(reader, fetch).content, batch, fetch.offset),
-        )
-        if refusal:
-            what, offset, cause = refusal
-            return CorruptRecord(
-                verbatim(
-                    f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
-                )
-            )
-        if batch.is_control:
-            return SkipReason.MARKER
-        if aborted is not None and batch.is_transactional and _is_aborted(batch, aborted):
-            return SkipReason.ABORTED
         with segment.log.open_reader() as read:
-            reader = LogReader(read, segment.log.size_bytes)
-            return _record(_batch(reader, fetch), fetch)
+            file_batch = next(LogReader(read, segment.log.size_bytes).batches(fetch.position), None)
+            if file_batch is None:
+                raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
+            refusal = _wrong_checksum(file_batch.content, batch, fetch.offset)
+            if refusal:
+                what, offset, cause = refusal
+                place = f"partition {log.name} at offset {offset}"
+                return CorruptRecord(verbatim(f"{what} for {place} is invalid, cause: {cause}"))
+            if batch.is_control:
+                return SkipReason.MARKER
+            if aborted is not None and batch.is_transactional and _is_aborted(batch, aborted):
+                return SkipReason.ABORTED
+            return _record(file_batch, fetch)
     except FailedRead as fault:
         return fault
     except CorruptBytes as fault:
         return failed_read(log_path(segment), fault)
-
-
-def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
-    batch = next(reader.batches(fetch.position), None)
-    if batch is None:
-        raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
-    return batch
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
