@@ -33,7 +33,6 @@ _LIBRARY_CAUSES = (
     ("snappy", "corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
     ("zstd", "", "com.github.luben.zstd.ZstdIOException: "),
 )
-_LONG = re.compile(r"[+-]?[0-9]+")
 _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
 
 
@@ -187,9 +186,11 @@ def split_list(text: str) -> list[str]:
 
 def parse_long(text: str) -> int:
     """Parses a number like Java's Long.parseLong; raises JavaException if it throws."""
-    if not _LONG.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        raise JavaException("java.lang.NumberFormatException", f'For input string: "{text}"')
-    return int(text)
+    try:
+        return java.parse_long(text)
+    except ValueError:
+        words = f'For input string: "{text}"'
+        raise JavaException("java.lang.NumberFormatException", words) from None
 
 
 def decode_utf8(data: bytes) -> bytes:
