@@ -1,8 +1,8 @@
 """kafkaviz: open a Kafka broker directory and see how .log, .index and .timeindex find a record.
 
-Start with `open_broker(path)`. `check`, `lookup`, `compare` and `sweep` answer questions about it,
-`simulate` writes a directory as a broker would, and `plot` draws the results. Errors meant for the
-user are KafkavizError; CannotOpen and CorruptFile name the file.
+Start with `open_broker(path)`. `check`, `lookup`, `compare`, `compaction` and `sweep` answer
+questions about it, `simulate` writes a directory as a broker would, and `plot` draws the results.
+Errors meant for the user are KafkavizError; CannotOpen and CorruptFile name the file.
 
 docs/architecture.md lists the packages and which of them may import which.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health, check
+    from kafkaviz.analysis.compaction.compaction import Compaction, compaction
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
     from kafkaviz.analysis.findings.finding import Finding
@@ -31,6 +32,7 @@ __all__ = [
     "Broker",
     "BrokerComparison",
     "CannotOpen",
+    "Compaction",
     "CorruptFile",
     "Finding",
     "Health",
@@ -39,6 +41,7 @@ __all__ = [
     "Segment",
     "Simulated",
     "check",
+    "compaction",
     "compare",
     "lookup",
     "open_broker",
@@ -59,6 +62,8 @@ _MODULE_BY_NAME = {
     "Finding": "analysis.findings.finding",
     "Health": "analysis.broker_health",
     "check": "analysis.broker_health",
+    "Compaction": "analysis.compaction.compaction",
+    "compaction": "analysis.compaction.compaction",
     "BrokerComparison": "analysis.comparison.comparison",
     "compare": "analysis.comparison.comparator",
     "lookup": "analysis.lookup.lookups",

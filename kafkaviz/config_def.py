@@ -256,6 +256,8 @@ BROKER_SETTINGS: dict[str, Setting] = _by_name(  # settings that no topic has
     Setting("num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), None, minimum=1),
     Setting("log.cleaner.io.buffer.size", "int", 512 << 10, None, minimum=0),
     Setting("log.cleaner.threads", "int", 1, None, minimum=0),
+    Setting("log.cleaner.dedupe.buffer.size", "long", 128 << 20, None),
+    Setting("log.cleaner.io.buffer.load.factor", "double", 0.9, None),
     Setting("log.flush.offset.checkpoint.interval.ms", "int", MINUTE_MS, None, minimum=0),
     Setting("log.flush.start.offset.checkpoint.interval.ms", "int", MINUTE_MS, None, minimum=0),
     Setting("replica.fetch.max.bytes", "int", 1 << 20, None, minimum=0),

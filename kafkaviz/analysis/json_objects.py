@@ -43,6 +43,21 @@ FIELDS = {
     "SegmentRetention": """segment=age.base_offset bytes=age.size_bytes
         timestamp_ms=age.timestamp_ms counted_by=age.counted_by offset=age.offset
         state until_ms gone_ms blocked_by more_bytes""",
+    # compaction
+    "Compaction": "directory kafka_version now_ms map order partitions unread",
+    "CleanerMap": "bytes=size_bytes load_factor threads most_keys",
+    "UnreadLog": "partition log_directory message",
+    "PartitionCompaction": """partition log_directory *decision transaction=oldest_transaction
+        settings cleaned error""",
+    "Cleaning": """next_first_dirty_offset passes map_keys
+        removed=removed.ranges removed_records=removed.records removed_ranges=removed.count
+        kept=retained.ranges kept_records=retained.records kept_ranges=retained.count
+        aborted_records keyless_records
+        tombstones_left tombstones_before tombstone_records=tombstone_count
+        markers_left markers_before marker_records=marker_count
+        segments bytes_before=source_bytes bytes_after=log_bytes bytes_freed""",
+    "CleanedSegment": """segment=base_offset replaces=sources log_bytes index_bytes=index:count
+        timeindex_bytes=timeindex:count""",
     # comparison of two directories
     "BrokerComparison": """a=sources.0 b=sources.1 partitions counts before_and_after=start
         problems""",

@@ -108,7 +108,7 @@ class CheckPlan:
             and not metadata_log
             and not (was_compacted and policy == ["delete"]),
             retention_ms=-1 if retention_ms is None else int(retention_ms),
-            producer_expiration_ms=self._producer_expiration_ms,
+            producer_expiration_ms=self.producer_expiration_ms,
             level=self.level,
             log_directory=self.log_directory(partition),
         )
@@ -123,7 +123,7 @@ class CheckPlan:
         return next(iter(find_unflushed(bases, recovery_point)), None)
 
     @cached_property
-    def _producer_expiration_ms(self) -> int:
+    def producer_expiration_ms(self) -> int:
         """The time for which a broker remembers a silent producer, by default Kafka's default."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"

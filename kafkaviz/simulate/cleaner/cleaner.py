@@ -29,7 +29,7 @@ from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.cleaner import record_filter
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunk, BatchChunks, CleaningFailed
 from kafkaviz.simulate.cleaner.offset_map import OffsetMap
-from kafkaviz.simulate.cleaner.record_filter import DELETE, DELETE_EMPTY, RETAIN_EMPTY
+from kafkaviz.simulate.cleaner.record_filter import DELETE, DELETE_EMPTY, NO_TIMESTAMP, RETAIN_EMPTY
 from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.producers.batch_encoder import seal
@@ -38,8 +38,9 @@ from kafkaviz.simulate.writer.open_segment import OpenSegment
 from kafkaviz.simulate.writer.refusals import RefusedAppend, broker_exception
 from kafkaviz.versions import Release
 
-LISTED_RANGES = 1_000_000  # most ranges, tombstones and markers that a cleaning lists
+LISTED_RANGES = 100_000  # most ranges, tombstones and markers that a cleaning lists
 NO_LIMIT = 1 << 62
+OFFSET, BEFORE, AFTER = range(3)  # the columns of tombstones and markers
 Write = Callable[[int, bytes], None]
 
 
@@ -136,7 +137,6 @@ class Cleaning:
         map_keys: the number of keys in the map.
         passes: the number of cleanings until every key of the dirty part was mapped once; 1 if the
             map holds all of them. None if a map cannot take a single key.
-        map: the map itself.
         tombstones, markers: per record that stays, its offset and its batch's delete horizon before
             and after (-1 for none), shape (records, 3); the first LISTED_RANGES.
         segments: the new segments.
@@ -147,7 +147,6 @@ class Cleaning:
     next_first_dirty_offset: int
     map_keys: int
     passes: int | None
-    map: OffsetMap
     removed: OffsetRanges
     retained: OffsetRanges
     aborted_records: int
@@ -175,6 +174,26 @@ class Cleaning:
         """Whether the map took only a part of the keys."""
         return self.passes != 1
 
+    @property
+    def tombstones_left(self) -> list[tuple[int, int | None]]:
+        """The offset of each tombstone that stays, and its delete horizon after the cleaning."""
+        return _horizons(self.tombstones, AFTER)
+
+    @property
+    def tombstones_before(self) -> list[tuple[int, int | None]]:
+        """The same with the delete horizon before the cleaning; None for none."""
+        return _horizons(self.tombstones, BEFORE)
+
+    @property
+    def markers_left(self) -> list[tuple[int, int | None]]:
+        """The offset of each marker that stays, and its delete horizon after the cleaning."""
+        return _horizons(self.markers, AFTER)
+
+    @property
+    def markers_before(self) -> list[tuple[int, int | None]]:
+        """The same with the delete horizon before the cleaning; None for none."""
+        return _horizons(self.markers, BEFORE)
+
 
 def clean(
     cleaning_range: CleaningRange,
@@ -182,18 +201,23 @@ def clean(
     release: Release,
     now_ms: int,
     *,
+    offset_map: OffsetMap | None = None,
     write: Write | None = None,
 ) -> Cleaning:
-    """Returns what one cleaning does.
+    """Returns the result of one cleaning.
 
     Args:
+        offset_map: a map of an earlier cleaning, whose memory is used again.
         write: a function; write(base_offset, data) takes the next bytes of a new .log.
 
     Raises:
         CleaningFailed: Kafka's cleaner would throw an exception.
     """
-    cleaner = _Cleaner(cleaning_range, config, release, now_ms, write)
-    return cleaner.run()
+    if offset_map is None:
+        offset_map = OffsetMap(config.most_keys)
+    offset_map.clear()
+    cleaner = _Cleaner(cleaning_range, config, release, now_ms, offset_map)
+    return cleaner.run(write)
 
 
 @dataclass
@@ -215,25 +239,26 @@ class _Cleaner:
         config: CleanerConfig,
         release: Release,
         now_ms: int,
-        write: Write | None,
+        offset_map: OffsetMap,
     ) -> None:
         self._range = cleaning_range
         self._config = config
         self._release = release
         self._behaviour = release_behaviour(release)
         self._now_ms = now_ms
-        self._write = write
+        self._write: Write | None = None
         self._copies = np.zeros(1, record_filter.COPY)
         self._copies["now_ms"] = now_ms
         self._copies["new_horizon_ms"] = now_ms + config.delete_retention_ms
         self._tally = np.zeros(1, record_filter.TALLY)
         self._lists = _Lists()
         self._transactions = CleanedTransactions()
-        self._map = OffsetMap(config.most_keys)
+        self._map = offset_map
         # up to 4.0.0 an index gets at most one entry per chunk that is copied
         self._chunk_bytes = config.io_buffer_bytes if self._behaviour.per_append else CHUNK_BYTES
 
-    def run(self) -> Cleaning:
+    def run(self, write: Write | None) -> Cleaning:
+        self._write = write
         latest, is_full = self._build_map(self._map, self._range.first_dirty_offset)
         self._copies["latest_offset"] = latest
         sources = self._range.between(0, latest + 1)
@@ -247,7 +272,6 @@ class _Cleaner:
             next_first_dirty_offset=latest + 1,
             map_keys=map_keys,
             passes=self._count_passes(latest) if is_full else 1,
-            map=self._map,
             removed=_ranges(tally, "removed", self._lists.removed),
             retained=_ranges(tally, "retained", self._lists.retained),
             aborted_records=int(tally["aborted"]),
@@ -543,6 +567,11 @@ def _compress(out: np.ndarray, kept_batches: np.ndarray) -> bytes:
         copied_to = end
     pieces.append(out[copied_to:].tobytes())
     return b"".join(pieces)
+
+
+def _horizons(rows: np.ndarray, column: int) -> list[tuple[int, int | None]]:
+    pairs = rows[:, [OFFSET, column]].tolist()
+    return [(offset, None if time_ms == NO_TIMESTAMP else time_ms) for offset, time_ms in pairs]
 
 
 def _ranges(tally: np.void, name: str, ranges: np.ndarray) -> OffsetRanges:

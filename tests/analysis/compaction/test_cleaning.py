@@ -11,6 +11,7 @@ from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, CleaningRange, clean
+from kafkaviz.simulate.cleaner.offset_map import OffsetMap
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
 from kafkaviz.simulate.config import log_config
 from tests.analysis.compaction.recorded import lines, write_broker
@@ -28,7 +29,7 @@ OTHER_SNAPPY = (
 
 
 def clean_line(line: dict, folder):
-    """Returns the cleaning of a line, and the bytes of each new .log."""
+    """Returns the cleaning of a line, its map, and the bytes of each new .log."""
     state = read_log_state(
         open_broker(write_broker(line, folder / line["id"])).partitions[0],
         now_ms=line["now"],
@@ -55,13 +56,17 @@ def clean_line(line: dict, folder):
     def write(base_offset: int, data: bytes) -> None:
         logs[base_offset] += data
 
-    return clean(cleaning_range, config, release, line["now"], write=write), logs
+    offset_map = OffsetMap(config.most_keys)
+    cleaning = clean(
+        cleaning_range, config, release, line["now"], offset_map=offset_map, write=write
+    )
+    return cleaning, offset_map, logs
 
 
 @all_cases("line", ELIGIBLE, ids=lambda line: line["id"])
 def test_a_cleaning_is_that_of_kafka(line, tmp_path):
     try:
-        cleaning, logs = clean_line(line, tmp_path)
+        cleaning, offset_map, logs = clean_line(line, tmp_path)
     except CleaningFailed as error:
         expected = line["cleaning_error"]
         assert str(error.exception) == "{class}: {message}".format(**expected)
@@ -72,7 +77,7 @@ def test_a_cleaning_is_that_of_kafka(line, tmp_path):
     end = before[before.index(last_source) + 1]
     stats = cleaned["stats"]
     assert cleaning.next_first_dirty_offset == cleaned["next_first_dirty_offset"]
-    assert {key: cleaning.map.get(key.encode()) for key in cleaned["map"]} == cleaned["map"]
+    assert {key: offset_map.get(key.encode()) for key in cleaned["map"]} == cleaned["map"]
     assert cleaning.map_keys == len(cleaned["map"])
     assert cleaning.removed.ranges.tolist() == cleaned["removed"]
     assert horizons(cleaning.tombstones) == below(end, cleaned["tombstones_left"])

@@ -1,0 +1,317 @@
+"""The compacted logs of a broker: which one the cleaner takes next, and what a cleaning leaves.
+
+For example:
+
+    result = compaction("/var/lib/kafka")
+    result.order                       # ("profiles-3", "profiles-0"): the first one goes first
+    result.partitions[0].decision      # CleaningDecision(first_dirty_offset=30, ...)
+    result.partitions[0].cleaned       # Cleaning(...), or None if the log is not taken
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafkaviz import config_def
+from kafkaviz.analysis.checks.plan import COMPACTED_TOPICS, CheckPlan, cleaner_offsets, plan_check
+from kafkaviz.analysis.compaction.decision import CleaningDecision, CompactionRules, decide
+from kafkaviz.analysis.compaction.log_state import LogState, OpenTransaction, read_log_state
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings, SettingValue
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
+from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, CleaningRange, clean
+from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY, OffsetMap
+from kafkaviz.simulate.config import log_config
+
+LOG_SETTINGS = (
+    "segment.bytes",
+    "internal.segment.bytes",
+    "segment.index.bytes",
+    "index.interval.bytes",
+)
+SETTINGS = (
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "max.compaction.lag.ms",
+    "delete.retention.ms",
+    *LOG_SETTINGS,
+)
+BUFFERS_PER_THREAD = 2  # one to read, one to write
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanerMap:
+    """The offset map of one cleaner thread.
+
+    Attributes:
+        most_keys: the number of keys at which the map is full.
+    """
+
+    size_bytes: int
+    load_factor: float
+    threads: int
+
+    @property
+    def most_keys(self) -> int:
+        return int(self.size_bytes // BYTES_PER_KEY * self.load_factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionCompaction:
+    """A compacted log.
+
+    Attributes:
+        partition: the directory's name.
+        settings: the settings that were used, by name.
+        oldest_transaction: the open transaction that began first, or None.
+        cleaned: the result of one cleaning; None if the cleaner does not take the log, or fails.
+        error: the exception of Kafka's cleaner, or None.
+    """
+
+    partition: str
+    log_directory: str | None
+    decision: CleaningDecision
+    settings: Mapping[str, SettingValue]
+    oldest_transaction: OpenTransaction | None
+    cleaned: Cleaning | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadLog:
+    """A compacted log that cannot be read here."""
+
+    partition: str
+    log_directory: str | None
+    message: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compaction:
+    """The compacted logs of a broker or of one partition directory.
+
+    Attributes:
+        order: the logs that the cleaner takes now, the first one first. It takes the log with the
+            largest ratio; equal ratios are in the order of their names here.
+    """
+
+    directory: str
+    kafka_version: str
+    now_ms: int
+    map: CleanerMap
+    partitions: tuple[PartitionCompaction, ...]
+    unread: tuple[UnreadLog, ...]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        eligible = [partition for partition in self.partitions if partition.decision.eligible]
+        eligible.sort(key=lambda partition: -(partition.decision.cleanable_ratio or 0))
+        return tuple(partition.partition for partition in eligible)
+
+
+def compaction(
+    broker: Broker | Path | str,
+    version: str | None = None,
+    now_ms: int | None = None,
+    *,
+    settings: Settings | None = None,
+    high_watermark: int | None = None,
+    map_bytes: int | None = None,
+    load_factor: float | None = None,
+    on_partition: Callable[[Partition], None] | None = None,
+) -> Compaction:
+    """Returns what the log cleaner would do with each compacted log, and writes nothing.
+
+    Args:
+        broker: a Broker, or the path of a broker or partition directory.
+        version: the Kafka release, such as "4.3.1"; inferred if None.
+        now_ms: the current time in ms since 1970; None takes the time of the newest .log or
+            checkpoint.
+        settings: the settings of each log; None takes those in the metadata log and
+            server.properties.
+        high_watermark: the high watermark of each log; None takes the checkpointed one, or the end
+            of the log.
+        map_bytes: the size of the offset map; None takes log.cleaner.dedupe.buffer.size, divided
+            by log.cleaner.threads.
+        load_factor: the share of the map that is used; None takes
+            log.cleaner.io.buffer.load.factor.
+        on_partition: called with each partition before it is read.
+
+    Raises:
+        CannotOpen: the path is not a broker or partition directory, or it is one partition that is
+            not compacted.
+        KafkavizError: the version is unknown.
+    """
+    broker = broker if isinstance(broker, Broker) else open_broker(broker)
+    plan = plan_check(broker, version, now_ms, settings=settings)
+    checkpoints = cleaner_offsets(broker)
+    cleaner_map = _cleaner_map(plan, map_bytes, load_factor)
+    offset_map = OffsetMap(cleaner_map.most_keys)
+    partitions = []
+    unread = []
+    for partition in compacted_partitions(plan):
+        if on_partition:
+            on_partition(partition)
+        try:
+            partitions.append(
+                _partition_compaction(
+                    plan,
+                    partition,
+                    checkpointed=checkpoints.get((partition.topic, partition.partition)),
+                    cleaner_map=cleaner_map,
+                    offset_map=offset_map,
+                    high_watermark=high_watermark,
+                )
+            )
+        except KafkavizError as error:
+            unread.append(
+                UnreadLog(
+                    partition=partition.directory,
+                    log_directory=plan.log_directory(partition),
+                    message=error.message,
+                )
+            )
+    return Compaction(
+        directory=broker.sources_text,
+        kafka_version=plan.assumed_release.version,
+        now_ms=plan.now_ms,
+        map=cleaner_map,
+        partitions=tuple(partitions),
+        unread=tuple(unread),
+    )
+
+
+def compacted_partitions(plan: CheckPlan) -> list[Partition]:
+    """Returns the partitions with a log that a cleaner cares for.
+
+    Raises:
+        CannotOpen: a single partition was opened, and it is not compacted.
+    """
+    partitions = [
+        partition
+        for partition in plan.partitions
+        if partition.state == "current"
+        and partition.topic != METADATA_TOPIC
+        and partition.without_remote().live
+    ]
+    compacted = [partition for partition in partitions if is_compacted(plan, partition)]
+    if len(plan.partitions) == 1 and partitions and not compacted and not plan.is_whole:
+        policy = plan.settings.find(partitions[0].topic, "cleanup.policy")
+        raise CannotOpen(
+            partitions[0].path,
+            message("errors.not_compacted", policy=policy.value, source=policy.source),
+            message("errors.set_compact_policy"),
+        )
+    return compacted
+
+
+def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
+    """Returns whether cleanup.policy contains compact.
+
+    If nothing sets the policy, the topics that Kafka itself compacts count, and the logs in the
+    cleaner's checkpoint.
+    """
+    policy = plan.settings.find(partition.topic, "cleanup.policy")
+    if policy.is_given:
+        return "compact" in str(policy.value).split(",")
+    was_cleaned = (partition.topic, partition.partition) in plan.compacted_logs
+    return partition.topic in COMPACTED_TOPICS or was_cleaned
+
+
+def _cleaner_map(plan: CheckPlan, map_bytes: int | None, load_factor: float | None) -> CleanerMap:
+    threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
+    if map_bytes is None:
+        map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads
+    if load_factor is None:
+        load_factor = float(_broker_value(plan, "log.cleaner.io.buffer.load.factor"))
+    size_bytes = min(map_bytes, config_def.INT_MAX)
+    return CleanerMap(size_bytes=size_bytes, load_factor=load_factor, threads=threads)
+
+
+def _broker_value(plan: CheckPlan, name: str) -> Any:
+    value = plan.settings.find("", name).value
+    if value is None:
+        return config_def.BROKER_SETTINGS[name].default(plan.assumed_release.release)
+    return value
+
+
+def _partition_compaction(
+    plan: CheckPlan,
+    partition: Partition,
+    *,
+    checkpointed: int | None,
+    cleaner_map: CleanerMap,
+    offset_map: OffsetMap,
+    high_watermark: int | None,
+) -> PartitionCompaction:
+    """Reads a log, decides, and cleans it if the cleaner would.
+
+    Raises:
+        KafkavizError: a file cannot be read.
+    """
+    release = plan.assumed_release.release
+    settings = {
+        name: plan.settings.find(partition.topic, name).or_default(release)
+        for name in SETTINGS
+        if config_def.TOPIC_SETTINGS[name].is_known_to(release)
+    }
+    values = {name: setting.value for name, setting in settings.items()}
+    state = read_log_state(
+        partition,
+        now_ms=plan.now_ms,
+        producer_expiration_ms=plan.producer_expiration_ms,
+        high_watermark=high_watermark,
+    )
+    rules = CompactionRules(
+        min_cleanable_dirty_ratio=float(values["min.cleanable.dirty.ratio"]),
+        min_compaction_lag_ms=int(values.get("min.compaction.lag.ms", 0)),
+        max_compaction_lag_ms=int(values.get("max.compaction.lag.ms", config_def.LONG_MAX)),
+    )
+    decision = decide(state.facts, checkpointed, rules, plan.now_ms)
+    cleaned = None
+    error = None
+    if decision.eligible:
+        config = CleanerConfig(
+            log=log_config({name: values.get(name) for name in LOG_SETTINGS}, release),
+            delete_retention_ms=int(values["delete.retention.ms"]),
+            most_keys=cleaner_map.most_keys,
+            io_buffer_bytes=int(_broker_value(plan, "log.cleaner.io.buffer.size"))
+            // cleaner_map.threads
+            // BUFFERS_PER_THREAD,
+        )
+        try:
+            cleaned = clean(
+                cleaning_range(state, decision),
+                config,
+                release,
+                plan.now_ms,
+                offset_map=offset_map,
+            )
+        except CleaningFailed as failure:
+            error = str(failure.exception)
+    return PartitionCompaction(
+        partition=partition.directory,
+        log_directory=plan.log_directory(partition),
+        decision=decision,
+        settings=settings,
+        oldest_transaction=state.oldest_transaction,
+        cleaned=cleaned,
+        error=error,
+    )
+
+
+def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange:
+    """Returns the part of a log that a decision lets the cleaner clean."""
+    return CleaningRange(
+        segments=state.views,
+        log_start_offset=state.facts.log_start_offset,
+        high_watermark=state.facts.high_watermark,
+        first_dirty_offset=decision.first_dirty_offset,
+        stop_offset=decision.first_uncleanable_segment,
+        producers=state.producers,
+    )

@@ -1,0 +1,250 @@
+"""kafkaviz compaction: which compacted logs the cleaner takes, and what one cleaning leaves."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_setting_option,
+    add_tiered_option,
+    join_tiered_paths,
+)
+from kafkaviz.cli.common.output import ByteProgress
+from kafkaviz.messages import Message, Text, message, say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.compaction.compaction import Compaction, PartitionCompaction
+    from kafkaviz.simulate.cleaner.cleaner import Cleaning
+
+EPILOG = """\
+The answers are those of Kafka's LogCleanerManager and Cleaner, from the files after the next start.
+A topic counts as compacted if its cleanup.policy contains compact. If nothing sets the policy,
+Kafka's own compacted topics count, and the logs in cleaner-offset-checkpoint.
+
+--json prints one object: directory, kafka_version, now_ms; map, {bytes, load_factor, threads,
+most_keys}, the offset map of one cleaner thread; order, the partitions that the cleaner takes now,
+the first one first; partitions, a list of {partition, log_directory, checkpointed,
+first_dirty_offset, force_update_checkpoint, first_uncleanable_offset, limits: {last_stable_offset,
+active_segment, min_compaction_lag}, held_by, first_uncleanable_segment, clean_bytes,
+cleanable_bytes, cleanable_ratio, max_compaction_delay_ms, eligible, reason, transaction:
+{producer_id, first_offset}, settings, with each setting as {value, source}, cleaned, error};
+unread, a list of {partition, log_directory, message}.
+
+held_by is the limit that sets first_uncleanable_offset: "active segment", "min.compaction.lag.ms",
+"open transaction", "high watermark", or "checkpoint" if the log was cleaned further than that.
+reason is "ratio", "max compaction lag" or "max compaction lag and ratio" if eligible, otherwise
+"ratio not above min.cleanable.dirty.ratio" or "nothing below the first uncleanable offset".
+
+cleaned is null if the cleaner does not take the log; error is the exception that ends a cleaning.
+Otherwise cleaned is {next_first_dirty_offset, passes, map_keys, removed, removed_records,
+removed_ranges, kept, kept_records, kept_ranges, aborted_records, keyless_records, tombstones_left,
+tombstones_before, tombstone_records, markers_left, markers_before, marker_records, segments,
+bytes_before, bytes_after, bytes_freed}. removed and kept are lists of the first and last offset of
+a range of records. The lists of tombstones and markers have [offset, delete horizon] after and
+before the cleaning. Each list has up to 100000 items, and the counts next to it have no limit.
+passes is the number of cleanings until the map, which takes most_keys, has held every key of the
+part that is cleaned. segments is a list of {segment, replaces, log_bytes, index_bytes,
+timeindex_bytes}. Bytes are those of .log files. After snappy compression a batch may be a byte or
+two smaller than Kafka's.
+
+Example: kafkaviz compaction /var/lib/kafka/data --set min.cleanable.dirty.ratio=0.1"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    parser = subparsers.add_parser(
+        "compaction",
+        help="show what the log cleaner takes, and what one cleaning leaves",
+        description="Shows for each compacted log which part the log cleaner would clean now, what "
+        "holds it back, and the records, segments and bytes after one cleaning. The directory is "
+        "never changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = (
+        "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
+        "partition in one; for a broker with several log directories, all of them or the folder "
+        "that holds them"
+    )
+    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
+    parser.add_argument(
+        "--now",
+        metavar="MS",
+        type=int,
+        help="the time of the cleaning in ms since 1970 (default: the time of the newest file)",
+    )
+    parser.add_argument(
+        "--high-watermark",
+        metavar="N",
+        type=int,
+        help="the high watermark of each log (default: the checkpointed one, or the log's end)",
+    )
+    parser.add_argument(
+        "--map-bytes",
+        metavar="N",
+        type=_parse_map_bytes,
+        help="the size of the offset map of one thread (default: log.cleaner.dedupe.buffer.size "
+        "divided by log.cleaner.threads)",
+    )
+    parser.add_argument(
+        "--load-factor",
+        metavar="F",
+        type=_parse_load_factor,
+        help="the share of the map that is used (default: log.cleaner.io.buffer.load.factor)",
+    )
+    add_setting_option(
+        parser, "a setting of topics or of the cleaner, such as delete.retention.ms=0"
+    )
+    parser.add_argument(
+        "--kafka-version", metavar="V", help="the release of the cleaner (default: inferred)"
+    )
+    add_tiered_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def _parse_map_bytes(text: str) -> int:
+    from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY
+
+    if not text.isascii() or not text.isdigit() or int(text) < BYTES_PER_KEY:
+        raise argparse.ArgumentTypeError(say("cli_compaction.bad_map", least=BYTES_PER_KEY))
+    return int(text)
+
+
+def _parse_load_factor(text: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor <= 1:
+        raise argparse.ArgumentTypeError(say("cli_compaction.bad_load_factor", text=text))
+    return factor
+
+
+def run(args: argparse.Namespace) -> int:
+    from kafkaviz.analysis.compaction.compaction import compaction
+    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.log.broker import open_broker
+    from kafkaviz.log.settings import open_settings
+
+    broker = open_broker(*join_tiered_paths(args.paths, args.tiered))
+    release = assume_release(broker, args.kafka_version).release
+    progress = ByteProgress()
+    progress.expect({partition.directory: partition.log_bytes for partition in broker.partitions})
+    result = compaction(
+        broker,
+        args.kafka_version,
+        args.now,
+        settings=open_settings(broker, release, dict(args.overrides)),
+        high_watermark=args.high_watermark,
+        map_bytes=args.map_bytes,
+        load_factor=args.load_factor,
+        on_partition=lambda partition: progress.show(partition.directory, 0.0),
+    )
+    progress.clear()
+    if args.json:
+        output.say_json("compaction", to_json_object(result))
+    else:
+        output.say(_render(result))
+    return 0
+
+
+def _render(result: "Compaction") -> Iterator[Text]:
+    yield message(
+        "cli_compaction.map",
+        bytes=result.map.size_bytes,
+        load_factor=result.map.load_factor,
+        n=result.map.most_keys,
+    )
+    if result.order:
+        yield message("cli_compaction.order", names=result.order)
+    else:
+        yield message("cli_compaction.no_order")
+    for partition in result.partitions:
+        yield from _render_partition(partition)
+    for log in result.unread:
+        yield message("cli_compaction.unread", partition=log.partition, problem=log.message)
+
+
+def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
+    decision = partition.decision
+    yield message(
+        "cli_compaction.partition", name=partition.partition, reason=_describe_reason(partition)
+    )
+    if decision.total_bytes:
+        yield _indent(
+            "cli_compaction.parts",
+            clean=decision.clean_bytes,
+            dirty_offset=decision.first_dirty_offset,
+            dirty=decision.cleanable_bytes,
+            stop=decision.first_uncleanable_segment,
+        )
+    if decision.force_update_checkpoint:
+        yield _indent(
+            "cli_compaction.forced",
+            checkpoint=decision.checkpointed,
+            offset=decision.first_dirty_offset,
+        )
+    yield _indent("cli_compaction.held", barrier=_describe_barrier(partition))
+    if partition.error:
+        yield _indent("cli_compaction.error", error=partition.error)
+    if partition.cleaned:
+        yield from _render_cleaning(partition.cleaned)
+
+
+def _render_cleaning(cleaning: "Cleaning") -> Iterator[str]:
+    yield _indent(
+        "cli_compaction.records",
+        removed=message("cli_compaction.n_removed", n=cleaning.removed.records),
+        retained=message("cli_compaction.n_kept", n=cleaning.retained.records),
+    )
+    if cleaning.aborted_records:
+        yield _indent("cli_compaction.aborted", n=cleaning.aborted_records)
+    if cleaning.tombstone_count or cleaning.marker_count:
+        yield _indent(
+            "cli_compaction.left",
+            tombstones=message("cli_compaction.n_tombstones", n=cleaning.tombstone_count),
+            markers=message("cli_compaction.n_markers", n=cleaning.marker_count),
+        )
+    yield _indent(
+        "cli_compaction.freed",
+        before=cleaning.source_bytes,
+        after=cleaning.log_bytes,
+        segments=message(
+            "report.segments",
+            n=sum(len(segment.sources) for segment in cleaning.segments),
+        ),
+        into=message("cli_compaction.n_written", n=len(cleaning.segments)),
+        offset=cleaning.next_first_dirty_offset,
+    )
+    if cleaning.passes is None:
+        yield _indent("cli_compaction.endless")
+    elif cleaning.passes > 1:
+        yield _indent("cli_compaction.passes", n=cleaning.passes)
+
+
+def _indent(key: str, **values: object) -> str:
+    return f"  {output.to_one_line(message(key, **values))}"
+
+
+def _describe_reason(partition: "PartitionCompaction") -> Message:
+    decision = partition.decision
+    return message(
+        f"cli_compaction.reason_{decision.reason.name.lower()}",
+        ratio=decision.cleanable_ratio or 0.0,
+        limit=partition.settings["min.cleanable.dirty.ratio"].value,
+        delay=decision.max_compaction_delay_ms / 1000,
+    )
+
+
+def _describe_barrier(partition: "PartitionCompaction") -> Message:
+    decision = partition.decision
+    transaction = partition.oldest_transaction
+    return message(
+        f"cli_compaction.barrier_{decision.held_by.name.lower()}",
+        offset=decision.first_uncleanable_offset,
+        producer=transaction.producer_id if transaction else None,
+    )
