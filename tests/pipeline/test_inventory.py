@@ -109,6 +109,14 @@ def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
     assert not stock.is_in(before) and reusable(stock, before) == [None]
 
 
+def test_a_catalog_of_an_older_format_gets_the_new_columns(tmp_path, monkeypatch, as_read):
+    """Its segments are not read again."""
+    stock = inventory([make_broker(tmp_path / "one")])
+    before = as_read(stock)
+    monkeypatch.setattr(inventory_module, "FORMAT", before.info.format + 1)
+    assert not stock.is_in(before) and reusable(stock, before) == [0]
+
+
 def test_all_is_read_without_a_catalog(tmp_path):
     work = find_work(inventory([make_broker(tmp_path / "one")]), None, None)
     assert [task.number for task in work] == [0] and work.has_new_rows(0)

@@ -26,6 +26,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import (
+    FORMAT,
     CatalogSource,
     Stamp,
     StoredLogDirectory,
@@ -129,7 +130,8 @@ class Inventory:
             source.checked and source.checked.level == level for source in old.sources
         ):
             return False
-        if self.sources != old.sources or old.kafkaviz != version():
+        is_current = (old.kafkaviz, old.format) == (version(), FORMAT)
+        if self.sources != old.sources or not is_current:
             return False
         try:
             return all(
