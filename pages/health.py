@@ -1,7 +1,7 @@
 """The entry point of the Health page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages import health
+from kafkaviz.app.pages.health import page
 
 workshop.register()
-health.render_page()
+page.render_page()

@@ -1,0 +1,1 @@
+"""The Health page, and the rebuilt indexes that it offers."""
