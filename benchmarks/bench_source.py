@@ -11,14 +11,12 @@ import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from benchmarks import row
 from benchmarks.bench_ingest import BATCHES, LOG_BYTES, RECORDS, SEGMENTS, START_MS, write
 from kafkaviz import units
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.datasource.source import KafkaReader
-from kafkaviz.pipeline.datasource.source_schema import columns, parse_options
+from kafkaviz.pipeline.datasource.source import SOURCES
 from kafkaviz.pipeline.spark.session import session
 
 TOTAL_BYTES = SEGMENTS * LOG_BYTES
@@ -97,11 +95,9 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
 
 def bytes_read(name: str, directory: Path, options: dict[str, str]) -> int:
     """Returns the bytes that planning and reading the range takes, in this process."""
-    reader = KafkaReader(
-        name,
-        {"path": str(directory), **options},
-        from_arrow_schema(columns(name, parse_options(options))),
-    )
+    (source,) = (source for source in SOURCES if source.name() == name)
+    load = source({"path": str(directory), **options})
+    reader = load.reader(load.schema())
     before = counted_bytes()
     rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))
     assert rows > 0

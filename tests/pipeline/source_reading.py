@@ -9,20 +9,32 @@ from types import SimpleNamespace
 import pyarrow as pa
 
 from kafkaviz.log import file
-from kafkaviz.pipeline.datasource.source import SOURCES, session_source
+from kafkaviz.pipeline.datasource.source import SOURCES, KafkaReader, session_source
+
+
+def reader_of(
+    name: str,
+    directory: Path,
+    *,
+    pushes_filters: bool = False,
+    is_local: bool = True,
+    **options: str,
+) -> KafkaReader:
+    """Returns the reader of all columns of a load with these options."""
+    by_name = {source.name(): source for source in SOURCES}
+    row_source = session_source(by_name[name], pushes_filters=pushes_filters, is_local=is_local)(
+        {**options, "path": str(directory)}
+    )
+    return row_source.reader(row_source.schema())
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **options: str) -> pa.Table:
     """Returns the rows that the reader gives before Spark filters them again."""
-    by_name = {source.name(): source for source in SOURCES}
-    row_source = session_source(by_name[name], pushes_filters=True, is_local=True)(
-        {**options, "path": str(directory)}
-    )
-    reader = row_source.reader(row_source.schema())
+    reader = reader_of(name, directory, pushes_filters=True, **options)
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
     batches = [batch for task in tasks for batch in reader.read(task)]
-    return pa.Table.from_batches(batches, reader._schema)
+    return pa.Table.from_batches(batches, reader.request.schema)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from kafkaviz.pipeline.datasource.source import FilesSource
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from tests.pipeline import whole_logs
-from tests.pipeline.source_reading import read
+from tests.pipeline.source_reading import read, reader_of
 
 START_MS = whole_logs.START_MS
 LEVEL = "kafka.isolation.level"
@@ -467,10 +467,7 @@ def test_one_flipped_byte_ends_the_query(broker_directory, tmp_path):
 
 def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
     """Spark shows them as PushedFilters, and they are exact."""
-    source = FilesSource({"path": str(broker_directory), "subscribe": "t"})
-    from kafkaviz.pipeline.datasource.source import PushingFilesReader
-
-    reader = PushingFilesReader("kafka_files", dict(source.options), source.schema())
+    reader = reader_of("kafka_files", broker_directory, pushes_filters=True, subscribe="t")
     filters = [
         EqualTo(("topic",), "t"),
         EqualTo(("partition",), 0),
@@ -488,8 +485,9 @@ def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
     assert [(row["partition"], row["offset"]) for row in rows] == [
         (0, at) for at in range(145, 155)
     ]
-    options = {**source.options, "mode": "PERMISSIVE"}
-    reader = PushingFilesReader("kafka_files", options, source.schema())
+    reader = reader_of(
+        "kafka_files", broker_directory, pushes_filters=True, subscribe="t", mode="PERMISSIVE"
+    )
     assert list(reader.pushFilters(filters)) == filters
 
 

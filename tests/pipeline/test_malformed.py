@@ -14,11 +14,11 @@ from kafkaviz.format.batch import CRC_START
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource import source
-from kafkaviz.pipeline.datasource.source import KafkaReader, PushingReader, session_source
+from kafkaviz.pipeline.datasource.source import PushingReader
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS
 from tests.pipeline import whole_logs
-from tests.pipeline.source_reading import read
+from tests.pipeline.source_reading import read, reader_of
 
 START_MS = whole_logs.START_MS
 FILE_OF = {"kafka_offset_index": "index", "kafka_time_index": "timeindex"}
@@ -160,8 +160,7 @@ def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
 def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
     """Retention may delete it meanwhile; in mode PERMISSIVE it is a row."""
     for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
-        options = {"mode": mode, "path": str(broker_directory)}
-        reader = KafkaReader(name, options, source_schema(name, options))
+        reader = reader_of(name, broker_directory, mode=mode)
         tasks = reader.partitions()
         path = broker_directory / "a-0" / f"{0:020d}.{FILE_OF.get(name, 'log')}"
         data = path.read_bytes()
@@ -176,12 +175,6 @@ def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
             with pytest.raises(Malformed, match=rf"a-0/{path.name}: is not there"):
                 [list(reader.read(task)) for task in tasks]
         path.write_bytes(data)
-
-
-def source_schema(name: str, options: dict[str, str]):
-    return next(row_source for row_source in source.SOURCES if name == row_source.FORMAT)(
-        options
-    ).schema()
 
 
 @pytest.mark.parametrize("kind", ["log", "index"])
@@ -258,23 +251,16 @@ def test_an_archive_is_refused_on_a_cluster(tmp_path, broker_directory):
     packed.write_bytes(b"")
     for name in FORMATS:
         for pushes_filters in (True, False):
-            format_ = session_source(
-                next(row_source for row_source in source.SOURCES if name == row_source.FORMAT),
-                pushes_filters=pushes_filters,
-                is_local=False,
-            )
-            reader = format_({"path": str(packed)}).reader(format_({"path": str(packed)}).schema())
+            reader = reader_of(name, packed, pushes_filters=pushes_filters, is_local=False)
             assert isinstance(reader, PushingReader) == pushes_filters
             with pytest.raises(
                 CannotOpen,
                 match=r"made\.tar\.gz: is an archive, and the workers of a cluster .*; unpack it",
             ):
                 reader.partitions()
-    options = {"path": str(broker_directory.rename(tmp_path / "directory.zip"))}
-    reader = KafkaReader(
-        "kafka_records", options, source_schema("kafka_records", options), is_local=False
-    )
+    directory = broker_directory.rename(tmp_path / "directory.zip")
+    reader = reader_of("kafka_records", directory, is_local=False)
     assert (
         sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task)) == 2000
     )
-    assert len(open_broker(options["path"]).partitions) == 2
+    assert len(open_broker(directory).partitions) == 2

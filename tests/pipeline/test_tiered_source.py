@@ -7,10 +7,9 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import join_tiered, open_broker
-from kafkaviz.pipeline.datasource.source import KafkaReader
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.datasource.source_schema import FORMATS, columns, parse_options
-from tests.pipeline.source_reading import read
+from kafkaviz.pipeline.datasource.source_schema import FORMATS
+from tests.pipeline.source_reading import read, reader_of
 from tests.support.tiered_storage import answers, unpack, write_aiven_store
 
 ANSWERS = answers()
@@ -63,11 +62,7 @@ def test_each_format_reads_the_joined_directory(recorded, name):
 
 def test_the_workers_of_a_cluster_see_no_view(recorded):
     """One line says so, before anything is read."""
-    schema = columns("kafka_batches", parse_options({}))
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    option_values = {"path": str(recorded[0]), "tiered": str(recorded[1])}
-    reader = KafkaReader("kafka_batches", option_values, from_arrow_schema(schema), is_local=False)
+    reader = reader_of("kafka_batches", recorded[0], is_local=False, tiered=str(recorded[1]))
     with pytest.raises(CannotOpen) as fault:
         reader.partitions()
     assert fault.value.what.key == "tiered.on_cluster"

@@ -9,21 +9,14 @@ import pytest
 from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss
-from kafkaviz.pipeline.datasource.source import SOURCES, KafkaReader, session_source
+from kafkaviz.pipeline.datasource.source import KafkaReader
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.transactions import plan_transactions, read_transactions
 from tests.pipeline import whole_logs
-from tests.pipeline.source_reading import counted, read
+from tests.pipeline.source_reading import counted, read, reader_of
 from tests.pipeline.transaction_batches import marker, of_producer, plain
 
 ABORT, COMMIT = 0, 1
-
-
-def reader_of(name: str, directory, **options: str) -> KafkaReader:
-    source = next(source for source in SOURCES if source.name() == name)
-    made = session_source(source, pushes_filters=False, is_local=True)
-    source = made({**options, "path": str(directory)})
-    return source.reader(source.schema())
 
 
 def offsets_of(reader: KafkaReader, tasks) -> list[int | None]:

@@ -31,8 +31,8 @@ from kafkaviz.pipeline.datasource.consumer_options import (
     refuse_reversed,
 )
 from kafkaviz.pipeline.datasource.pushdown import NumberRange
-from kafkaviz.pipeline.datasource.source_schema import BadOption
-from kafkaviz.pipeline.datasource.transactions import end_offset
+from kafkaviz.pipeline.datasource.source_schema import BadOption, SourceOptions
+from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, end_offset
 from kafkaviz.search import by_time, fetch
 
 LOG = logging.getLogger("kafkaviz")
@@ -71,9 +71,31 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     )
 
 
-def is_split(options: ConsumerOptions) -> bool:
+def is_split(options: SourceOptions) -> bool:
     """Returns whether the options say into how many tasks a partition is split."""
-    return options.min_partitions is not None or options.max_records is not None
+    return isinstance(options, ConsumerOptions) and (
+        options.min_partitions is not None or options.max_records is not None
+    )
+
+
+def check_stable(
+    options: SourceOptions, key: TopicPartition, transactions: PartitionTransactions
+) -> None:
+    """Handles requested offsets of kafka_files that are after the last stable offset.
+
+    Raises:
+        DataLoss: failOnDataLoss is true.
+    """
+    if not isinstance(options, ConsumerOptions):
+        return
+    end = options.ending.value_of(key)
+    if not options.ending.is_timestamp and transactions.stable_offset < end:
+        topic, number = key
+        limit = int(transactions.stable_offset)
+        what = message(
+            "option.behind_stable_end", label=f"{topic}-{number}", offset=end, limit=limit
+        )
+        report_data_loss(what, options)
 
 
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:

@@ -19,7 +19,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -43,13 +43,13 @@ from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import consumer_options, one_line, probes
-from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions, TopicPartition
+from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
 from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.offset_ranges import (
     OffsetRanges,
+    check_stable,
     is_split,
     offset_ranges,
-    report_data_loss,
 )
 from kafkaviz.pipeline.datasource.pushdown import (
     NumberRange,
@@ -193,7 +193,6 @@ class KafkaSource(DataSource):
     """Base class of the six formats; FORMAT is the name for format()."""
 
     FORMAT = ""
-    READERS: tuple[type["KafkaReader"], type["KafkaReader"]]  # without and with pushed filters
     # Spark refuses a source that takes filters if they are disabled, and may mix them up
     # (probes.py).
     PUSHES_FILTERS = False
@@ -214,7 +213,7 @@ class KafkaSource(DataSource):
             BadOption: a column does not exist.
             CannotOpen: a table has no directory, which a query could not add.
         """
-        values = without_table_properties(self.options, self.has_option)
+        values = self._given_options()
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
         if is_table(self.options):
             directories(values)
@@ -264,33 +263,44 @@ class KafkaSource(DataSource):
         Raises:
             BadOption: a user-defined schema has other columns.
         """
-        values = without_table_properties(self.options, self.has_option)
-        if values.keys().isdisjoint(SPARK_OPTIONS):  # without load(), it is a table of the catalog
-            values = attached_options(schema) | values
-        available_schema = self.available_columns(self.parse_options(values))
-        for field in arrow_schema(schema):
-            (name,) = match_case([field.name], available_schema.names)
-            if (
-                name not in available_schema.names
-                or available_schema.field(name).type != field.type
-            ):
+        values = self._given_options(schema)
+        options = self.parse_options(values)
+        available = self.available_columns(options)
+        caller_schema = arrow_schema(schema)
+        known_names = match_case(caller_schema.names, available.names)
+        for column, name in zip(caller_schema, known_names, strict=True):
+            if name not in available.names or available.field(name).type != column.type:
                 raise BadOption(
                     message(
                         "option.no_typed_column",
                         format=self.FORMAT,
-                        name=field.name,
-                        type=str(field.type),
-                        columns=tuple(f"{field.name} {field.type}" for field in available_schema),
+                        name=column.name,
+                        type=str(column.type),
+                        columns=tuple(f"{known.name} {known.type}" for known in available),
                     )
                 )
-        return self.READERS[self.PUSHES_FILTERS](
-            self.FORMAT,
-            values,
-            schema,
-            available=available_schema.names,
+        request = ReadRequest(
+            name=self.FORMAT,
+            options=options,
+            directories=tuple(directories(values)),
+            schema=pa.schema(
+                [
+                    column.with_name(name)
+                    for column, name in zip(caller_schema, known_names, strict=True)
+                ]
+            ),
+            caller_names=caller_schema.names,
             is_local=self.IS_LOCAL,
             credentials=self.CREDENTIALS,
         )
+        return PushingReader(request) if self.PUSHES_FILTERS else KafkaReader(request)
+
+    def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
+        """Returns the options of load(), or those of a table, which its columns carry."""
+        values = without_table_properties(self.options, self.has_option)
+        if schema is not None and values.keys().isdisjoint(SPARK_OPTIONS):
+            return attached_options(schema) | values
+        return values
 
 
 class SegmentsSource(KafkaSource):
@@ -354,50 +364,37 @@ class ReadTask(InputPartition):
         self.rows = rows
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest:
+    """What one query reads. It is made when Spark asks for a reader.
+
+    Attributes:
+        name: the format.
+        directories: the directories and patterns that were given to load().
+        schema: the requested columns, in the format's spelling.
+        caller_names: the names of these columns in the caller's spelling.
+        is_local: whether the workers are on this machine.
+        credentials: environment variables that the planning or reading process may lack.
+    """
+
+    name: str
+    options: SourceOptions
+    directories: tuple[str, ...]
+    schema: pa.Schema
+    caller_names: list[str]
+    is_local: bool = True
+    credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
 class KafkaReader(DataSourceReader):
     """Plans a read in one Python process and reads in the workers.
 
-    It is pickled for the workers, with the requested columns and limits.
+    It is pickled for the workers, with the request and the limits of the rows.
     """
 
-    def __init__(
-        self,
-        name: str,
-        option_values: dict[str, str],
-        schema: "StructType",
-        *,
-        available: Sequence[str] = (),
-        is_local: bool = True,
-        credentials: tuple[tuple[str, str], ...] = (),
-    ) -> None:
-        """Takes the request.
-
-        Args:
-            option_values: the options, with the directory as path, or several as paths.
-            schema: the requested columns, in the caller's spelling.
-            available: the names of the format's columns, which the caller may spell differently.
-            is_local: whether the workers are on this machine.
-            credentials: environment variables that the planning or reading process may lack.
-        """
-        self._credentials = credentials
-        self.options = self._parse_options(option_values)
-        self._name = name
-        self._directories = directories(option_values)
-        caller_schema = arrow_schema(schema)
-        self._names = caller_schema.names
-        self._schema = pa.schema(
-            [
-                field.with_name(name)
-                for field, name in zip(
-                    caller_schema, match_case(caller_schema.names, available), strict=True
-                )
-            ]
-        )
-        self._filters = option_filters(name, self.options)
-        self._is_local = is_local
-
-    def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
-        return parse_options(values)
+    def __init__(self, request: ReadRequest) -> None:
+        self.request = request
+        self._filters = option_filters(request.name, request.options)
 
     @one_line()
     def partitions(self) -> list[ReadTask]:
@@ -408,20 +405,24 @@ class KafkaReader(DataSourceReader):
                 row.
             DataLoss: records that options of kafka_files name do not exist.
         """
-        file_system.use_credentials(dict(self._credentials))
-        paths = [path for directory in self._directories for path in expand(directory)]
+        request = self.request
+        options = request.options
+        file_system.use_credentials(dict(request.credentials))
+        paths = [path for directory in request.directories for path in expand(directory)]
         disk_inventory = inventory(map(self._open, paths))
-        self._filters = self._plan_filters(disk_inventory)
+        if isinstance(options, ConsumerOptions):
+            topics = _subscribed_topics(disk_inventory, options)
+            self._filters = replace(self._filters, topics=(*self._filters.topics, topics))
         rows = [
             row
             for name, broker in disk_inventory.brokers
             for problem in broker.problems
             for row in self._unread_rows(name, broker, problem)
         ]
-        reads = reads_log(self._name, self._schema)
-
-        ranges = self._offset_ranges(disk_inventory)
-        gaps = remote_gaps(self._name, disk_inventory, self._filters, self.options, ranges)
+        ranges = None
+        if isinstance(options, ConsumerOptions):
+            ranges = _subscribed_ranges(disk_inventory, self._filters, options)
+        gaps = remote_gaps(request.name, disk_inventory, self._filters, options, ranges)
         rows += [row for gap in gaps for row in self._gap_rows(*gap)]
 
         def decide(broker: str, partition: Partition) -> PartitionTransactions:
@@ -432,56 +433,45 @@ class KafkaReader(DataSourceReader):
                 offsets &= NumberRange(least=first.least, most=last.most)
             decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
             if decisions.tail is None:
-                self._check_stable((partition.topic, partition.partition), decisions)
+                check_stable(options, (partition.topic, partition.partition), decisions)
             rows.extend(
                 row for problem in problems for row in self._rows(broker, partition.name, problem)
             )
             return decisions
 
-        needs_transactions = self._name in RECORD_FORMATS and (
-            self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names
+        needs_transactions = request.name in RECORD_FORMATS and (
+            options.isolation == READ_COMMITTED or ABORTED.name in request.schema.names
         )
         read_tasks = tasks(
-            self._name,
+            request.name,
             disk_inventory,
             self._filters,
-            reads_log=reads,
-            options=self.options,
+            reads_log=reads_log(request.name, request.schema),
+            options=options,
             transactions_of=decide if needs_transactions else None,
             offset_ranges=ranges,
-            is_split=self._is_split,
+            is_split=is_split(options),
         )
-        if self.options.explain:
+        if options.explain:
             LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
         return [ReadTask(splits) for splits in read_tasks] + (
             [ReadTask([], rows)] if rows or not read_tasks else []
         )
 
-    _is_split = False  # whether options say into how many tasks a partition is split
-
-    def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
-        return self._filters
-
-    def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges | None:
-        return None
-
-    def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
-        """Raises if requested offsets are after the last stable offset."""
-
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
         with one_line():
             for rows in self._read(partition):
-                yield rows if rows.schema.names == self._names else rows.rename_columns(self._names)
+                is_renamed = rows.schema.names != self.request.caller_names
+                yield rows.rename_columns(self.request.caller_names) if is_renamed else rows
 
     def _read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
-        file_system.use_credentials(dict(self._credentials))
-        if self.options.explain:
-            LOG.warning("%s: task of %s", self._name, describe_splits(partition.splits))
-        yield from (problem_row(row, self._schema) for row in partition.rows)
-        source_reader = SourceReader(
-            self._name, self._schema, self._filters, self.options, self._check_stable
-        )
+        request = self.request
+        file_system.use_credentials(dict(request.credentials))
+        if request.options.explain:
+            LOG.warning("%s: task of %s", request.name, describe_splits(partition.splits))
+        yield from (problem_row(row, request.schema) for row in partition.rows)
+        source_reader = SourceReader(request.name, request.schema, self._filters, request.options)
         yield from source_reader.read(partition.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
@@ -492,7 +482,7 @@ class KafkaReader(DataSourceReader):
         count = len(segments)
         all_segments = disk_inventory.segment_count
         return (
-            f"{self._name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
+            f"{self.request.name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
             f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"
         )
 
@@ -503,7 +493,7 @@ class KafkaReader(DataSourceReader):
             CannotOpen: it is an archive, which workers of a cluster would not see unpacked.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
-        if not self._is_local and (
+        if not self.request.is_local and (
             archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
             what = message("errors.archive_on_cluster")
@@ -514,9 +504,9 @@ class KafkaReader(DataSourceReader):
                 kind="archive",
             )
         try:
-            store = self.options.tiered
+            store = self.request.options.tiered
             broker = open_broker(path if store is None else join_tiered(path, store))
-            if not self._is_local and tiered_view.sources(broker.path):
+            if not self.request.is_local and tiered_view.sources(broker.path):
                 what = message("tiered.on_cluster")
                 raise CannotOpen(directory, what, message("tiered.read_here"), kind="archive")
             return broker
@@ -537,7 +527,7 @@ class KafkaReader(DataSourceReader):
         if name is None or not problem.is_unread:
             LOG.warning("%s: %s", address.display(problem.path), problem.what)
             return []
-        is_read = self.options.renamed or name.state == "current" or broker.is_lone
+        is_read = self.request.options.renamed or name.state == "current" or broker.is_lone
         is_selected = (
             is_read
             and self._filters.has_topic(name.topic)
@@ -558,7 +548,7 @@ class KafkaReader(DataSourceReader):
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
         what = str(message("errors.of_path", path=problem.path, problem=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
-        if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode):
+        if becomes_row(what, is_unread=problem.is_unread, mode=self.request.options.mode):
             return [row]
         return []
 
@@ -596,63 +586,38 @@ class PushingReader(KafkaReader):
             PushedFilters. If problems are rows, these are all filters, because such rows lack the
             columns.
         """
-        self._filters = add_filters(filters, option_filters(self._name, self.options))
-        if self.options.mode == PERMISSIVE:
+        self._filters = add_filters(
+            filters, option_filters(self.request.name, self.request.options)
+        )
+        if self.request.options.mode == PERMISSIVE:
             return filters
-        exact = EXACT_COLUMNS.get(self._name, ("topic", "partition"))
+        exact = EXACT_COLUMNS.get(self.request.name, ("topic", "partition"))
         return [predicate for predicate in filters if not is_exact(predicate, exact)]
 
 
-class FilesReader(KafkaReader):
-    """The reader of kafka_files, with an offset range per partition."""
-
-    def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
-        return consumer_options.parse_consumer_options(values)
-
-    @property
-    def _consumer_options(self) -> ConsumerOptions:
-        return cast(ConsumerOptions, self.options)
-
-    @property
-    def _is_split(self) -> bool:
-        return is_split(self._consumer_options)
-
-    def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
-        available = {partition.topic for _, partition in disk_inventory.partitions}
-        unread_names = (
-            names.parse_directory(problem.path.name) for problem in disk_inventory.problems
-        )
-        available |= {name.topic for name in unread_names if name}
-        topics = self._consumer_options.subscription.topics_of(available)
-        return replace(self._filters, topics=(*self._filters.topics, topics))
-
-    def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges:
-        # partitions that WHERE excludes must exist all the same
-        filters = PushedFilters(topics=self._filters.topics[-1:])
-        replica_ids = select_replicas(self._name, disk_inventory, filters, self.options)
-        partitions = [
-            partition for _, partition in disk_inventory.partitions if id(partition) in replica_ids
-        ]
-        return offset_ranges(partitions, self._consumer_options)
-
-    def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
-        ending = self._consumer_options.ending
-        end = ending.value_of(key)
-        if not ending.is_timestamp and transactions.stable_offset < end:
-            topic, number = key
-            limit = int(transactions.stable_offset)
-            what = message(
-                "option.behind_stable_end", label=f"{topic}-{number}", offset=end, limit=limit
-            )
-            report_data_loss(what, self._consumer_options)
+def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:
+    """Returns the topics that kafka_files reads, also those that cannot be read."""
+    available = {partition.topic for _, partition in disk_inventory.partitions}
+    unread_names = (names.parse_directory(problem.path.name) for problem in disk_inventory.problems)
+    available |= {name.topic for name in unread_names if name}
+    return options.subscription.topics_of(available)
 
 
-class PushingFilesReader(FilesReader, PushingReader):
-    """A FilesReader that also skips data by the filters in WHERE."""
+def _subscribed_ranges(
+    disk_inventory: Inventory, filters: PushedFilters, options: ConsumerOptions
+) -> OffsetRanges:
+    """Returns the offset ranges that kafka_files reads of each partition, by id.
 
-
-KafkaSource.READERS = (KafkaReader, PushingReader)
-FilesSource.READERS = (FilesReader, PushingFilesReader)
+    Args:
+        filters: the last of their topics are the subscribed ones.
+    """
+    # partitions that WHERE excludes must exist all the same
+    subscribed = PushedFilters(topics=filters.topics[-1:])
+    replica_ids = select_replicas(consumer_options.FORMAT, disk_inventory, subscribed, options)
+    partitions = [
+        partition for _, partition in disk_inventory.partitions if id(partition) in replica_ids
+    ]
+    return offset_ranges(partitions, options)
 
 
 def arrow_schema(schema: "StructType") -> pa.Schema:

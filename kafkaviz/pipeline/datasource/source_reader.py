@@ -9,7 +9,7 @@ unreadable data ends the query, becomes a row, or is logged. After damage, readi
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from math import inf
@@ -39,7 +39,8 @@ from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.datasource import records
-from kafkaviz.pipeline.datasource.consumer_options import DataLoss, TopicPartition
+from kafkaviz.pipeline.datasource.consumer_options import DataLoss
+from kafkaviz.pipeline.datasource.offset_ranges import check_stable
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
@@ -69,7 +70,6 @@ from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
-StableCheck = Callable[[TopicPartition, PartitionTransactions], None]
 ORIGIN_NAMES = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
 WRONG = message("option.permissive_or_drop")
 UNREAD = message("option.permissive")
@@ -86,17 +86,13 @@ class SourceReader:
         schema: pa.Schema,
         filters: PushedFilters,
         options: SourceOptions,
-        check_stable: StableCheck,
     ) -> None:
         """Takes the request.
 
         Args:
             schema: the columns, in order.
             filters: the limits of rows; most rows outside of them are left out.
-            check_stable: raises if requested offsets of a topic-partition are after its last stable
-                offset.
         """
-        self._check_stable = check_stable
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -148,7 +144,8 @@ class SourceReader:
             min(limits.most, end_offset - 1), segment_task.segment.base_offset
         )
         if split.is_last:
-            self._check_stable((segment_task.topic, segment_task.partition), transactions)
+            key = segment_task.topic, segment_task.partition
+            check_stable(self._options, key, transactions)
         own_path = segment_task.segment.with_log().log.path
         for problem in problems:
             if problem.path == own_path and problem.kind != MARKER:
