@@ -363,7 +363,15 @@ def render_layouts(location: Location) -> None:
     )
     with st.container(key="kv_fig_layouts"):
         charts.render_titled(("layouts", pattern, key), layout_bars.figure, view, "kv_layouts")
-    columns = ("way", "probes", "at_most", "pages", "at_most", "at_the_tail", "in_the_heap")
+    columns = (
+        "way",
+        "probes",
+        "most_probes",
+        "pages",
+        "most_pages",
+        "at_the_tail",
+        "in_the_heap",
+    )
     heads = [*(say(f"page_cache.{name}") for name in columns), ""]
     with st.expander(say("common.as_table")):
         rows = layout_bars.rows(view)
