@@ -1,6 +1,6 @@
 """Background tasks: work in its own thread that other threads watch, wait for and cancel.
 
-A checkup, a measurement, a query and an ingest are jobs. The work is a function that takes
+A check, a measurement, a query and an ingest are jobs. The work is a function that takes
 `report`. Each call of `report` sets the progress and ends the work if the job was cancelled.
 
     def count(report):

@@ -17,7 +17,7 @@ import pytest
 from kafkaviz import html, report
 from kafkaviz.analysis import broker_health
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.figures.health.checkup import RecoveryBar, RecoveryStrip
+from kafkaviz.figures.health.health_view import RecoveryBar, RecoveryStrip
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END

@@ -20,7 +20,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.html_shell import HtmlShell
 from kafkaviz.app.registry import PAGES, Keys, Page
-from kafkaviz.app.state import checkups, page_location, session_language
+from kafkaviz.app.state import check_jobs, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, progress_strip
 from kafkaviz.app.widgets.elements import describe_writer
@@ -116,7 +116,7 @@ def _sidebar(current: str, location: Location) -> None:
 def _label(name: str, location: Location) -> str:
     """Returns the page's name, followed by the number of errors in the case of Health."""
     errors = (
-        checkups.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
+        check_jobs.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
     if errors:
         return f"{elements.page_name(name)} :red[**{format_count(errors)}**]"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import __version__, units
 from kafkaviz.analysis.broker_health import Health
-from kafkaviz.figures.health.checkup import HealthView
+from kafkaviz.figures.health.health_view import HealthView
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, render, say
@@ -28,7 +28,7 @@ def report(
     created_ms: int,
     version: str | None = None,
     setting_overrides: Mapping[str, str] | None = None,
-    checkup: Health | None = None,
+    known_health: Health | None = None,
     *,
     include_payload: bool = False,
     include_sha256: bool = False,
@@ -40,7 +40,7 @@ def report(
         created_ms: the date in the report.
         version: the release to assume, as in `kafkaviz check`.
         setting_overrides: settings to replace, as in `kafkaviz check`.
-        checkup: an earlier checkup, used instead of a new one.
+        known_health: the result of an earlier check, used instead of a new check.
         include_payload: whether a few records are shown.
         include_sha256: whether every file is listed with its checksum.
         on_progress: called with progress messages.
@@ -54,7 +54,7 @@ def report(
             broker,
             version,
             setting_overrides,
-            checkup,
+            known_health,
             with_payload=include_payload,
             with_sha256=include_sha256,
             on_progress=on_progress,
@@ -117,7 +117,12 @@ def _answers(subject: Subject) -> Html:
     view = health.view(subject)
     answers = [
         (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
-        (_worst_severity(view), say("checkup.findings"), health.describe_counts(view), "health"),
+        (
+            _worst_severity(view),
+            say("finding_list.findings"),
+            health.describe_counts(view),
+            "health",
+        ),
     ]
     if subject.tuning:
         verdict = tuning.verdict_view(subject.tuning)

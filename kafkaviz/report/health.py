@@ -5,9 +5,15 @@ from collections.abc import Iterator
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
-from kafkaviz.figures.health import checkup, checkup_tables
-from kafkaviz.figures.health.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
-from kafkaviz.figures.health.checkup_tables import HealthTable
+from kafkaviz.figures.health import health_tables, health_view
+from kafkaviz.figures.health.health_tables import HealthTable
+from kafkaviz.figures.health.health_view import (
+    FindingItem,
+    FindingMember,
+    HealthView,
+    HexDump,
+    RecoveryStrip,
+)
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
 from kafkaviz.report.html import ReportSection, details, mark, mono, note, table
@@ -16,50 +22,48 @@ from kafkaviz.report.subject import Subject
 # these files hold no record content
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 IN_FULL = 3  # errors per code that are shown in full; a lower severity shows one
-ROW_BYTES = checkup.ROW_BYTES
+ROW_BYTES = health_view.ROW_BYTES
 GAPS_PX = 200  # width of all gaps in the strip together
 # column kinds of both tables, see html.table
 KINDS = {"steps": "lwlw", "retention": "wllw"}
 
 
 def section(subject: Subject) -> ReportSection:
-    checkup_view = view(subject)
+    page_view = view(subject)
     verdict = tag(
         "div",
-        mark(checkup_view.verdict.kind),
-        tag("div", tag("h3", checkup_view.verdict.title), tag("p", checkup_view.verdict.text)),
+        mark(page_view.verdict.kind),
+        tag("div", tag("h3", page_view.verdict.title), tag("p", page_view.verdict.text)),
     )
-    head = tag("div", verdict, class_=f"verdict {checkup_view.verdict.kind}")
+    head = tag("div", verdict, class_=f"verdict {page_view.verdict.kind}")
     alone = note(say("report.one_partition"))
-    tables = _table(checkup_view.steps), _table(checkup_view.retention)
+    tables = _table(page_view.steps), _table(page_view.retention)
     body = (
         head,
         alone if is_lone(subject.broker) else "",
-        _strip(checkup_view.strip),
-        _findings(checkup_view),
+        _strip(page_view.strip),
+        _findings(page_view),
         *tables,
     )
     return ReportSection("health", say("report.health_heading"), join(body))
 
 
-def view(subject: Subject) -> checkup.HealthView:
+def view(subject: Subject) -> HealthView:
     """Returns the view of the Health page.
 
     Bytes that may be a record's content are left out unless the report shows records.
     """
     shows_records = subject.samples is not None
-    return checkup.health_view(
-        subject.health, may_show=lambda name: shows_records or _is_index(name)
-    )
+    return health_view.view(subject.health, may_show=lambda name: shows_records or _is_index(name))
 
 
-def describe_counts(checkup_view: checkup.HealthView) -> str:
+def describe_counts(page_view: HealthView) -> str:
     """Returns the findings by severity: "1 error, 13 warnings, 17 worth knowing"."""
     return say(
         "report.counts",
-        errors=message("report.errors", n=checkup_view.counts["error"]),
-        warnings=message("report.warnings", n=checkup_view.counts["warning"]),
-        info=checkup_view.counts["info"],
+        errors=message("report.errors", n=page_view.counts["error"]),
+        warnings=message("report.warnings", n=page_view.counts["warning"]),
+        info=page_view.counts["info"],
     )
 
 
@@ -102,13 +106,13 @@ def _strip(strip: RecoveryStrip | None) -> Html:
 # ---- findings
 
 
-def _findings(checkup_view: checkup.HealthView) -> Html:
-    if not checkup_view.items:
-        return join((tag("h3", say("checkup.findings")), note(say("report.nothing_found"))))
+def _findings(page_view: HealthView) -> Html:
+    if not page_view.items:
+        return join((tag("h3", say("finding_list.findings")), note(say("report.nothing_found"))))
     return join(
         (
-            tag("h3", say("report.findings_counted", counts=describe_counts(checkup_view))),
-            *map(_item, checkup_view.items),
+            tag("h3", say("report.findings_counted", counts=describe_counts(page_view))),
+            *map(_item, page_view.items),
         )
     )
 
@@ -138,7 +142,7 @@ def _member(member: FindingMember) -> Html:
         (say("report.what_is_there"), join(texts)),
         ("", _dump(member.dump) if member.dump else ""),
         (say("report.what_kafka_does"), tag("p", member.consequence)),
-        (say("checkup.next"), tag("p", member.next_step)),
+        (say("finding_list.next"), tag("p", member.next_step)),
         (say("report.see"), tag("p", member.reference) if member.reference else ""),
     )
     blocks = (
@@ -212,7 +216,7 @@ def _table(table_view: HealthTable | None) -> Html:
 
 
 def _render_cell(
-    row: checkup_tables.HealthRow, place: int, cell: str, table_view: HealthTable
+    row: health_tables.HealthRow, place: int, cell: str, table_view: HealthTable
 ) -> object:
     text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
     return join((mark(row.kind), text)) if place == 0 and row.kind else text

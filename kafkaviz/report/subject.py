@@ -1,6 +1,6 @@
 """Everything a report shows, computed before any HTML is written.
 
-This is the inventory, the checkup, the tuning and, if requested, records and checksums.
+This is the inventory, the health, the tuning and, if requested, records and checksums.
 """
 
 import hashlib
@@ -132,7 +132,7 @@ def gather(
     broker: Broker,
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
-    checkup: Health | None = None,
+    known_health: Health | None = None,
     *,
     with_payload: bool = False,
     with_sha256: bool = False,
@@ -141,9 +141,10 @@ def gather(
     """Reads the directory. A broken segment is left out and listed as a problem.
 
     Args:
-        version: the release to assume, as for a checkup.
-        overrides: settings to replace, as for a checkup.
-        checkup: an earlier checkup with the same release, used instead of a new one.
+        version: the release to assume, as for a check.
+        overrides: settings to replace, as for a check.
+        known_health: the result of an earlier check with the same release, used instead of a new
+            check.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -154,7 +155,7 @@ def gather(
         if overrides
         else None
     )
-    checkup = checkup or broker_health.check(
+    health = known_health or broker_health.check(
         broker,
         version,
         settings=settings,
@@ -163,16 +164,14 @@ def gather(
         ),
     )
     inventory, tails = _count_segments(broker, on_progress)
-    report_tuning, why = _tune(
-        broker, checkup.assumed_release.version, overrides or {}, on_progress
-    )
+    report_tuning, why = _tune(broker, health.assumed_release.version, overrides or {}, on_progress)
     samples = tuple(read_samples(broker, on_progress)) if with_payload else None
     digests = tuple(read_digests(broker, on_progress)) if with_sha256 else None
     return Subject(
         overview=inventory,
         looks=infer_release(broker),
         tails=tails,
-        health=checkup,
+        health=health,
         tuning=report_tuning,
         untuned_reason=why,
         samples=samples,

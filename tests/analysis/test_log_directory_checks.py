@@ -16,7 +16,7 @@ import kafkaviz as kv
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import Health, check, health_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
-from kafkaviz.figures.health.checkup import health_view
+from kafkaviz.figures.health import health_view
 from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
 from kafkaviz.messages import message
 from tests.conftest import DATA
@@ -207,7 +207,7 @@ def test_what_a_start_without_the_metadata_log_does(line, starts, headline, stra
     health = check(folder)
     restart = health_object(health)["restart"]
     assert (restart["starts"], restart["metadata_log_missing"]) == (starts, True)
-    assert health_view(health).verdict.title == headline
+    assert health_view.view(health).verdict.title == headline
     assert health.forecast.stray_directories == strays
     main(["check", str(folder)])
     text = capsys.readouterr().out

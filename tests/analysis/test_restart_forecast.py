@@ -7,7 +7,7 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.cli.text.check_text import render
-from kafkaviz.figures.health import checkup
+from kafkaviz.figures.health import health_view
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.startup.restart import Restart
@@ -158,7 +158,7 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
 def test_the_page_and_the_command_say_the_same(sample, request):
     health = check(request.getfixturevalue(sample))
     lines = list(render(health))
-    title = checkup.health_view(health).verdict.title
+    title = health_view.view(health).verdict.title
     doings = restart_forecast_text.describe(health.forecast)
     if health.broker.lacks_metadata_log:
         assert title == f"Nothing here stops the next start, which will {doings}"
@@ -181,11 +181,11 @@ def test_the_other_logs_are_those_of_the_broker():
         error="E: full",
     )
     none: list[Finding] = []
-    assert checkup.start_verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
-    assert checkup.start_verdict(none, Restart(False, False, (full,)), 2).text.endswith(
+    assert health_view.start_verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
+    assert health_view.start_verdict(none, Restart(False, False, (full,)), 2).text.endswith(
         "its one other log is not served either."
     )
-    assert checkup.start_verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
+    assert health_view.start_verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
         "its 23 other logs are not served either."
     )
     strange = StartupStep(
@@ -195,7 +195,7 @@ def test_the_other_logs_are_those_of_the_broker():
         cause="directory-name",
         why=verbatim("no name"),
     )
-    assert checkup.start_verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
+    assert health_view.start_verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
         "its two other logs are not served either."
     )
     own = StartupStep(
@@ -208,7 +208,7 @@ def test_the_other_logs_are_those_of_the_broker():
         error="E: none",
     )
     assert (
-        checkup.start_verdict(none, Restart(False, False, (own,)), 2).title
+        health_view.start_verdict(none, Restart(False, False, (own,)), 2).title
         == "This broker will not start: its meta.properties cannot be used"
     )
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.check_jobs import check_jobs
 from tests.support.pages import PATIENCE_S, assert_no_exception, open_page
 
 
 def page(directory: Path, **query: str) -> AppTest:
-    """Returns the page at this address once its checkup is over."""
+    """Returns the page at this address once its check is over."""
     at = open_page("health", dir=directory, **query)
-    for known in checkups().jobs():
+    for known in check_jobs().jobs():
         assert known.wait_until_over(PATIENCE_S)
     return assert_no_exception(at.run())
 

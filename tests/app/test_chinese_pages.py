@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.check_jobs import check_jobs
 from tests.support.pages import BROKER, PATIENCE_S, assert_no_exception, open_page, page_html
 
 pytestmark = pytest.mark.usefixtures("starts", "chinese")
@@ -63,8 +63,8 @@ def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
     at = open_page(name, dir=directory, lang="zh", **query)
     if name == BROKER:
         return at
-    for checkup in checkups().jobs():
-        assert checkup.wait_until_over(PATIENCE_S)
+    for job in check_jobs().jobs():
+        assert job.wait_until_over(PATIENCE_S)
     return assert_no_exception(at.run())
 
 

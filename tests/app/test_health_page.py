@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.analysis.rebuild import open_rebuild_source
-from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.messages import verbatim
@@ -63,13 +63,13 @@ def test_the_report_is_what_the_commands_give(damaged):
     at = page(damaged)
     json_, report = at.get("download_button")
     assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     assert known.result.counts == broker_health.check(known.result.broker).counts
 
 
 def test_the_sidebar_counts_the_errors(damaged):
     at = page(damaged)
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     labels = [link.proto.label for link in at.get("page_link")]
     assert f"Health :red[**{known.result.counts['error']}**]" in labels
 
@@ -77,7 +77,7 @@ def test_the_sidebar_counts_the_errors(damaged):
 def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     ends = threading.Event()
     job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
-    monkeypatch.setattr("kafkaviz.app.state.checkups._start", lambda *_: job)
+    monkeypatch.setattr("kafkaviz.app.state.check_jobs._start", lambda *_: job)
     at = open_page("health", dir=damaged)
     words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
@@ -87,7 +87,7 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     ends.set()
 
 
-def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
+def test_a_check_that_fails_says_why(damaged, monkeypatch):
     def failing(*arguments: object, **options: object) -> None:
         raise KafkavizError(verbatim("the disk is gone"))
 
@@ -95,11 +95,11 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: None)
     at = page(damaged)
-    assert "The checkup did not end" in "\n".join(element.proto.body for element in at.get("html"))
+    assert "The check did not end" in "\n".join(element.proto.body for element in at.get("html"))
     monkeypatch.undo()
     next(button for button in at.button if button.label == "Check again").click().run()
-    assert checkups().jobs() and "the disk is gone" not in str(
-        [job.error for job in checkups().jobs()]
+    assert check_jobs().jobs() and "the disk is gone" not in str(
+        [job.error for job in check_jobs().jobs()]
     )
 
 
@@ -129,14 +129,14 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     health = broker_health.check(copy)
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: health)
     at = page(copy)
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     assert known.result is health
     wrong, slot = copy / "00000000000000000858.index", 3 * 8
     times, content = wrong.stat(), wrong.read_bytes()
     wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
     os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
     next(button for button in at.button if button.label == "Check again").click().run()
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     assert (
         known.wait_until_over(PATIENCE_S)
         and known.result.counts["error"] == health.counts["error"] - 1
@@ -148,7 +148,7 @@ def test_a_fresh_catalog_shows_the_same(damaged, monkeypatch):
     from kafkaviz.app.cache import broker_cache
 
     read_here = sent(page(damaged))
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     monkeypatch.setattr(
         broker_cache,
         "catalog_health",
@@ -173,29 +173,29 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
         broker_cache, "catalog_error_count", lambda snapshot: health.counts["error"]
     )
     at = open_page(dir=damaged)
-    assert not checkups().jobs()
+    assert not check_jobs().jobs()
     assert f"Health :red[**{health.counts['error']}**]" in [
         link.proto.label for link in at.get("page_link")
     ]
 
 
 def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
-    """The page shows the ingest's progress and starts no checkup of its own."""
-    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    """The page shows the ingest's progress and starts no check of its own."""
+    monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
     words = page_html(open_page("health", dir=damaged))
-    assert "Spark" in words and not checkups().jobs()
+    assert "Spark" in words and not check_jobs().jobs()
 
 
 def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     """No thread of the server reads a large directory; the page names the command."""
-    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
     at = open_page("health", dir=damaged, kafka="3.9")
     words = "\n".join(element.proto.body for element in at.get("html"))
-    assert "Spark" in words and not checkups().jobs()
+    assert "Spark" in words and not check_jobs().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
     next(
         button for button in at.button if button.label == "As inferred from the files"
@@ -207,11 +207,11 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
 
 
 def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(damaged, monkeypatch):
-    """They are shown at once, and no checkup starts."""
+    """They are shown at once, and no check starts."""
     from kafkaviz.app.cache import broker_cache
 
     health = broker_health.check(broker_cache.broker(damaged))
-    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
     monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: health)
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: True)
     monkeypatch.setattr(broker_health, "check", None)
@@ -266,9 +266,9 @@ def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
     assert menu.label == f"As Kafka {NEWEST}, the newest known"
 
 
-def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
+def test_the_sidebar_counts_the_errors_of_a_check_that_ends_at_once(damaged):
     at = open_page("health", dir=damaged)
-    (known,) = checkups().jobs()
+    (known,) = check_jobs().jobs()
     assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [
         element.proto.label for element in at.get("page_link")
     ]

@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import report
-from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.log.broker import open_broker
 from tests.app import hostile
 from tests.support.pages import BROKER, PATIENCE_S, open_page
@@ -85,8 +85,8 @@ def test_a_notebook_shows_hostile_texts_as_text(broker):
 def test_a_page_shows_hostile_texts_as_text(broker, starts, name):
     path, query = hostile.PAGES[name]
     at = open_page(path or BROKER, **{"dir": broker, **query})
-    for checkup in checkups().jobs():
-        assert checkup.wait_until_over(PATIENCE_S)
+    for job in check_jobs().jobs():
+        assert job.wait_until_over(PATIENCE_S)
     at.run()
     markup = "\n".join(element.proto.body for element in at.get("html"))
     assert Elements(markup).injected() == []

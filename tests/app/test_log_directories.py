@@ -21,7 +21,7 @@ from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import measure_jobs, page_location
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
-from kafkaviz.figures.health import checkup
+from kafkaviz.figures.health import health_view
 from tests.support.pages import open_page, page_html, query_value
 
 NAMES = ("disk-a", "disk-b", "disk-c")
@@ -168,7 +168,7 @@ def test_the_command_takes_several(disks, monkeypatch):
 def test_findings_and_steps_name_their_directory(disks):
     """Their links lead there, and bytes are read from that file."""
     health = check(kv.open_broker(disks))
-    view = checkup.health_view(health)
+    view = health_view.view(health)
     homes = {path.name: path.parent.name for path in disks.glob("disk-?/*") if path.is_dir()}
     members = [member for item in view.items for member in item.members if "tp" in member.link]
     assert members
@@ -177,7 +177,7 @@ def test_findings_and_steps_name_their_directory(disks):
         assert homes[partition] == directory and member.where.startswith(f"{directory}/{partition}")
     assert {bar.name.partition("/")[0] for bar in view.strip.bars} == set(NAMES)
     assert [row.link["tp"].count("/") for row in view.retention.rows if row.link] != []
-    alone = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
+    alone = health_view.view(check(kv.open_broker(disks / "disk-b")))
     assert not [bar for bar in alone.strip.bars if "/" in bar.name]
 
 
@@ -199,7 +199,7 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
     copy = Path(shutil.copytree(disks, tmp_path / "copy"))
     for name in damaged:
         (copy / name / "cleaner-offset-checkpoint").write_bytes(bytes(64))
-    verdict = checkup.health_view(check(kv.open_broker(copy))).verdict
+    verdict = health_view.view(check(kv.open_broker(copy))).verdict
     assert verdict.title.startswith(title.format(copy))
     assert ("The other log directories are served." in verdict.text) == ("without" in title)
 
@@ -230,13 +230,13 @@ def test_an_unknown_interval_is_inferred(disks):
 
 
 def test_retention_is_unknown_away_from_the_metadata_log(disks):
-    view = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
+    view = health_view.view(check(kv.open_broker(disks / "disk-b")))
     reasons = {row.cells[-1] for row in view.retention.rows}
     assert reasons == {
         "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown",
     }
     assert view.retention.title.endswith(" is unknown")
-    known = checkup.health_view(check(kv.open_broker(disks / "disk-a")))
+    known = health_view.view(check(kv.open_broker(disks / "disk-a")))
     assert "would delete none of " in known.retention.title
 
 

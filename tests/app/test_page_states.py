@@ -167,7 +167,7 @@ def test_an_index_that_is_not_on_disk_has_no_difference(broker):
     assert comparison.difference == say("health.not_on_disk")
 
 
-def test_the_files_of_a_checkup_are_those_of_the_commands(broker, capsys):
+def test_the_files_of_a_check_are_those_of_the_commands(broker, capsys):
     health = check(broker)
     main(["check", str(broker), "--json"])
     printed = json.loads(capsys.readouterr().out)

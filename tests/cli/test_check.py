@@ -15,7 +15,7 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence
 from kafkaviz.analysis.findings.finding import finding as make_finding
 from kafkaviz.cli.text import check_text
-from kafkaviz.figures.health.checkup import finding_items
+from kafkaviz.figures.health.health_view import finding_items
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 
@@ -511,11 +511,11 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
 def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are included, as in the table of the page."""
     from kafkaviz.analysis.broker_health import check
-    from kafkaviz.figures.health import checkup_tables
+    from kafkaviz.figures.health import health_tables
     from kafkaviz.log.broker import open_broker
 
     directory = request.getfixturevalue(name)
-    table = checkup_tables.retention_table(check(open_broker(directory)).retention)
+    table = health_tables.retention_table(check(open_broker(directory)).retention)
     main(["check", str(directory)])
     out = " ".join(capsys.readouterr().out.split())
     assert f"would delete {says}" in table.title and table.title in out

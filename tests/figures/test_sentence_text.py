@@ -9,7 +9,7 @@ import pytest
 from kafkaviz import messages
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import CODES, Evidence, finding
-from kafkaviz.figures.health import checkup
+from kafkaviz.figures.health import health_view
 from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.simulate.startup.restart import Restart
@@ -89,7 +89,7 @@ def test_a_finding_in_chinese(chinese):
     )
     evidence = Evidence(message("evidence.stored_checksum", crc=1), verbatim("so and so"))
     batch = finding("batch-crc-mismatch", text, evidence, partition="a-0", file="a-0/0.log")
-    (item,) = checkup.finding_items([batch], lambda *_: b"")
+    (item,) = health_view.finding_items([batch], lambda *_: b"")
     (member,) = item.members
     assert item.title == "批次与校验和不符"
     assert member.next_step.startswith("从其他副本") and member.next_step.endswith("。")
@@ -110,7 +110,7 @@ def test_a_consequence_with_values_replaces_that_of_the_code(chinese):
         file="a-0/0.index",
         consequence=message("consequence.search_skips", first=5, last=16, byte=2900, offset=17),
     )
-    (item,) = checkup.finding_items([entry], lambda *_: b"")
+    (item,) = health_view.finding_items([entry], lambda *_: b"")
     assert item.members[0].consequence == (
         "启动不检查索引项。查找偏移量 5 到 16 会从字节 2\u202f900 开始，所以拉取和按时间查找会直接跳到偏移量 17，且不报错。"
     )
@@ -144,7 +144,7 @@ def test_the_outlook_in_chinese(chinese):
         size_bytes=1500,
     )
     assert (
-        checkup.start_verdict([], Restart(False, True, (cut,)), 3).title
+        health_view.start_verdict([], Restart(False, True, (cut,)), 3).title
         == "这个 broker 能够启动：从 1 个日志末尾截掉 1\u202f500 字节"
     )
 

@@ -91,7 +91,7 @@ def broker(new_broker):
 
 
 def errors_of(broker_view) -> list[tuple[str, str]]:
-    """Returns the errors of a checkup, as code and message."""
+    """Returns the errors of a check, as code and message."""
     findings = check(broker_view).findings
     return [
         (finding.code, str(finding.message)) for finding in findings if finding.severity == "error"
@@ -132,7 +132,7 @@ def test_a_lookup_ends_where_the_listed_log_does(broker):
     assert lookup(log, profile, timestamp_ms="latest").answer.offset == last_offset + 1
 
 
-def test_a_checkup_while_a_broker_writes(broker):
+def test_a_check_while_a_broker_writes(broker):
     """Again and again while a thread appends, to the end of the log."""
 
     def write() -> None:

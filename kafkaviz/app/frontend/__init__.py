@@ -294,7 +294,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the data packed by checkup.browser_payload. The address keeps the selection."""
+    """Draws the data packed by health_view.browser_payload. The address keeps the selection."""
     _findings(key=key, data=data, width="stretch", height="content")
 
 

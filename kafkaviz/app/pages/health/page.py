@@ -18,8 +18,8 @@ from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import findings
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import checkups, page_location
-from kafkaviz.app.state.checkups import (
+from kafkaviz.app.state import check_jobs, page_location
+from kafkaviz.app.state.check_jobs import (
     LARGE_BYTES,
     check_again,
     is_for_spark,
@@ -28,29 +28,29 @@ from kafkaviz.app.state.checkups import (
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.health import checkup as checkup_figure
+from kafkaviz.figures.health import health_view
 from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-QUICK_S = 0.8  # a checkup that takes no longer shows no progress
+QUICK_S = 0.8  # a check that takes no longer shows no progress
 TRACES = "traces"  # instead of a release: the directory's own traces decide
 
 
 @st.fragment(run_every=0.4)
-def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
-    checkup = checkups.get_or_start(snapshot, release)
-    if checkup.is_over:
+def render_check_progress(snapshot: BrokerSnapshot, release: str) -> None:
+    job = check_jobs.get_or_start(snapshot, release)
+    if job.is_over:
         st.rerun()
-    name = checkup.progress().name
+    name = job.progress().name
     text = (
         say("health.reading_partition", partition=units.escape_controls(name))
         if name
         else say("health.reading")
     )
-    progress_strip.render_reading_job(checkup, text, button_key="kv_checkup_cancel")
+    progress_strip.render_reading_job(job, text, button_key="kv_check_cancel")
 
 
 @in_turn
@@ -69,22 +69,22 @@ def render_page() -> None:
         render_head(snapshot, None, checked_release)
         render_traces_notice(snapshot, chosen_release)
         return progress_strip.render_ingest_strip(snapshot)
-    _render_checkup(snapshot, checked_release, chosen_release)
+    _render_check(snapshot, checked_release, chosen_release)
 
 
-def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
-    error_count = checkups.error_count(snapshot)
-    checkup = checkups.get_or_start(snapshot, checked_release)
-    is_over = checkup.wait_until_over(QUICK_S)
-    if is_over and checkups.error_count(snapshot) != error_count:
+def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
+    error_count = check_jobs.error_count(snapshot)
+    job = check_jobs.get_or_start(snapshot, checked_release)
+    is_over = job.wait_until_over(QUICK_S)
+    if is_over and check_jobs.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar shows this number, and was drawn before it was known
-    render_head(snapshot, checkup.result if is_over else None, checked_release)
+    render_head(snapshot, job.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over:
-        return render_checkup_progress(snapshot, checked_release)
-    if checkup.error is not None:
-        return _render_failure(snapshot, checkup.error, checked_release)
-    health = cast("Health", checkup.result)
+        return render_check_progress(snapshot, checked_release)
+    if job.error is not None:
+        return _render_failure(snapshot, job.error, checked_release)
+    health = cast("Health", job.result)
     _render_findings(snapshot, health, checked_release)
     if any(finding.needs_replica for finding in health.findings):
         _render_compare_link(snapshot)
@@ -117,21 +117,19 @@ def _render_compare_link(snapshot: BrokerSnapshot) -> None:
 def _browser_payload(
     snapshot: BrokerSnapshot, release: str, language: str, _health: "Health"
 ) -> dict:
-    return checkup_figure.browser_payload(
-        checkup_figure.health_view(_health), f"{snapshot.key} {release}"
-    )
+    return health_view.browser_payload(health_view.view(_health), f"{snapshot.key} {release}")
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
     with elements.state(
-        "checkup",
+        "check",
         "error",
         say("health.not_ended"),
         say("common.nothing_changed", error=progress_strip.failure_text(error)),
     ):
         st.button(
             say("health.check_again"),
-            key="kv_checkup_again",
+            key="kv_check_retry",
             on_click=check_again,
             args=(snapshot, release),
         )
@@ -245,4 +243,4 @@ def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> st
     """Returns the output of `kafkaviz report`, for which the directory is read again."""
     from kafkaviz.report import report
 
-    return report(snapshot.broker, int(time.time() * 1000), release or None, checkup=health)
+    return report(snapshot.broker, int(time.time() * 1000), release or None, known_health=health)

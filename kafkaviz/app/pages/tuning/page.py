@@ -179,13 +179,13 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the report, dated now, with the checkup of the catalog if that is up to date."""
+    """Returns the report, dated now, with the check of the catalog if that is up to date."""
     from kafkaviz import (
         report as html_report,  # imported late: it loads Plotly's JavaScript
     )
 
     return html_report.report(
-        snapshot.broker, int(1000 * time.time()), checkup=broker_cache.catalog_health(snapshot)
+        snapshot.broker, int(1000 * time.time()), known_health=broker_cache.catalog_health(snapshot)
     )
 
 

@@ -15,10 +15,9 @@ from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, F
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.analysis.retention import LogRetention
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.health import checkup_tables
-from kafkaviz.figures.health.checkup_tables import HealthTable
+from kafkaviz.figures.health import health_tables
+from kafkaviz.figures.health.health_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.figures.text.sentences import (
@@ -128,53 +127,75 @@ class HealthView(NamedTuple):
     strip: RecoveryStrip | None
     counts: Mapping[str, int]
     items: tuple[FindingItem, ...]
-    steps: HealthTable | None = None  # steps of the next start
-    retention: HealthTable | None = None
+    steps: HealthTable | None  # steps of the next start
+    retention: HealthTable | None
 
 
-def health_view(
-    health: "Health", may_show: Callable[[str], bool] = lambda _name: True
-) -> HealthView:
-    """Returns the view of a broker's health. `may_show` decides which files dumps may show."""
+def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True) -> HealthView:
+    """Returns everything the page shows. `may_show` decides which files dumps may show."""
     broker = health.broker
     directories = _named_directories(broker)
     names = {directory.text: name for directory, name in directories}
+    findings = [_with_log_directory(finding, names) for finding in health.findings]
+    restart = health.restart
+    if restart is None:
+        verdict = unknown_verdict()
+        strip = None
+    else:
+        steps = tuple(_with_log_directory(step, names) for step in restart.steps)
+        restart = replace(restart, steps=steps)
+        verdict = start_verdict(
+            findings,
+            restart,
+            len(broker.partitions),
+            is_left_known=broker.shutdown_state != "unknown",
+            is_partial=health.is_partial,
+            release=health.assumed_release.release,
+        )
+        strip = recovery_strip(restart, _log_bytes(broker, names))
+    log_retention = [
+        replace(log, partition=_with_directory_name(names, log.log_directory, log.partition))
+        for log in health.retention
+    ]
+    return HealthView(
+        verdict=verdict,
+        strip=strip,
+        counts=health.counts,
+        items=finding_items(findings, _byte_reader(broker, directories, may_show)),
+        steps=health_tables.steps_table(restart),
+        retention=health_tables.retention_table(log_retention),
+    )
+
+
+def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int], int]:
+    """Returns the size of each .log by topic-partition and base offset."""
     log_bytes = {}
     for partition in broker.partitions:
         name = _with_directory_name(names, broker.directory_of(partition).text, partition.directory)
         for segment in partition.segments:
             if segment.log:
                 log_bytes[name, segment.base_offset] = segment.log.size_bytes
-    roots = {name: directory.path for directory, name in directories}
+    return log_bytes
+
+
+def _byte_reader(
+    broker: Broker,
+    directories: Sequence[tuple[LogDirectory, str]],
+    may_show: Callable[[str], bool],
+) -> ByteReader:
+    """Returns a reader that gives no bytes of a file that is unreadable or must not be shown."""
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
-        for directory, root in roots.items():
-            if name.startswith(f"{directory}/"):
-                path = root / name.removeprefix(f"{directory}/")
+        for directory, directory_name in directories:
+            if name.startswith(f"{directory_name}/"):
+                path = directory.path / name.removeprefix(f"{directory_name}/")
         if may_show(name):
             with suppress(KafkavizError):
                 return file.read(path, position, length)
         return b""
 
-    restart = health.restart
-    if restart is not None:
-        steps = tuple(_with_log_directory(step, names) for step in restart.steps)
-        restart = replace(restart, steps=steps)
-    return view(
-        [_with_log_directory(finding, names) for finding in health.findings],
-        restart,
-        log_bytes,
-        read_bytes=read_bytes,
-        logs=len(broker.partitions),
-        log_retention=[
-            replace(log, partition=_with_directory_name(names, log.log_directory, log.partition))
-            for log in health.retention
-        ],
-        is_left_known=broker.shutdown_state != "unknown",
-        is_partial=health.is_partial,
-        release=health.assumed_release.release,
-    )
+    return read_bytes
 
 
 def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
@@ -198,55 +219,6 @@ def _with_log_directory(item: ItemT, names: Mapping[str, str]) -> ItemT:
     return replace(item, partition=partition, file=path)
 
 
-def view(
-    findings: Sequence[Finding],
-    restart: Restart | None,
-    log_bytes: Mapping[tuple[str, int], int],
-    *,
-    read_bytes: ByteReader,
-    logs: int,
-    log_retention: Sequence[LogRetention] = (),
-    is_left_known: bool = True,
-    is_partial: bool = False,
-    release: Release = versions.NEWEST_RELEASE,
-) -> HealthView:
-    """Returns everything the page shows.
-
-    Args:
-        log_bytes: the size of each .log by directory and base offset.
-        read_bytes: reads the bytes for the dumps.
-        restart: the predicted start; None if it cannot be predicted.
-        logs: number of the broker's logs, including those without a .log.
-        is_left_known: whether the directory shows how the broker was stopped.
-        is_partial: whether the broker has log directories that were not read.
-        release: the release that will start.
-    """
-    counts = {
-        severity: sum(finding.severity == severity for finding in findings)
-        for severity in SEVERITIES
-    }
-    rows = (
-        finding_items(findings, read_bytes),
-        checkup_tables.steps_table(restart),
-        checkup_tables.retention_table(log_retention),
-    )
-    if restart is None:
-        return HealthView(unknown_verdict(), None, counts, *rows)
-    return HealthView(
-        start_verdict(
-            findings,
-            restart,
-            logs,
-            is_left_known=is_left_known,
-            is_partial=is_partial,
-            release=release,
-        ),
-        recovery_strip(restart, log_bytes),
-        counts,
-        *rows,
-    )
-
-
 # ---- the verdict
 
 
@@ -259,7 +231,15 @@ def start_verdict(
     is_partial: bool = False,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
-    """Says in a headline and some sentences what the next start does, with arguments of `view`."""
+    """Says in a headline and some sentences what the next start does.
+
+    Args:
+        restart: the predicted start.
+        logs: number of the broker's logs, including those without a .log.
+        is_left_known: whether the directory shows how the broker was stopped.
+        is_partial: whether the broker has log directories that were not read.
+        release: the release that will start.
+    """
     forecast = restart_forecast.forecast(restart, logs)
     source = restart_forecast_text.evidence_text(release)
     if not restart.starts:
@@ -629,25 +609,25 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 # ---- for the browser
 
 
-def browser_payload(health_view: HealthView, key: str) -> dict:
+def browser_payload(view: HealthView, key: str) -> dict:
     return {
         "key": key,
-        "words": table("checkup")
+        "words": table("finding_list")
         | {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")},
-        "verdict": health_view.verdict._asdict(),
-        "strip": health_view.strip
+        "verdict": view.verdict._asdict(),
+        "strip": view.strip
         and {
-            **health_view.strip._asdict(),
-            "bars": [bar._asdict() for bar in health_view.strip.bars],
+            **view.strip._asdict(),
+            "bars": [bar._asdict() for bar in view.strip.bars],
         },
-        "counts": dict(health_view.counts),
+        "counts": dict(view.counts),
         "items": [
             {**item._asdict(), "members": [_member_object(member) for member in item.members]}
-            for item in health_view.items
+            for item in view.items
         ],
         **{
             name: table and {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
-            for name, table in (("steps", health_view.steps), ("retention", health_view.retention))
+            for name, table in (("steps", view.steps), ("retention", view.retention))
         },
     }
 

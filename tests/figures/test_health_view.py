@@ -1,9 +1,12 @@
 """The data of the Health page, value by value."""
 
+from dataclasses import replace
+
 import pytest
 
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
-from kafkaviz.figures.health import checkup
+from kafkaviz.figures.health import health_tables, health_view
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
@@ -163,7 +166,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
     ],
 )
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
-    assert checkup.start_verdict(findings, restart, 2) == (kind, title, text)
+    assert health_view.start_verdict(findings, restart, 2) == (kind, title, text)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
 def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, release, is_said):
     """Starts were recorded on 4.3.1 and 4.4.0."""
     text = ".".join(map(str, release))
-    verdict_text = checkup.start_verdict([], restart, 2, release=release).text
+    verdict_text = health_view.start_verdict([], restart, 2, release=release).text
     assert (
         verdict_text.endswith(
             f" Known from the source of Kafka {text}; starts were recorded only for 4.3.1 and 4.4.0."
@@ -203,13 +206,13 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
     tail = finding_of("log-torn-tail", position=2900, length=100)
     assert (
         "No whole batch is lost"
-        not in checkup.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
+        not in health_view.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
     )
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some width."""
-    strip = checkup.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
+    strip = health_view.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
     assert strip.title == "The start will read 8.80 KiB in 3 logs; widths are in proportion"
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
         ("orders-1", 100),
@@ -225,17 +228,17 @@ def test_the_strip_shows_what_is_read_in_proportion():
 
 
 def test_a_failing_log_comes_first():
-    strip = checkup.recovery_strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
+    strip = health_view.recovery_strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
     assert strip.bars[0].name == "a-0" and strip.bars[0].fails
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
 def test_logs_that_are_only_read_are_called_unchanged():
     assert (
-        checkup.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
+        health_view.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
         == "kept whole, indexes rebuilt"
     )
-    assert checkup.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
+    assert health_view.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
 
 
 def test_what_is_read_again_and_comes_out_the_same_is_reported():
@@ -254,43 +257,43 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
             for name in ("orders-0", "a-0")
         ),
     )
-    verdict = checkup.start_verdict([], same, 2)
+    verdict = health_view.start_verdict([], same, 2)
     assert verdict.title == "This broker will start, and change nothing"
     again = (
         "It was not stopped cleanly, so 2 logs are read again from their recovery points, and "
         "their indexes rebuilt to the same bytes."
     )
     assert verdict.text == again
-    strip = checkup.recovery_strip(same, LOGS)
+    strip = health_view.recovery_strip(same, LOGS)
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
-    cut = checkup.recovery_strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
+    cut = health_view.recovery_strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
     assert cut.aside == "other segments: kept whole, index rebuilt to the same bytes"
     assert (
-        checkup.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
+        health_view.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
         == "kept whole, indexes rebuilt"
     )
 
 
 def test_a_renamed_directory_is_named_shortly():
     directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
-    (item,) = checkup.finding_items([finding_of("timeindex-empty", directory)], nothing)
+    (item,) = health_view.finding_items([finding_of("timeindex-empty", directory)], nothing)
     assert item.where == "old-0…-delete 0.log" and item.members[0].where.startswith(f"{directory}/")
 
 
 def test_a_clean_start_reads_nothing():
-    assert checkup.recovery_strip(Restart(True, True, ()), LOGS) is None
+    assert health_view.recovery_strip(Restart(True, True, ()), LOGS) is None
 
 
 def test_many_of_one_code_are_one_line():
     """Four errors, or two infos, of one code become one line."""
-    few = checkup.finding_items(
+    few = health_view.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(3)], nothing
     )
     assert [(item.count, item.key) for item in few] == [
         (1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)
     ]
-    (many,) = checkup.finding_items(
+    (many,) = health_view.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(4)], nothing
     )
     assert (many.count, many.title, many.where) == (
@@ -298,14 +301,14 @@ def test_many_of_one_code_are_one_line():
         "A batch does not match its checksum",
         "4 times in orders-1",
     )
-    (infos,) = checkup.finding_items(
+    (infos,) = health_view.finding_items(
         [finding_of("timeindex-empty", "a-0"), finding_of("timeindex-empty", "b-0")], nothing
     )
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
 
 
 def test_errors_come_first_and_words_are_sentences():
-    items = checkup.finding_items(
+    items = health_view.finding_items(
         [
             finding_of("timeindex-empty"),
             finding_of("log-torn-tail", position=10, length=5),
@@ -332,42 +335,46 @@ def test_the_dump_begins_a_little_before_the_finding():
         reads.append((file, position, length))
         return bytes(range(length))
 
-    (item,) = checkup.finding_items([finding_of("log-torn-tail", position=100, length=7)], read)
+    (item,) = health_view.finding_items([finding_of("log-torn-tail", position=100, length=7)], read)
     assert reads == [(f"orders-1/{0:020d}.log", 64, 128)]
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
 
 
-def test_a_start_that_cannot_be_predicted_is_reported():
-    view = checkup.view([finding_of("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
-    assert (view.verdict, view.strip, len(view.items)) == (checkup.unknown_verdict(), None, 1)
+def test_a_start_that_cannot_be_predicted_is_reported(clean):
+    health = replace(check(clean), findings=(finding_of("log-torn-tail"),), restart=None)
+    view = health_view.view(health)
+    assert (view.verdict, view.strip, len(view.items)) == (health_view.unknown_verdict(), None, 1)
+    assert view.counts == {"error": 1, "warning": 0, "info": 0}
 
 
 def test_only_so_many_members_are_sent():
-    (item,) = checkup.finding_items(
+    (item,) = health_view.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(1000)], nothing
     )
-    assert (item.count, len(item.members)) == (1000, checkup.MAX_MEMBERS)
+    assert (item.count, len(item.members)) == (1000, health_view.MAX_MEMBERS)
 
 
 def test_the_message_is_plain_values():
     import json
 
     torn = finding_of("log-torn-tail", position=1, length=5)
-    view = checkup.view(
-        [torn],
-        Restart(False, True, (*AGAIN, TORN)),
-        LOGS,
-        read_bytes=lambda *_: b"\x01\x02",
-        logs=3,
+    restart = Restart(False, True, (*AGAIN, TORN))
+    view = health_view.HealthView(
+        verdict=health_view.start_verdict([torn], restart, 3),
+        strip=health_view.recovery_strip(restart, LOGS),
+        counts={"error": 1, "warning": 0, "info": 0},
+        items=health_view.finding_items([torn], lambda *_: b"\x01\x02"),
+        steps=health_tables.steps_table(restart),
+        retention=None,
     )
-    sent = json.loads(json.dumps(checkup.browser_payload(view, "k")))
+    sent = json.loads(json.dumps(health_view.browser_payload(view, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
 
 
 def test_a_finding_leads_to_its_bytes():
     """To the file of the segment and the byte; a missing or empty file has none."""
-    (there,) = checkup.finding_items(
+    (there,) = health_view.finding_items(
         [finding_of("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
     )
     assert there.members[0].link == {
@@ -377,5 +384,7 @@ def test_a_finding_leads_to_its_bytes():
         "file": ".log",
         "byte": "2900",
     }
-    (item,) = checkup.finding_items([finding_of("log-torn-tail", position=2900, length=5)], nothing)
+    (item,) = health_view.finding_items(
+        [finding_of("log-torn-tail", position=2900, length=5)], nothing
+    )
     assert item.members[0].link == {}

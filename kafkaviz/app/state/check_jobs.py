@@ -1,6 +1,6 @@
-"""The health checkups of this server, one background job per directory and release.
+"""The checks of this server: one background job per directory and release.
 
-A checkup of 20 MB takes a second and one of 1 GiB three, so the page shows its progress instead of
+A check of 20 MB takes a second and one of 1 GiB three, so the page shows its progress instead of
 waiting. A fresh catalog gives the same result at once. Larger directories are left to the pipeline.
 """
 
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from kafkaviz.log.partition import Partition
 
 # fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
-Checkup: TypeAlias = "Job[Health, ReadProgress]"
+CheckJob: TypeAlias = "Job[Health, ReadProgress]"
 LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, on all cores
 
 
 @st.cache_resource(show_spinner=False)
-def checkups() -> JobRegistry[tuple[str, str], Checkup]:
-    """Returns the checkups of this server by listing and release, shared by all tabs."""
+def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
+    """Returns the checks of this server by listing and release, shared by all tabs."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
-def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """Returns the checkup for a release, "" for the inferred one, and starts it if needed."""
-    return checkups().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
+def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
+    """Returns the check for a release, "" for the inferred one, and starts it if needed."""
+    return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """Returns the errors of the checkup for the inferred release, else of the catalog, else 0."""
-    checkup = checkups().get((snapshot.key, ""))
-    if checkup and checkup.result:
-        return checkup.result.counts["error"]
+    """Returns the errors of the check for the inferred release, else of the catalog, else 0."""
+    job = check_jobs().get((snapshot.key, ""))
+    if job and job.result:
+        return job.result.counts["error"]
     return broker_cache.catalog_error_count(snapshot)
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:
-    """Forgets the directory's checkups, and starts a new one unless the directory is large."""
-    checkups().forget(lambda key: key[0] == snapshot.key)
+    """Forgets the directory's checks, and starts a new one unless the directory is large."""
+    check_jobs().forget(lambda key: key[0] == snapshot.key)
     if not is_large(snapshot):
-        checkups().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
+        check_jobs().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
 
 
 def log_bytes(snapshot: BrokerSnapshot) -> int:
@@ -70,7 +70,7 @@ def is_for_spark(snapshot: BrokerSnapshot) -> bool:
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory again and starts a new checkup, as a button's on_click.
+    """Lists the directory again and starts a new check, as a button's on_click.
 
     If the directory is large, the pipeline reads the changes instead.
     """
@@ -82,20 +82,20 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
             ingests.restart(current)
 
 
-def _start(snapshot: BrokerSnapshot, release: str) -> Checkup:
+def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
     """Uses a fresh catalog for the inferred release if there is one, otherwise reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 
 
-def _start_reading(snapshot: BrokerSnapshot, release: str) -> Checkup:
+def _start_reading(snapshot: BrokerSnapshot, release: str) -> CheckJob:
     return Job(partial(_check, snapshot, release), ReadProgress(0, log_bytes(snapshot)))
 
 
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Runs the checkup; after a cancel `report` raises before the next partition."""
+    """Runs the check; after a cancel `report` raises before the next partition."""
     from kafkaviz.analysis.broker_health import check
 
     done_bytes = 0

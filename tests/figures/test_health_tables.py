@@ -1,7 +1,7 @@
 """The tables of the Health page, value by value."""
 
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
-from kafkaviz.figures.health import checkup_tables as tables
+from kafkaviz.figures.health import health_tables as tables
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
