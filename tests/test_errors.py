@@ -43,7 +43,7 @@ def search_of_no_entry() -> IndexSearch:
     return find_offset(view, 3, search_profile())
 
 
-NO_SCAN = ForwardScan(segment=0, from_position=0, target=3, reads=(), headers=(), batch=None)
+NO_SCAN = ForwardScan(base_offset=0, from_position=0, target=3, reads=(), headers=(), batch=None)
 # of each class that is made of more than its message
 ERRORS = (
     CorruptBytes(7, WHAT),

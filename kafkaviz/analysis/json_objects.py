@@ -96,7 +96,7 @@ FIELDS = {
         pages=slot_search.pages""",
     "Probe": "slot key lo hi compare page",
     "WrongEntry": "file=search.file slot=search.slot_search.slot base_offset why=description",
-    "ConsumerRecord": "offset timestamp_ms segment batch_position",
+    "ConsumerRecord": "offset timestamp_ms segment=segment_base_offset batch_position",
     "ForwardScan": "from_position reads batch",
     "LogRead": "position size",
     "Batch": "base_offset last_offset position",

@@ -58,7 +58,7 @@ class Bounds:
     start_offset: int
     end_offset: int  # the last record's offset plus 1
     limit_offset: int  # the first offset that is not visible
-    limit_segment: int  # the base offset of the segment with the limit
+    limit_base_offset: int  # the base offset of the segment with the limit
     limit_position: int  # the limit's position in that segment's .log
 
 
@@ -179,7 +179,7 @@ class Fetch:
     searches: tuple[IndexSearch, ...]  # one search per segment that was tried
     scans: tuple[ForwardScan, ...]  # one scan per segment that was tried
     batch: Batch | None  # the batch found, or None if no segment has one
-    segment: int  # the base offset of the segment where the bytes begin
+    segment_base_offset: int  # the base offset of the segment where the bytes begin
     position: int  # the position in that .log where the bytes begin
     size_bytes: int  # the size of the result; 0 at the limit
     metadata_offset: int  # the offset in the result's metadata
@@ -219,7 +219,7 @@ def fetch_offset(
             searches=(),
             scans=(),
             batch=None,
-            segment=log.active.base_offset,
+            segment_base_offset=log.active.base_offset,
             position=log.active.size_bytes,
             size_bytes=0,
             metadata_offset=offset,
@@ -249,7 +249,7 @@ def fetch_offset(
         searches=tuple(searches),
         scans=tuple(scans),
         batch=None,
-        segment=log.active.base_offset,
+        segment_base_offset=log.active.base_offset,
         position=log.active.size_bytes,
         size_bytes=0,
         metadata_offset=bounds.end_offset,
@@ -274,7 +274,7 @@ def aborted_transactions(
     place = next(
         number
         for number, candidate in enumerate(log.segments)
-        if candidate.base_offset == fetch_result.segment
+        if candidate.base_offset == fetch_result.segment_base_offset
     )
     bound_search = index.upper_bound(
         log.segments[place], fetch_result.position, fetch_result.size_bytes, profile
@@ -327,7 +327,7 @@ def _slice(
         searches=tuple(searches),
         scans=tuple(scans),
         batch=batch,
-        segment=segment.base_offset,
+        segment_base_offset=segment.base_offset,
         position=batch.position,
         size_bytes=0,
         metadata_offset=metadata_offset,
@@ -335,7 +335,9 @@ def _slice(
     if not most_bytes:
         return fetch
     stop = (
-        segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
+        segment.size_bytes
+        if segment.base_offset != bounds.limit_base_offset
+        else bounds.limit_position
     )
     size_bytes = min(max(0, stop - batch.position), most_bytes)
     return replace(fetch, size_bytes=size_bytes, is_incomplete=most_bytes < batch.size_bytes)
@@ -408,7 +410,7 @@ def explain_no_segment(
 
 
 def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentChoice]:
-    tried_offsets = [scan.segment for scan in fetch.scans]
+    tried_offsets = [scan.base_offset for scan in fetch.scans]
     first = tried_offsets[0]
     last = tried_offsets[-1]
     for segment in log.segments:

@@ -18,7 +18,7 @@ ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.items
 class IndexSearch:
     """A search in one index."""
 
-    segment: int  # the base offset of the segment
+    base_offset: int  # the base offset of the segment
     file: str
     kind: Literal["offset", "time"]
     slot_search: SlotSearch

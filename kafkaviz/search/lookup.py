@@ -60,13 +60,13 @@ class ConsumerRecord:
     """A record and its location.
 
     Attributes:
-        segment: the base offset of its segment.
+        segment_base_offset: the base offset of its segment.
         batch_position: the position of its batch in the .log.
     """
 
     offset: int
     timestamp_ms: int
-    segment: int
+    segment_base_offset: int
     batch_position: int
 
 
@@ -125,7 +125,9 @@ def _first_record(
 ) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
     """Returns the first record in a fetch's batch, the error, or why there is none."""
     segment = next(
-        candidate for candidate in log.segments if candidate.base_offset == fetch.segment
+        candidate
+        for candidate in log.segments
+        if candidate.base_offset == fetch.segment_base_offset
     )
     aborted = None
     try:
@@ -202,7 +204,9 @@ def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
         if head.offset >= fetch.offset:
             if batch.is_legacy:
                 _read_parts(batch, fetch.offset)
-            return ConsumerRecord(head.offset, head.timestamp_ms, fetch.segment, fetch.position)
+            return ConsumerRecord(
+                head.offset, head.timestamp_ms, fetch.segment_base_offset, fetch.position
+            )
     return SkipReason.EMPTY
 
 
@@ -356,10 +360,10 @@ class Lookup:
     @property
     def wrong_entries(self) -> tuple[WrongEntry, ...]:
         """The entries of an .index that lead past the batch with their offset."""
-        scans = {scan.segment: scan for scan in self.scans}
+        scans = {scan.base_offset: scan for scan in self.scans}
         wrong_entries = []
         for search in self.searches:
-            scan = scans.get(search.segment)
+            scan = scans.get(search.base_offset)
             if search.kind != OFFSET or search.entry is None or scan is None:
                 continue
             offset, position = search.entry
@@ -469,7 +473,7 @@ def by_timestamp(
         record = ConsumerRecord(
             time_search.answer.offset,
             time_search.answer.timestamp_ms,
-            time_search.scan.segment,
+            time_search.scan.base_offset,
             time_search.scan.batch.position,
         )
     scans = (time_search.scan,) if time_search.scan else ()
@@ -505,7 +509,7 @@ def _failed_lookup(
     return Lookup(
         partition=log.name,
         profile=profile,
-        bounds=Bounds(start, start, start, fault.scan.segment, fault.scan.from_position),
+        bounds=Bounds(start, start, start, fault.scan.base_offset, fault.scan.from_position),
         choices=explain_no_segment(log, target, SegmentReason.BOUNDS_UNKNOWN),
         searches=(fault.search,),
         scans=(fault.scan,),

@@ -342,7 +342,7 @@ class HeaderDecision(NamedTuple):
 class ForwardScan:
     """A scan of one .log and its result."""
 
-    segment: int  # the base offset of the .log
+    base_offset: int  # the base offset of the .log
     from_position: int
     target: int  # an offset or a timestamp
     reads: tuple[LogRead, ...]  # Kafka's reads, in order
@@ -385,7 +385,7 @@ def translate(
 
 
 def find_offset(
-    log: LogReader, segment: int, target: int, position: int, comparison: str
+    log: LogReader, base_offset: int, target: int, position: int, comparison: str
 ) -> ForwardScan:
     """Finds the first batch from a position on that ends at or after the target.
 
@@ -394,7 +394,7 @@ def find_offset(
     Args:
         comparison: "last_offset" or "base_offset"; both find the same batch with different reads.
     """
-    scan = _Scan(log, segment, target, position)
+    scan = _Scan(log, base_offset, target, position)
     try:
         return scan.result(
             scan.by_last_offset() if comparison == LAST_OFFSET else scan.by_base_offset()
@@ -405,7 +405,7 @@ def find_offset(
 
 def find_timestamp(
     log: LogReader,
-    segment: int,
+    base_offset: int,
     target_ms: int,
     position: int,
     start_offset: int,
@@ -418,7 +418,7 @@ def find_timestamp(
         start_offset: the lowest offset that the record may have.
         is_streamed: whether faults after that record go unnoticed (since 4.4).
     """
-    scan = _Scan(log, segment, target_ms, position)
+    scan = _Scan(log, base_offset, target_ms, position)
     try:
         return scan.by_timestamp(start_offset, is_streamed=is_streamed)
     except CorruptBytes as fault:
@@ -426,14 +426,14 @@ def find_timestamp(
 
 
 def find_largest_timestamp(
-    log: LogReader, segment: int, largest_ms: int, position: int
+    log: LogReader, base_offset: int, largest_ms: int, position: int
 ) -> ForwardScan:
     """Finds the first record with the largest timestamp of the segment (since 3.8).
 
     It is in the first batch with that timestamp. Magic 0 has no such record
     (RecordBatch.offsetOfMaxTimestamp).
     """
-    scan = _Scan(log, segment, largest_ms, position)
+    scan = _Scan(log, base_offset, largest_ms, position)
     try:
         return scan.by_largest_timestamp()
     except CorruptBytes as fault:
@@ -443,9 +443,9 @@ def find_largest_timestamp(
 class _Scan:
     """A scan in progress."""
 
-    def __init__(self, log: LogReader, segment: int, target: int, position: int) -> None:
+    def __init__(self, log: LogReader, base_offset: int, target: int, position: int) -> None:
         self._log = log
-        self._segment = segment
+        self._base_offset = base_offset
         self._target = target
         self._position = position
         self._headers: list[HeaderDecision] = []
@@ -462,7 +462,7 @@ class _Scan:
         self, batch: FileBatch | None, offset: int | None = None, timestamp_ms: int | None = None
     ) -> ForwardScan:
         return ForwardScan(
-            segment=self._segment,
+            base_offset=self._base_offset,
             from_position=self._position,
             target=self._target,
             reads=tuple(self._log.reads),

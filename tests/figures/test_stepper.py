@@ -287,7 +287,7 @@ def test_a_long_scan_is_shortened():
     batch = by_offset(practice.five().log, 23, versions.search_profile()).scan.batch
     steps = log_scan.describe_headers(
         ForwardScan(
-            segment=0, from_position=0, target=999, reads=reads, headers=headers, batch=batch
+            base_offset=0, from_position=0, target=999, reads=reads, headers=headers, batch=batch
         )
     )
     assert len(steps) == 120 and steps[-1].reads_done == 1000

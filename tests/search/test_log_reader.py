@@ -111,8 +111,8 @@ def test_an_offset_that_no_segment_holds_any_more_is_no_batch(emptied_log):
     lookup = by_offset(emptied_log, 5, PROFILE)
     assert lookup.outcome is LookupOutcome.NO_BATCH
     (fetch,) = lookup.fetches
-    assert [scan.segment for scan in fetch.scans] == [0, 10]
-    assert (fetch.batch, fetch.segment) == (None, 10)
+    assert [scan.base_offset for scan in fetch.scans] == [0, 10]
+    assert (fetch.batch, fetch.segment_base_offset) == (None, 10)
     assert lookup.answer is None
 
 

@@ -26,7 +26,7 @@ from tests.search.recorded import lines, log_of, segment, unpacked
 def path_of(searches, scans, with_segment=True) -> dict:
     """Returns slots and reads in the form of the recording."""
     reads = [
-        [*([scan.segment] if with_segment else []), read.size, read.position]
+        [*([scan.base_offset] if with_segment else []), read.size, read.position]
         for scan in scans
         for read in scan.reads
     ]
@@ -65,7 +65,7 @@ def read(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bound
             "reads": [],
         }
     result = {
-        "segment": fetched.segment,
+        "segment": fetched.segment_base_offset,
         "position": fetched.position,
         "metadata_offset": fetched.metadata_offset,
         "size": fetched.size_bytes,

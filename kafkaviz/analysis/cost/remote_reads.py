@@ -114,23 +114,23 @@ def remote_cost(
     reads: list[RemoteRead] = []
     opened: set[int] = set()
     for step in lookup.path:
-        remote_file = remote_files.get(step.segment)
+        remote_file = remote_files.get(step.base_offset)
         if remote_file is None:
-            view = _view_of_step(views[step.segment], step)
+            view = _view_of_step(views[step.base_offset], step)
             remote = _remote_path(view)
             if remote and view.name not in [read.file for read in reads]:
                 reads.append(_stored_read(step, view, remote))
                 store = store or remote.store
             continue
-        if step.segment not in opened:
-            opened.add(step.segment)
-            reads += _index_reads(views[step.segment], remote_file)
+        if step.base_offset not in opened:
+            opened.add(step.base_offset)
+            reads += _index_reads(views[step.base_offset], remote_file)
         if not isinstance(step, IndexSearch):
             ends = [read.position + read.size for read in step.reads]
             end = (
                 step.batch.position + step.batch.size_bytes if step.batch else max(ends, default=0)
             )
-            reads += _log_reads(step.segment, remote_file, step.from_position, end)
+            reads += _log_reads(step.base_offset, remote_file, step.from_position, end)
     measured = file_system.store_time(store) if store and request_ms is None else None
     stated_ms = REQUEST_MS if request_ms is None else request_ms
     return RemoteCost(
@@ -160,7 +160,7 @@ def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: Remote
     """Returns this process' requests for a file, or those that an empty block cache would make."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
-            step.segment, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
+            step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
         )
     if block_cache.comes_whole(Path(view.name), view.size_bytes):
         starts = {0}
@@ -173,7 +173,9 @@ def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: Remote
         )
         starts = {position // block_cache.POINT_BYTES for position in positions}
         size_bytes = len(starts) * block_cache.POINT_BYTES
-    return RemoteRead(step.segment, view.name, 1 + len(starts), min(size_bytes, view.size_bytes))
+    return RemoteRead(
+        step.base_offset, view.name, 1 + len(starts), min(size_bytes, view.size_bytes)
+    )
 
 
 def _index_reads(segment: SegmentView, remote_file: RemoteFile) -> list[RemoteRead]:

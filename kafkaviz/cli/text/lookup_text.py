@@ -162,7 +162,9 @@ def _render_segments(
 
 def _render_scan(scan: ForwardScan) -> Iterator[str]:
     yield say(
-        "cli_lookup.scan_from", file=f"{units.file_stem(scan.segment)}.log", byte=scan.from_position
+        "cli_lookup.scan_from",
+        file=f"{units.file_stem(scan.base_offset)}.log",
+        byte=scan.from_position,
     )
     for header_read in scan.reads[:MAX_READS]:
         yield "  " + say(
@@ -192,9 +194,11 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 def _render_remote_step(
     step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
 ) -> Iterator[str]:
-    file = step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.segment)}.log"
+    file = (
+        step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.base_offset)}.log"
+    )
     reads = cost.reads_of(file)
-    if step.segment in remote_bases:
+    if step.base_offset in remote_bases:
         yield say("cli_lookup.remote_step")
     elif reads:
         yield say("cli_lookup.remote_object_step")
@@ -243,7 +247,7 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
             message(
                 "cli_lookup.batch_at",
                 byte=fetch.batch.position,
-                file=f"{units.file_stem(fetch.segment)}.log",
+                file=f"{units.file_stem(fetch.segment_base_offset)}.log",
             )
             if fetch.batch
             else message("cli_lookup.nothing_there")
@@ -270,7 +274,7 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
                 "cli_lookup.answer_in_batch",
                 answer=text,
                 byte=record.batch_position,
-                file=f"{units.file_stem(record.segment)}.log",
+                file=f"{units.file_stem(record.segment_base_offset)}.log",
             )
         yield text.render(language())
 

@@ -57,7 +57,7 @@ class LookupContext:
     @property
     def searched_segment(self) -> SegmentView | None:
         searches = self.result.searches
-        return self.find_segment(searches[0].segment) if searches else None
+        return self.find_segment(searches[0].base_offset) if searches else None
 
     def find_segment(self, base_offset: int) -> SegmentView:
         return next(segment for segment in self.log.segments if segment.base_offset == base_offset)

@@ -95,7 +95,7 @@ def _rows(search: IndexSearch, page_bytes: int) -> Iterator[ProbeRow]:
 
 
 def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, str, str]]:
-    segment = context.find_segment(search.segment)
+    segment = context.find_segment(search.base_offset)
     entry_bytes = ENTRY_BYTES[search.kind]
     is_time = search.kind == TIME
     entries = segment.time_slots if is_time else segment.offset_slots
@@ -162,7 +162,7 @@ def _result_step(
     search: IndexSearch, *, has_log: bool, lines: dict[Branch, int]
 ) -> tuple[str, int]:
     slot_search = search.slot_search
-    base = format_count(search.segment)
+    base = format_count(search.base_offset)
     target = key_text(search.kind, slot_search.target)
     if not slot_search.entries:
         return say(f"index_search.none_{search.kind}", base=base), 0

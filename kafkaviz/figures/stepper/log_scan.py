@@ -76,8 +76,8 @@ class ScanView:
 
 
 def view(context: LookupContext, scan: ForwardScan) -> ScanView:
-    batches = context.batches(scan.segment)
-    segment = context.find_segment(scan.segment)
+    batches = context.batches(scan.base_offset)
+    segment = context.find_segment(scan.base_offset)
     return ScanView(
         scan, tuple(describe_headers(scan)), _batches_around(scan, batches), segment.size_bytes
     )

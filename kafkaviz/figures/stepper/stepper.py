@@ -107,8 +107,8 @@ def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:
     scan = context.result.scan
     record = context.result.record
     if record:
-        return context.records(record.segment, record.batch_position)
-    return context.records(scan.segment, scan.batch.position) if scan and scan.batch else ()
+        return context.records(record.segment_base_offset, record.batch_position)
+    return context.records(scan.base_offset, scan.batch.position) if scan and scan.batch else ()
 
 
 def _hit_offset(context: LookupContext) -> int | None:
@@ -394,8 +394,8 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
     before, after = context.result.searches[number - 1 : number + 1]
     return say(
         "lookup_steps.next_segment",
-        before=units.file_stem(before.segment),
-        after=units.file_stem(after.segment),
+        before=units.file_stem(before.base_offset),
+        after=units.file_stem(after.base_offset),
         offset=format_count(context.target),
     )
 
@@ -422,14 +422,14 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
     if outcome is LookupOutcome.SKIPS:
         skipped = record.offset - batch.base_offset
         return say_count("lookup_steps.skips", skipped, position=position, target=target)
-    is_elsewhere = record.segment != scan.segment
+    is_elsewhere = record.segment_base_offset != scan.base_offset
     return say(
         f"lookup_steps.{key}{'_segment' if is_elsewhere else ''}",
         position=position,
         target=target,
         offset=format_count(record.offset),
         next=format_count(record.batch_position),
-        segment=units.file_stem(record.segment),
+        segment=units.file_stem(record.segment_base_offset),
     )
 
 
@@ -468,16 +468,16 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
         "steps": [step._asdict() for step in stepper.steps],
         "searches": [
             _with_segment_hint(
-                index_search.browser_object(search_view), context, search_view.search.segment
+                index_search.browser_object(search_view), context, search_view.search.base_offset
             )
             for search_view in stepper.searches
         ],
         "scans": [
             _with_segment_hint(
                 log_scan.browser_object(scan_view)
-                | {"entry": _entry_text(context, scan_view.scan.segment)},
+                | {"entry": _entry_text(context, scan_view.scan.base_offset)},
                 context,
-                scan_view.scan.segment,
+                scan_view.scan.base_offset,
             )
             for scan_view in stepper.scans
         ],
@@ -531,7 +531,7 @@ def _entry_text(context: LookupContext, segment: int) -> str:
     entry = next(
         search.entry
         for search in context.result.searches
-        if (search.kind, search.segment) == (OFFSET, segment)
+        if (search.kind, search.base_offset) == (OFFSET, segment)
     )
     if entry:
         return say("stepper_figures.entry", position=format_count(entry[1]))

@@ -239,7 +239,7 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         if batch.magic > MAGIC_2:
             raise InvalidMagic(batch.magic)
         yield DeliveredRange(
-            record.offset, batch.last_offset, record.segment, record.batch_position
+            record.offset, batch.last_offset, record.segment_base_offset, record.batch_position
         )
         offset = batch.last_offset + 1
 

@@ -48,7 +48,7 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
             by_timestamp(log, target, search_profile)
             for target in batches["base_timestamp_ms"][:60].tolist()
         )
-        if lookup.scan and lookup.scan.segment == segment.base_offset
+        if lookup.scan and lookup.scan.base_offset == segment.base_offset
     ]
     parts = plain_sweep.times_row(batches, 4096)[0]
     assert counted(sweep_times(batches, [4096])) == parts

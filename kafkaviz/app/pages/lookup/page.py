@@ -208,10 +208,13 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
     offset = units.format_count(record.offset)
     position = units.format_count(record.batch_position)
     label = say(
-        "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
+        "lookup.onward",
+        offset=offset,
+        segment=units.file_stem(record.segment_base_offset),
+        position=position,
     )
     address = page_state.address(
-        location.directory, location.partition_name, record.segment, record.offset
+        location.directory, location.partition_name, record.segment_base_offset, record.offset
     )
     st.space(8)
     with st.container(key="kv_onward"):
@@ -301,7 +304,7 @@ def render_race(
 def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace, dict[str, Any]]:
     """Returns the race and its payload for the browser, which is empty if the index is empty."""
     first = context.result.searches[0]
-    segment = context.find_segment(first.segment)
+    segment = context.find_segment(first.base_offset)
     target = first.slot_search.target
     race = search_race.race(
         segment, first.kind, target, warm_bytes=warm_bytes, page_bytes=context.page_bytes
