@@ -421,13 +421,12 @@ class _Cleaner:
         if not count:
             return
         kept_batches = kept_batches[:count]
+        data = out[:length]
         if kept_batches["needs_codec"].any():
-            data = _compress(out[:length], kept_batches)
-        else:
-            data = out[:length].tobytes()
+            data = np.frombuffer(_compress(data, kept_batches), np.uint8)
         self._append(opened, kept_batches)
         if self._write:
-            self._write(opened.base_offset, data)
+            self._write(opened.base_offset, data.tobytes())
 
     def _rules(self, batches: np.ndarray, can_discard: np.ndarray) -> np.ndarray:
         """Returns a row of record_filter.RULE per batch (checkBatchRetention)."""

@@ -77,7 +77,7 @@ _KEPT_RECORD: np.dtype = np.dtype(
     [  # a record that stays in the batch
         ("offset", "i8"),
         ("timestamp_ms", "i8"),
-        ("tail", "i8"),  # where its key begins, with the size of the key
+        ("start", "i8"),
         ("end", "i8"),
     ]
 )
@@ -327,7 +327,7 @@ def _keep_records(
         kept_record.timestamp_ms = batch.base_timestamp_ms + row.timestamp_delta_ms
         if is_append_time:
             kept_record.timestamp_ms = batch.max_timestamp_ms
-        kept_record.tail = _key_start(source, start, body.end)
+        kept_record.start = start
         kept_record.end = position
         kept_count += 1
     is_complete = batch.record_count == 0 or position == body.end
@@ -439,13 +439,14 @@ def _put_record(
     Returns:
         The position after the record.
     """
+    tail = _key_start(source, kept_record.start, kept_record.end)
     time_delta = kept_record.timestamp_ms - new.base_timestamp_ms
     offset_delta = kept_record.offset - new.base_offset
-    tail_bytes = kept_record.end - kept_record.tail
+    tail_bytes = kept_record.end - tail
     size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
     position = put_varint(out, position, size)
     out[position] = 0  # attributes
     position = put_varint(out, position + 1, time_delta)
     position = put_varint(out, position, offset_delta)
-    out[position : position + tail_bytes] = source[kept_record.tail : kept_record.end]
+    out[position : position + tail_bytes] = source[tail : kept_record.end]
     return position + tail_bytes
