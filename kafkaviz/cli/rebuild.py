@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     out = file.output_path(args.out)
     rebuilt_segments, files = _write_indexes(source, out)
     if args.json:
-        output.say_json("rebuild", _as_object(source, rebuilt_segments, files))
+        output.say_json("rebuild", _rebuild_object(source, rebuilt_segments, files))
     else:
         output.note(
             say(
@@ -134,7 +134,7 @@ def _write_files(segment: "RebuiltSegment", folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-def _as_object(
+def _rebuild_object(
     source: "RebuildSource",
     rebuilt_segments: "Sequence[RebuiltSegment]",
     files: list[dict[str, str]],

@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     progress.clear()
     output.say_newer(subject.health.assumed_release.newer_than_known)
     if args.json:
-        output.say_json("report", _as_object(subject, out, text))
+        output.say_json("report", _report_object(subject, out, text))
     else:
         output.say(_render(subject, out, len(text)))
     return 0
@@ -203,7 +203,7 @@ def _write(out: Path, data: bytes) -> None:
 # ---- the summary
 
 
-def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
+def _report_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
     health = subject.health

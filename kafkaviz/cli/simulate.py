@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     with (_live if args.live else _write_files)(
         plan, out, inputs, clean=not args.crash
     ) as simulated:
-        result = simulation_text.as_object(simulated, source) if args.json else None
+        result = simulation_text.simulation_object(simulated, source) if args.json else None
         lines = (
             []
             if args.json

@@ -87,7 +87,7 @@ def _render_unread(part: UnreadTail) -> str:
     )
 
 
-def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
+def simulation_object(simulated: Simulated, source: ReplaySource | None) -> dict:
     """Returns the object that --json prints."""
     segments = [
         to_json_object(segment) | {"files": simulated.digests(segment.base_offset)}
