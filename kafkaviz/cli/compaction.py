@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkaviz.simulate.cleaner.cleaner import Cleaning
 
 EPILOG = """\
-The answers are those of Kafka's LogCleanerManager and Cleaner, from the files after the next start.
+Kafka's LogCleanerManager and Cleaner would answer the same after the next start of the broker.
 A topic counts as compacted if its cleanup.policy contains compact. If nothing sets the policy,
 Kafka's own compacted topics count, and the logs in cleaner-offset-checkpoint.
 
@@ -47,7 +47,7 @@ a range of records. The lists of tombstones and markers have [offset, delete hor
 before the cleaning. Each list has up to 100000 items, and the counts next to it have no limit.
 passes is the number of cleanings until the map, which takes most_keys, has held every key of the
 part that is cleaned. segments is a list of {segment, replaces, log_bytes, index_bytes,
-timeindex_bytes}. Bytes are those of .log files. After snappy compression a batch may be a byte or
+timeindex_bytes}. Only the bytes of .log files count. With snappy, a batch may be a byte or
 two smaller than Kafka's.
 
 Example: kafkaviz compaction /var/lib/kafka/data --set min.cleanable.dirty.ratio=0.1"""
