@@ -366,7 +366,7 @@ class ReadTask(InputPartition):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """What one query reads. It is made when Spark asks for a reader.
+    """The request of one query, made when Spark asks for a reader.
 
     Attributes:
         name: the format.
