@@ -6,7 +6,6 @@ anything is drawn.
 """
 
 import gzip
-from collections.abc import Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -28,12 +27,9 @@ if TYPE_CHECKING:
 STREAMLIT_FILES = Path(st.__file__).parent / "static"
 APP_FOLDER = Path(__file__).parent
 FRONTEND_FOLDER = APP_FOLDER / "frontend"
-# the largest scripts that pages use
-CHART = "PlotlyChart"
-TABLE = "DataFrame"
+LARGE_SCRIPTS = ("PlotlyChart", "DataFrame")  # of charts and of tables
 ROUTES = ("/_stcore/", "/media/", "/component/")
 ROOT = b'<div id="root">'  # the element that Streamlit draws into
-CHART_PAGES = ("/", "/rolls", "/tuning")  # pages that begin with a chart
 # Request headers that are removed: a cached copy may contain another version of the stylesheet,
 # which Streamlit cannot know, and a compressed answer cannot be extended.
 LEFT_OUT = (b"if-none-match", b"if-modified-since", b"accept-encoding")
@@ -54,11 +50,7 @@ def stylesheet() -> str:
 
 
 class HtmlShell:
-    """Adds the stylesheet and a skeleton to Streamlit's HTML page, at the address of any page.
-
-    On a page that begins with a chart, it also lets the browser preload Plotly's script, the
-    largest of all. Streamlit itself asks for it only when the chart arrives.
-    """
+    """Adds the stylesheet and a skeleton to Streamlit's HTML page, at the address of any page."""
 
     # if False, as under Streamlit's own command, each run sends the stylesheet
     in_use: ClassVar = False
@@ -87,8 +79,7 @@ class HtmlShell:
                 parts.append(message.get("body", b""))
                 if message.get("more_body"):
                     return
-                body = fill(b"".join(parts), begins_with_chart=scope["path"] in CHART_PAGES)
-                await _send_page(start, body, send, takes_gzip=takes_gzip)
+                await _send_page(start, fill(b"".join(parts)), send, takes_gzip=takes_gzip)
                 return
             await send(message)
 
@@ -114,41 +105,29 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
     await send({"type": "http.response.body", "body": body})
 
 
-def fill(html: bytes, *, begins_with_chart: bool) -> bytes:
+def fill(html: bytes) -> bytes:
     """Returns the extended page, or the page unchanged if it has no ROOT element.
 
     The addition goes in front of ROOT: of two CSS rules with equal specificity the later one wins.
     Streamlit adds its rules to the head, and pages send theirs into ROOT.
     """
-    return html.replace(ROOT, _look(begins_with_chart=begins_with_chart) + ROOT, 1)
+    return html.replace(ROOT, _look() + ROOT, 1)
 
 
 @cache
-def _look(*, begins_with_chart: bool) -> bytes:
+def _look() -> bytes:
     style, markup = (
         (FRONTEND_FOLDER / f"index_page.{kind}").read_text(encoding="utf-8")
         for kind in ("css", "html")
     )
     script = (FRONTEND_FOLDER / "bundles" / "index_page.js").read_text(encoding="utf-8")
-    charts, tables = (script_paths([name]) for name in (CHART, TABLE))
-    preloads = (
-        tag("link", rel="modulepreload", crossorigin=True, href=f"./{path}") for path in charts
+    scripts = STREAMLIT_FILES / "static" / "js"
+    names = " ".join(
+        path.name for name in LARGE_SCRIPTS for path in sorted(scripts.glob(f"{name}.*.js"))
     )
-    names = " ".join(Path(path).name for path in (*charts, *tables))
-    data = f'data-scripts="{escape(names)}"' + (" data-charts" if begins_with_chart else "")
     parts = (
-        *(preloads if begins_with_chart else ()),
         tag("style", Html(stylesheet() + style)),
-        markup.replace('id="kv-wait"', f'id="kv-wait" {data}', 1),
+        markup.replace('id="kv-wait"', f'id="kv-wait" data-scripts="{escape(names)}"', 1),
         tag("script", Html(script), type="module", **{"async": True}),
     )
     return ("\n".join(parts) + "\n").encode()
-
-
-def script_paths(names: Iterable[str]) -> list[str]:
-    """Returns the scripts with these names that exist, relative to the address of the app."""
-    return [
-        script.relative_to(STREAMLIT_FILES).as_posix()
-        for name in names
-        for script in sorted((STREAMLIT_FILES / "static" / "js").glob(f"{name}.*.js"))
-    ]

@@ -95,16 +95,14 @@ def test_the_page_is_compressed_where_a_browser_takes_that():
 
 def test_html_without_a_place_to_draw_is_left_as_it_is():
     """Another release of Streamlit may serve different HTML."""
-    assert html_shell.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
+    assert html_shell.fill(b"<p>no page</p>") == b"<p>no page</p>"
 
 
-@pytest.mark.parametrize(("path", "preloads"), [("/rolls", 1), ("/workshop", 0)])
-def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, preloads):
-    """Streamlit has exactly one script of that name."""
-    added = _answer({}, path=path)[1].decode()
-    scripts = re.findall('modulepreload" crossorigin href="./(static/js/PlotlyChart[^"]*)"', added)
-    assert len(scripts) == preloads and all((STATIC / script).is_file() for script in scripts)
-    assert (" data-charts>" in added.replace(' aria-hidden="true"', "")) == bool(preloads)
+def test_the_page_names_the_scripts_to_evaluate():
+    """Streamlit has exactly one script of charts and one of tables."""
+    names = re.search('data-scripts="([^"]+)"', _answer({})[1].decode())[1].split()
+    assert [name.partition(".")[0] for name in names] == ["PlotlyChart", "DataFrame"]
+    assert all((STATIC / "static" / "js" / name).is_file() for name in names)
 
 
 @pytest.mark.parametrize("in_use", [True, False])

@@ -8,7 +8,7 @@ const SKELETON = 'kv-wait',
     .join(),
   // after that, Streamlit's message about a server that does not answer must be visible
   PATIENCE_MS = 15000,
-  SERVER_MS = 100, // if the server takes longer for a page, the browser is idle
+  LOOK_MS = 25,
   REST_MS = 1000; // without a run of the page for so long, the reader is looking at it
 // Safari does not have requestIdleCallback
 const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
@@ -30,7 +30,7 @@ function showSkeleton(skeleton) {
   look();
 }
 
-function evaluateScripts(addresses, firstCharts) {
+function evaluateScripts(addresses) {
   window.__kafkaviz_idle_scripts = addresses;
   let state = null,
     since = performance.now(); // time at which the page's run began or ended
@@ -47,28 +47,21 @@ function evaluateScripts(addresses, firstCharts) {
       before = state;
     state = app?.getAttribute('data-test-script-state');
     if (state !== before) since = now;
-    const serverWorks =
-      firstCharts && state === 'running' && document.getElementById(SKELETON) !== null;
-    if (serverWorks && now - since > SERVER_MS) evaluateNext();
-    else if (state === 'notRunning' && now - since > REST_MS) whenIdle(evaluateNext);
-    else setTimeout(waitForTime, SERVER_MS / 4);
+    if (state === 'notRunning' && now - since > REST_MS) whenIdle(evaluateNext);
+    else setTimeout(waitForTime, LOOK_MS);
   };
   waitForTime();
 }
 
 export default function start() {
   const skeleton = document.getElementById(SKELETON),
-    { scripts, charts } = skeleton.dataset;
+    { scripts } = skeleton.dataset;
   showSkeleton(skeleton);
   // the addresses are relative to Streamlit's first script, wherever the app is mounted
   const entry = /** @type {HTMLScriptElement | null} */ (
     document.querySelector('script[type=module][src*="static/js/"]')
   );
-  if (entry)
-    evaluateScripts(
-      scripts.split(' ').map(script => new URL(script, entry.src).href),
-      charts !== undefined,
-    );
+  if (entry) evaluateScripts(scripts.split(' ').map(script => new URL(script, entry.src).href));
 }
 
 if (globalThis.document) start();
