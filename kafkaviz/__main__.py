@@ -27,6 +27,7 @@ PUBLIC_COMMANDS = (
     "compare",
     "dump",
     "ingest",
+    "key",
     "lookup",
     "rebuild",
     "report",

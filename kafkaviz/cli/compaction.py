@@ -13,7 +13,7 @@ from kafkaviz.cli.common.options import (
     join_tiered_paths,
 )
 from kafkaviz.cli.common.output import ByteProgress
-from kafkaviz.messages import Message, Text, message, say
+from kafkaviz.messages import Text, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.compaction.compaction import Compaction, PartitionCompaction
@@ -170,9 +170,13 @@ def _render(result: "Compaction") -> Iterator[Text]:
 
 
 def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
+    from kafkaviz.figures.text import compaction_text
+
     decision = partition.decision
     yield message(
-        "cli_compaction.partition", name=partition.partition, reason=_describe_reason(partition)
+        "cli_compaction.partition",
+        name=partition.partition,
+        reason=compaction_text.describe_reason(decision, partition.settings),
     )
     if decision.total_bytes:
         yield _indent(
@@ -188,7 +192,10 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
             checkpoint=decision.checkpointed,
             offset=decision.first_dirty_offset,
         )
-    yield _indent("cli_compaction.held", barrier=_describe_barrier(partition))
+    yield _indent(
+        "cli_compaction.held",
+        barrier=compaction_text.describe_barrier(decision, partition.oldest_transaction),
+    )
     if partition.error:
         yield _indent("cli_compaction.error", error=partition.error)
     if partition.cleaned:
@@ -228,23 +235,3 @@ def _render_cleaning(cleaning: "Cleaning") -> Iterator[str]:
 
 def _indent(key: str, **values: object) -> str:
     return f"  {output.to_one_line(message(key, **values))}"
-
-
-def _describe_reason(partition: "PartitionCompaction") -> Message:
-    decision = partition.decision
-    return message(
-        f"cli_compaction.reason_{decision.reason.name.lower()}",
-        ratio=decision.cleanable_ratio or 0.0,
-        limit=partition.settings["min.cleanable.dirty.ratio"].value,
-        delay=decision.max_compaction_delay_ms / 1000,
-    )
-
-
-def _describe_barrier(partition: "PartitionCompaction") -> Message:
-    decision = partition.decision
-    transaction = partition.oldest_transaction
-    return message(
-        f"cli_compaction.barrier_{decision.held_by.name.lower()}",
-        offset=decision.first_uncleanable_offset,
-        producer=transaction.producer_id if transaction else None,
-    )

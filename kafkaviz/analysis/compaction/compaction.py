@@ -19,6 +19,7 @@ from kafkaviz.analysis.compaction.decision import CleaningDecision, CompactionRu
 from kafkaviz.analysis.compaction.log_state import LogState, OpenTransaction, read_log_state
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue
@@ -203,7 +204,7 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
     if len(plan.partitions) == 1 and partitions and not compacted and not plan.is_whole:
         policy = plan.settings.find(partitions[0].topic, "cleanup.policy")
         raise CannotOpen(
-            partitions[0].path,
+            archive.display_text(partitions[0].path),
             message("errors.not_compacted", policy=policy.value, source=policy.source),
             message("errors.set_compact_policy"),
         )
@@ -240,16 +241,23 @@ def _broker_value(plan: CheckPlan, name: str) -> Any:
     return value
 
 
-def _partition_compaction(
+@dataclass(frozen=True, kw_only=True)
+class DecidedLog:
+    """A compacted log with the settings that were used, its state, and the decision about it."""
+
+    settings: Mapping[str, SettingValue]
+    state: LogState
+    decision: CleaningDecision
+
+
+def decide_log(
     plan: CheckPlan,
     partition: Partition,
     *,
     checkpointed: int | None,
-    cleaner_map: CleanerMap,
-    offset_map: OffsetMap,
-    high_watermark: int | None,
-) -> PartitionCompaction:
-    """Reads a log, decides, and cleans it if the cleaner would.
+    high_watermark: int | None = None,
+) -> DecidedLog:
+    """Reads the state of a log and decides; no record is read.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -273,6 +281,28 @@ def _partition_compaction(
         max_compaction_lag_ms=int(values.get("max.compaction.lag.ms", config_def.LONG_MAX)),
     )
     decision = decide(state.facts, checkpointed, rules, plan.now_ms)
+    return DecidedLog(settings=settings, state=state, decision=decision)
+
+
+def _partition_compaction(
+    plan: CheckPlan,
+    partition: Partition,
+    *,
+    checkpointed: int | None,
+    cleaner_map: CleanerMap,
+    offset_map: OffsetMap,
+    high_watermark: int | None,
+) -> PartitionCompaction:
+    """Reads a log, decides, and cleans it if the cleaner would.
+
+    Raises:
+        KafkavizError: a file cannot be read.
+    """
+    decided = decide_log(plan, partition, checkpointed=checkpointed, high_watermark=high_watermark)
+    release = plan.assumed_release.release
+    values = {name: setting.value for name, setting in decided.settings.items()}
+    state = decided.state
+    decision = decided.decision
     cleaned = None
     error = None
     if decision.eligible:
@@ -298,7 +328,7 @@ def _partition_compaction(
         partition=partition.directory,
         log_directory=plan.log_directory(partition),
         decision=decision,
-        settings=settings,
+        settings=decided.settings,
         oldest_transaction=state.oldest_transaction,
         cleaned=cleaned,
         error=error,

@@ -29,6 +29,7 @@ SCHEMAS = {
     "compare-catalogs": 1,
     "dump": 1,
     "ingest": 1,
+    "key": 1,
     "lookup": 1,
     "lookup-index": 1,
     "rebuild": 1,

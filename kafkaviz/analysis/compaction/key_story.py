@@ -1,0 +1,303 @@
+"""The records of one key in a log, and why each of them is still there.
+
+For example, profiles-0 has the key "anna" at the offsets 12, 40 and 95. The log is clean below 50,
+and 90 begins the active segment:
+
+    12  goes with the next cleaning, because 40 is the latest offset below the active segment
+    40  stays, because 95, which replaces it, is in the active segment
+    95  stays as the latest record
+
+The answers are those of Cleaner.shouldRetainRecord (4.3.1 and 4.4.0), if the cleaner's map takes
+all keys of the part that is cleaned, and for batches of magic 2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.decision import CleaningDecision
+from kafkaviz.analysis.compaction.log_state import LogState
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format import record
+from kafkaviz.format.batch import LOG_APPEND_TIME, has_delete_horizon, is_control
+from kafkaviz.search.log_view import SegmentView
+from kafkaviz.simulate.cleaner.batch_chunks import DECOMPRESSED, UNREADABLE, BatchChunk, BatchChunks
+from kafkaviz.simulate.cleaner.cleaner import CleaningRange
+from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
+
+LISTED_RECORDS = 10_000  # the last records of a key that a story lists
+NONE = -1
+MATCH: np.dtype = np.dtype(
+    [  # a record of the key
+        ("batch", "i8"),  # the row of its batch in the chunk
+        ("offset", "i8"),
+        ("timestamp_ms", "i8"),
+        ("size_bytes", "i8"),
+        ("value_bytes", "i8"),  # negative for a tombstone
+    ]
+)
+
+
+class Fate(StrEnum):
+    """Why a record is still there, or how it goes."""
+
+    LATEST = "latest"
+    LATEST_TOMBSTONE = "latest-tombstone"  # it gets a delete horizon from the next cleaning
+    TOMBSTONE_WAITS = "tombstone-waits"  # for its delete horizon
+    TOMBSTONE_DUE = (
+        "tombstone-due"  # its delete horizon has passed, so the next cleaning removes it
+    )
+    REPLACED = "replaced"  # the next cleaning removes it
+    REPLACED_LATER = "replaced-later"  # by a record that cannot be cleaned yet
+    NEITHER_IS_DIRTY = "neither-is-dirty"  # the cleaner takes it and its replacement for clean
+    UNCLEANABLE = "uncleanable"  # at or after the first segment that cannot be cleaned
+    ABORTED = "aborted"  # of an aborted transaction; the next cleaning removes it
+
+
+GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyRecord:
+    """A record of the key.
+
+    Attributes:
+        size_bytes: the record without its batch's header, before compression.
+        value_bytes: the size of the value; None for a tombstone.
+        delete_horizon_ms: the delete horizon of its batch, or None.
+        replaced_by: the offset of the next record with this key that is not aborted, or None.
+    """
+
+    segment: int
+    position: int
+    offset: int
+    timestamp_ms: int
+    size_bytes: int
+    value_bytes: int | None
+    is_aborted: bool
+    delete_horizon_ms: int | None
+    replaced_by: int | None
+    fate: Fate
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyStory:
+    """The records of one key, by offset.
+
+    Attributes:
+        log: the log, and the decision about its next cleaning.
+        records: the last LISTED_RECORDS of them.
+        record_count: the number of all.
+    """
+
+    key: bytes
+    log: DecidedLog
+    records: tuple[KeyRecord, ...]
+    record_count: int
+
+    @property
+    def key_text(self) -> str:
+        return self.key.decode(errors="replace")
+
+    @property
+    def key_hex(self) -> str:
+        return self.key.hex()
+
+    @property
+    def latest(self) -> KeyRecord | None:
+        """The record that a consumer of the compacted log ends with, or None."""
+        valid_records = [record for record in self.records if not record.is_aborted]
+        return valid_records[-1] if valid_records else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _KeyMatch:
+    """A record of the key, before the records after it are known; value_bytes is as in MATCH."""
+
+    segment: int
+    position: int
+    offset: int
+    timestamp_ms: int
+    size_bytes: int
+    value_bytes: int
+    is_aborted: bool
+    delete_horizon_ms: int | None
+
+
+def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
+    """Returns the records of a key, and why each is still there at now_ms.
+
+    Reads every record of the log.
+
+    Raises:
+        CleaningFailed: a batch cannot be read.
+        CannotOpen: a file cannot be read.
+    """
+    decision = log.decision
+    matches: list[_KeyMatch] = []
+    count = 0
+    # the latest record that the next cleaning has in its map
+    mapped_offset = NONE
+    for match in _find(log.state, key):
+        count += 1
+        is_dirty = match.offset >= decision.first_dirty_offset
+        if is_dirty and match.offset < decision.first_uncleanable_segment and not match.is_aborted:
+            mapped_offset = match.offset
+        matches.append(match)
+        if len(matches) > 2 * LISTED_RECORDS:
+            del matches[:LISTED_RECORDS]
+    records = []
+    replaced_by = None
+    for match in reversed(matches[-LISTED_RECORDS:]):
+        records.append(
+            KeyRecord(
+                segment=match.segment,
+                position=match.position,
+                offset=match.offset,
+                timestamp_ms=match.timestamp_ms,
+                size_bytes=match.size_bytes,
+                value_bytes=None if match.value_bytes < 0 else match.value_bytes,
+                is_aborted=match.is_aborted,
+                delete_horizon_ms=match.delete_horizon_ms,
+                replaced_by=replaced_by,
+                fate=_fate(match, replaced_by, mapped_offset, decision, now_ms),
+            )
+        )
+        if not match.is_aborted:
+            replaced_by = match.offset
+    return KeyStory(key=key, log=log, records=tuple(records[::-1]), record_count=count)
+
+
+def _fate(
+    match: _KeyMatch,
+    replaced_by: int | None,
+    mapped_offset: int,
+    decision: CleaningDecision,
+    now_ms: int,
+) -> Fate:
+    """Returns what the next cleaning does with a record (Cleaner.shouldRetainRecord)."""
+    if match.offset >= decision.first_uncleanable_segment:
+        return Fate.UNCLEANABLE
+    if match.is_aborted:
+        return Fate.ABORTED
+    if match.offset < mapped_offset:
+        return Fate.REPLACED
+    horizon_ms = match.delete_horizon_ms
+    if match.value_bytes < 0 and horizon_ms is not None and horizon_ms <= now_ms:
+        return Fate.TOMBSTONE_DUE
+    if replaced_by is not None:
+        is_uncleanable = replaced_by >= decision.first_uncleanable_segment
+        return Fate.REPLACED_LATER if is_uncleanable else Fate.NEITHER_IS_DIRTY
+    if match.value_bytes >= 0:
+        return Fate.LATEST
+    return Fate.LATEST_TOMBSTONE if horizon_ms is None else Fate.TOMBSTONE_WAITS
+
+
+def _find(state: LogState, key: bytes) -> Iterator[_KeyMatch]:
+    """Yields the records of a key in the order of the log."""
+    facts = state.facts
+    whole_log = CleaningRange(
+        segments=state.views,
+        log_start_offset=facts.log_start_offset,
+        high_watermark=facts.high_watermark,
+        first_dirty_offset=facts.log_start_offset,
+        stop_offset=facts.log_end_offset,
+        producers=state.producers,
+    )
+    transactions = CleanedTransactions()
+    transactions.add_aborted(whole_log.aborted(facts.log_start_offset, facts.log_end_offset))
+    key_bytes = np.frombuffer(key, np.uint8)
+    for view in state.views:
+        for chunk in BatchChunks(view.log):
+            can_discard, _ = transactions.take(chunk)
+            yield from _find_in_chunk(view, chunk, can_discard, key_bytes)
+
+
+def _find_in_chunk(
+    view: SegmentView, chunk: BatchChunk, can_discard: np.ndarray, key_bytes: np.ndarray
+) -> Iterator[_KeyMatch]:
+    batches = chunk.batches
+    is_marker = is_control(batches)
+    has_horizon = has_delete_horizon(batches)
+    body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
+    most_records = np.minimum(batches["record_count"], body_bytes // record.MIN_BYTES + 1)
+    table = np.empty(int(np.maximum(most_records, 0).sum()), MATCH)
+    match_count, fault = find_key(
+        chunk.data, chunk.decompressed, batches, chunk.bodies, is_marker, key_bytes, table
+    )
+    for row in table[:match_count]:
+        batch = int(row["batch"])
+        horizon_ms = int(batches["base_timestamp_ms"][batch])
+        yield _KeyMatch(
+            segment=view.base_offset,
+            position=int(batches["position"][batch]),
+            offset=int(row["offset"]),
+            timestamp_ms=int(row["timestamp_ms"]),
+            size_bytes=int(row["size_bytes"]),
+            value_bytes=int(row["value_bytes"]),
+            is_aborted=bool(can_discard[batch]),
+            delete_horizon_ms=horizon_ms if has_horizon[batch] else None,
+        )
+    if fault != NONE:
+        raise chunk.fault_of(fault)
+
+
+@njit(cache=True, boundscheck=True)
+def find_key(
+    data: np.ndarray,
+    decompressed: np.ndarray,
+    batches: np.ndarray,
+    bodies: np.ndarray,
+    is_skipped: np.ndarray,
+    key_bytes: np.ndarray,
+    table: np.ndarray,
+) -> tuple[int, int]:
+    """Finds the records with a key.
+
+    Args:
+        is_skipped: per batch, whether its records are not searched.
+        table: rows of MATCH to fill, at least one per record.
+
+    Returns:
+        The number of rows that were filled; and the row of a batch whose records cannot be read, or
+        NONE.
+    """
+    row = np.zeros(1, record.ROW)[0]
+    count = 0
+    for place in range(len(batches)):
+        batch = batches[place]
+        body = bodies[place]
+        if is_skipped[place]:
+            continue
+        if body.place == UNREADABLE or batch.record_count < 0:
+            return count, place
+        is_compressed = body.place == DECOMPRESSED
+        source = decompressed if is_compressed else data
+        position = body.start
+        for _ in range(batch.record_count):
+            code, position, _, _ = record.take_record(
+                source, position, body.end, is_compressed, row
+            )
+            if code:
+                return count, place
+            if row.key_size_bytes != len(key_bytes):
+                continue
+            is_same = True
+            for index in range(len(key_bytes)):
+                if source[row.key_position + index] != key_bytes[index]:
+                    is_same = False
+                    break
+            if is_same:
+                table[count].batch = place
+                table[count].offset = batch.base_offset + row.offset_delta
+                if batch.attributes & LOG_APPEND_TIME:
+                    table[count].timestamp_ms = batch.max_timestamp_ms
+                else:
+                    table[count].timestamp_ms = batch.base_timestamp_ms + row.timestamp_delta_ms
+                table[count].size_bytes = row.size_bytes
+                table[count].value_bytes = row.value_size_bytes
+                count += 1
+    return count, NONE

@@ -1,0 +1,171 @@
+"""kafkaviz key: the records of one key in a compacted topic, and why each is still there."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option, add_setting_option
+from kafkaviz.messages import Text, message, say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.compaction.key_story import KeyRecord, KeyStory
+
+SHOWN_RECORDS = 100
+EPILOG = """\
+The answers are those of Kafka's Cleaner, if its map takes all keys of the part that is cleaned;
+kafkaviz compaction shows whether it does. A key is given as text, in UTF-8, or with --hex.
+
+--json prints one object: directory, kafka_version, now_ms, partition, key, key_hex; the decision
+about the log, with the fields that kafkaviz compaction documents: checkpointed, first_dirty_offset,
+force_update_checkpoint, first_uncleanable_offset, limits: {last_stable_offset, active_segment,
+min_compaction_lag}, held_by, first_uncleanable_segment, clean_bytes, cleanable_bytes,
+cleanable_ratio, max_compaction_delay_ms, eligible, reason; record_count; and records, the last
+10000, by offset: {offset, timestamp_ms, segment, position, bytes, value_bytes, aborted,
+delete_horizon_ms, replaced_by, fate}. segment is a base offset, and position that of the batch.
+value_bytes is null for a tombstone. replaced_by is the next offset with this key.
+
+fate is "latest"; "latest-tombstone", which gets a delete horizon from the next cleaning;
+"tombstone-waits" for its delete horizon; "uncleanable", in a segment that no cleaning reaches;
+"replaced-later", by a record in such a segment; "neither-is-dirty", if the cleaner takes the record
+and its replacement for clean; or one of those that the next cleaning removes: "replaced",
+"tombstone-due" and "aborted".
+
+Example: kafkaviz key /var/lib/kafka/data/profiles-0 anna"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    parser = subparsers.add_parser(
+        "key",
+        help="show why each record of a key is still in a compacted topic",
+        description="Shows every record of one key in the log of a compacted topic-partition: "
+        "which one stays, and why each of the others is still there. The directory is never "
+        "changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = "a partition directory, a .tar, .tar.gz or .zip of one, or its path in one of a broker"
+    parser.add_argument("path", metavar="TP_DIR", type=Path, help=what)
+    parser.add_argument("key", metavar="KEY", help="the key")
+    parser.add_argument("--hex", action="store_true", help="read KEY as hexadecimal digits")
+    parser.add_argument(
+        "--now",
+        metavar="MS",
+        type=int,
+        help="the time of the cleaning in ms since 1970 (default: the time of the newest file)",
+    )
+    parser.add_argument(
+        "--high-watermark",
+        metavar="N",
+        type=int,
+        help="the high watermark of the log (default: the checkpointed one, or the log's end)",
+    )
+    add_setting_option(parser, "a setting of the topic, such as delete.retention.ms=0")
+    parser.add_argument(
+        "--kafka-version", metavar="V", help="the release of the cleaner (default: inferred)"
+    )
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
+    from kafkaviz.analysis.compaction.compaction import compacted_partitions, decide_log
+    from kafkaviz.analysis.compaction.key_story import key_story
+    from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.analysis.opened_path import open_log_path
+    from kafkaviz.log.broker import open_broker
+
+    key = _parse_key(args.key, is_hex=args.hex)
+    opened = open_log_path(args.path, args.kafka_version)
+    broker = opened.broker or open_broker(args.path)
+    plan = plan_check(
+        broker,
+        args.kafka_version,
+        args.now,
+        opened.partition.directory,
+        opened.open_settings(dict(args.overrides)),
+    )
+    [partition] = compacted_partitions(plan)
+    log = decide_log(
+        plan,
+        partition,
+        checkpointed=cleaner_offsets(broker).get((partition.topic, partition.partition)),
+        high_watermark=args.high_watermark,
+    )
+    story = key_story(log, key, plan.now_ms)
+    if args.json:
+        answer = {
+            "directory": broker.sources_text,
+            "kafka_version": plan.assumed_release.version,
+            "now_ms": plan.now_ms,
+            "partition": partition.directory,
+        }
+        output.say_json("key", answer | to_json_object(story))
+    else:
+        output.say(_render(story, partition.directory))
+    return 0
+
+
+def _parse_key(text: str, *, is_hex: bool) -> bytes:
+    """Returns the bytes of a key.
+
+    Raises:
+        KafkavizError: the text is not hexadecimal.
+    """
+    from kafkaviz.errors import KafkavizError
+
+    if not is_hex:
+        return text.encode("utf-8", "surrogateescape")
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise KafkavizError(message("key_story.no_hex", text=text)) from None
+
+
+def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
+    from kafkaviz.analysis.compaction.key_story import GOES
+    from kafkaviz.figures.text import compaction_text
+    from kafkaviz.messages import say_count
+
+    if not story.records:
+        yield message("key_story.none", partition=partition)
+        return
+    removed_count = sum(record.fate in GOES for record in story.records)
+    yield say_count(
+        "key_story.title", story.record_count, partition=partition, removed=removed_count
+    )
+    shown_records = story.records[-SHOWN_RECORDS:]
+    if story.record_count > len(shown_records):
+        yield f"  {say_count('key_story.more', story.record_count - len(shown_records))}"
+    for record in shown_records:
+        yield f"  {output.to_one_line(say('key_story.record', **_values(story, record)))}"
+    decision = story.log.decision
+    yield message(
+        "key_story.decision",
+        reason=compaction_text.describe_reason(decision, story.log.settings),
+        stop=decision.first_uncleanable_segment,
+        barrier=compaction_text.describe_barrier(decision, story.log.state.oldest_transaction),
+    )
+
+
+def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:
+    from kafkaviz import units
+    from kafkaviz.figures.text import compaction_text
+
+    barrier = compaction_text.describe_barrier(
+        story.log.decision, story.log.state.oldest_transaction
+    )
+    fate = message(
+        f"key_story.fate_{record.fate.replace('-', '_')}",
+        offset=record.replaced_by,
+        time=units.moment(record.delete_horizon_ms),
+        barrier=barrier,
+    )
+    return {
+        "offset": record.offset,
+        "time": units.moment(record.timestamp_ms),
+        "segment": record.segment,
+        "fate": fate,
+    }

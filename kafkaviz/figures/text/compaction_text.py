@@ -1,0 +1,29 @@
+"""The decision about the cleaning of a log, in words for page and commands."""
+
+from collections.abc import Mapping
+
+from kafkaviz.analysis.compaction.decision import CleaningDecision
+from kafkaviz.analysis.compaction.log_state import OpenTransaction
+from kafkaviz.log.settings import SettingValue
+from kafkaviz.messages import Message, message
+
+
+def describe_reason(decision: CleaningDecision, settings: Mapping[str, SettingValue]) -> Message:
+    """Says whether the cleaner takes the log now, and why."""
+    return message(
+        f"compaction.reason_{decision.reason.name.lower()}",
+        ratio=decision.cleanable_ratio or 0.0,
+        limit=settings["min.cleanable.dirty.ratio"].value,
+        delay=decision.max_compaction_delay_ms / 1000,
+    )
+
+
+def describe_barrier(
+    decision: CleaningDecision, oldest_transaction: OpenTransaction | None
+) -> Message:
+    """Says what ends the cleanable part, in words that follow "because"."""
+    return message(
+        f"compaction.barrier_{decision.held_by.name.lower()}",
+        offset=decision.first_uncleanable_offset,
+        producer=oldest_transaction.producer_id if oldest_transaction else None,
+    )

@@ -1,0 +1,106 @@
+"""The story of each key, compared with what Kafka's Cleaner removed."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+from kafkaviz.analysis.compaction import key_story as key_story_module
+from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.decision import CompactionRules, decide
+from kafkaviz.analysis.compaction.key_story import GOES, Fate, key_story
+from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.batch import is_control
+from kafkaviz.log.broker import open_broker
+from tests.analysis.compaction.recorded import lines, write_broker
+from tests.support.cases import all_cases
+
+# a map that takes only a part of the keys decides otherwise, and a damaged log cannot be read
+KEYS = 12  # of each log
+CLEANED = [line for line in lines() if "cleaned" in line and line["kind"] != "small-map"]
+
+
+def open_line(line: dict, folder):
+    """Returns the partition, and its log with the decision about it."""
+    partition = open_broker(write_broker(line, folder / line["id"])).partitions[0]
+    state = read_log_state(partition, now_ms=line["now"], producer_expiration_ms=DAY_MS)
+    settings = line["settings"]
+    rules = CompactionRules(
+        min_cleanable_dirty_ratio=settings["min.cleanable.dirty.ratio"],
+        min_compaction_lag_ms=settings["min.compaction.lag.ms"],
+        max_compaction_lag_ms=settings["max.compaction.lag.ms"],
+    )
+    decision = decide(state.facts, line["checkpointed"], rules, line["now"])
+    return partition, DecidedLog(settings={}, state=state, decision=decision)
+
+
+def offsets_by_key(partition) -> dict[bytes, list[int]]:
+    offsets = defaultdict(list)
+    for segment in partition.live:
+        batches = segment.batches()
+        for batch in batches[~is_control(batches)]:
+            for record in segment.records(int(batch["position"])):
+                if record.key is not None:
+                    offsets[record.key].append(record.offset)
+    return offsets
+
+
+@all_cases("line", CLEANED, ids=lambda line: line["id"])
+def test_the_records_that_go_are_those_that_kafka_removed(line, tmp_path):
+    removed = {
+        offset for first, last in line["cleaned"]["removed"] for offset in range(first, last + 1)
+    }
+    partition, log = open_line(line, tmp_path)
+    offsets = offsets_by_key(partition)
+    for key in list(offsets)[:KEYS]:
+        story = key_story(log, key, line["now"])
+        assert [found.offset for found in story.records] == offsets[key]
+        for found in story.records:
+            assert (found.fate in GOES) == (found.offset in removed), found
+
+
+def test_every_fate_is_in_the_recorded_logs(tmp_path):
+    """Except NEITHER_IS_DIRTY: the recorded cleaner never left two records of a key behind. A
+    tombstone waits a day before its delete horizon.
+    """
+    fates = set()
+    for line in CLEANED:
+        partition, log = open_line(line, tmp_path)
+        for key in list(offsets_by_key(partition))[:KEYS]:
+            story = key_story(log, key, line["now"])
+            fates |= {found.fate for found in story.records}
+            earlier = key_story(log, key, line["now"] - DAY_MS)
+            fates |= {found.fate for found in earlier.records}
+    assert fates == set(Fate) - {Fate.NEITHER_IS_DIRTY}
+
+
+def test_two_records_below_the_checkpoint_both_stay(tmp_path):
+    """For example, if the checkpoint file was copied from another broker."""
+    line = next(line for line in CLEANED if line["kind"] == "plain")
+    partition, log = open_line(line, tmp_path)
+    stop = log.decision.first_uncleanable_segment
+    log = replace(log, decision=replace(log.decision, first_dirty_offset=stop))
+    key = next(
+        key
+        for key, offsets in offsets_by_key(partition).items()
+        if sum(offset < stop for offset in offsets) > 1
+    )
+    story = key_story(log, key, line["now"])
+    earlier, later = [found for found in story.records if found.offset < stop][:2]
+    assert earlier.fate == Fate.NEITHER_IS_DIRTY and earlier.replaced_by == later.offset
+
+
+def test_a_key_that_no_record_has(tmp_path):
+    line = CLEANED[0]
+    _, log = open_line(line, tmp_path)
+    story = key_story(log, b"no such key", line["now"])
+    assert (story.records, story.record_count, story.latest) == ((), 0, None)
+
+
+def test_the_last_records_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(key_story_module, "LISTED_RECORDS", 1)
+    line = next(line for line in CLEANED if line["kind"] == "plain")
+    partition, log = open_line(line, tmp_path)
+    key, offsets = max(offsets_by_key(partition).items(), key=lambda item: len(item[1]))
+    story = key_story(log, key, line["now"])
+    assert len(offsets) > 2 and story.record_count == len(offsets)
+    assert [found.offset for found in story.records] == offsets[-1:]
