@@ -28,7 +28,6 @@ class Use(StrEnum):
     BATCH_HEADERS = "batch-headers"
     CONTROL_BATCHES = "control-batches"  # transaction markers, and KRaft's control records
     ABORTED = "aborted"  # records of aborted transactions
-    SUPERSEDED = "superseded"  # records that the next cleaning removes
     DAMAGED = "damaged"  # bytes outside complete, correct batches
     UNREAD = "unread"  # bytes of a .log or an index that was not read, or cannot be read
     INDEX_ENTRIES = "index-entries"

@@ -38,7 +38,7 @@ deleted_by: size|time}], deleted_segments}, or null without a metadata log; topi
 allocated_bytes, uses: {USE: bytes}, log_directories: [{path, length_bytes, allocated_bytes,
 uses}]}; recovery, the reading of the next start, a list of {log_directory, logs, segments,
 log_bytes, largest_log_bytes, threads}. USE is records, batch-headers, control-batches, aborted,
-superseded, damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
+damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
 waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's). The
 uses add up to length_bytes; files with holes take less space, allocated_bytes. file is relative to
 its log directory. error is Kafka's exception; error and way_out are null unless the action is

@@ -28,6 +28,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
+from kafkaviz.units import format_bytes
 from tests.analysis.lab import Lab
 
 PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
@@ -436,8 +437,9 @@ def test_the_worst_comes_first_and_is_counted():
         "until",
         "until",
     ]
+    size = format_bytes(log.segments[0].age.size_bytes)
     assert headline_text([log]).endswith(
-        "would delete 1 of 4 segments, and 1 waits for an older one"
+        f"would delete 1 of 4 segments ({size} of .log), and 1 waits for an older one"
     )
     assert headline_text([]) == ""
 

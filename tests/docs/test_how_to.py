@@ -60,7 +60,10 @@ def missing(expected: list[str], lines: list[str]) -> list[str]:
     "page",
     [
         "teach.md",
-        *(pytest.param(page, marks=pytest.mark.nightly) for page in ("operate.md", "tune.md")),
+        *(
+            pytest.param(page, marks=pytest.mark.nightly)
+            for page in ("disk-is-full.md", "operate.md", "tune.md")
+        ),
     ],
 )
 def test_a_how_to_prints_what_it_tells(page, tmp_path):

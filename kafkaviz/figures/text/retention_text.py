@@ -110,6 +110,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
     if not segments:
         return ""
     due_count = sum(segment.is_due for segment in segments)
+    due_bytes = sum(segment.age.size_bytes for segment in segments if segment.is_due)
     waiting_count = sum(
         segment.state == "behind"
         and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
@@ -123,6 +124,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
         due_count,
         when=moment_text(logs[0].now_ms),
         all=segments_text,
+        size=format_bytes(due_bytes),
     )
     return say_count("retention.some_wait", waiting_count, state=text) if waiting_count else text
 
