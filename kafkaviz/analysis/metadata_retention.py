@@ -25,7 +25,7 @@ TIME = "time"
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataLimits:
-    """The two metadata.max.retention settings; a negative value means no limit."""
+    """The limits of size and age; a negative value means no limit."""
 
     max_bytes: int
     max_ms: int

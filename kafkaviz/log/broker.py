@@ -62,7 +62,8 @@ class Problem:
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
         """Returns the problem of a path, with a text that does not name the path again."""
-        return cls(path, getattr(fault, "what", fault.message), getattr(fault, "kind", ""))
+        kind = fault.kind if isinstance(fault, CannotOpen) else ""
+        return cls(path, getattr(fault, "what", fault.message), kind)
 
 
 @dataclass(frozen=True, kw_only=True)

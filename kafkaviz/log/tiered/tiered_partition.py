@@ -182,7 +182,7 @@ def _broken_segments(
                     end_offset=end_offset,
                     path=fault.path,
                     what=fault.what,
-                    kind=getattr(fault, "kind", ""),
+                    kind=fault.kind if isinstance(fault, CannotOpen) else "",
                     is_complete=is_complete,
                 )
             )
