@@ -6,6 +6,7 @@ import pytest
 
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.figures.health import health_tables, health_view
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
@@ -388,3 +389,21 @@ def test_a_finding_leads_to_its_bytes():
         [finding_of("log-torn-tail", position=2900, length=5)], nothing
     )
     assert item.members[0].link == {}
+
+
+def test_the_start_says_how_long_its_recovery_takes(killed):
+    """The slowest log directory counts, because all are recovered at the same time."""
+    text = health_view.view(check(killed)).verdict.text
+    assert "Recovery reads 1.18 MiB in 4 segments, which takes 6 ms to 12 ms" in text
+    reads = RecoveryReads(
+        log_directory="/a",
+        logs=1,
+        segments=2,
+        log_bytes=10**10,
+        largest_log_bytes=10**10,
+        threads=1,
+    )
+    slower = replace(reads, log_directory="/b", log_bytes=3 * 10**10, logs=3)
+    restart = Restart(False, True, AGAIN)
+    text = health_view.start_verdict([], restart, 4, recovery=[reads, slower]).text
+    assert "Recovery reads 37.3 GiB in 4 segments, which takes 5 min if a thread reads" in text

@@ -14,12 +14,12 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
-from kafkaviz.analysis.restart.restart_forecast import RestartForecast
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import health_tables
 from kafkaviz.figures.health.health_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.text import restart_forecast_text
+from kafkaviz.figures.text import disk_text, restart_forecast_text
 from kafkaviz.figures.text.sentences import (
     end_sentence,
     join_comma,
@@ -151,6 +151,7 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
             is_left_known=broker.shutdown_state != "unknown",
             is_partial=health.is_partial,
             release=health.assumed_release.release,
+            recovery=health.recovery_reads(),
         )
         strip = recovery_strip(restart, _log_bytes(broker, names))
     log_retention = [
@@ -230,6 +231,7 @@ def start_verdict(
     is_left_known: bool = True,
     is_partial: bool = False,
     release: Release = versions.NEWEST_RELEASE,
+    recovery: Sequence[RecoveryReads] = (),
 ) -> StartVerdict:
     """Says in a headline and some sentences what the next start does.
 
@@ -239,6 +241,7 @@ def start_verdict(
         is_left_known: whether the directory shows how the broker was stopped.
         is_partial: whether the broker has log directories that were not read.
         release: the release that will start.
+        recovery: the reading of each log directory's recovery.
     """
     forecast = restart_forecast.forecast(restart, logs)
     source = restart_forecast_text.evidence_text(release)
@@ -271,6 +274,7 @@ def start_verdict(
     text = join_sentences(
         [
             stop_text,
+            disk_text.recovery_sentence(recovery),
             *_cut_texts(findings, restart),
             _count_text("health.stray", forecast.stray_directories),
             _count_text("health.possible_strays", forecast.possible_strays),

@@ -38,6 +38,25 @@ def recovery_text(reads: RecoveryReads, rate: int) -> str:
     )
 
 
+def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
+    """Says how long the recovery of all log directories takes; "" if they recover nothing.
+
+    They are recovered at the same time, so the slowest one counts.
+    """
+    if not recovery:
+        return ""
+    times = [reads.seconds(ASSUMED_RATE) for reads in recovery]
+    shortest, longest = (duration(max(seconds) * 1000) for seconds in zip(*times, strict=True))
+    return say_count(
+        "disk.recovery_total" if shortest == longest else "disk.recovery_total_range",
+        sum(reads.segments for reads in recovery),
+        size=format_bytes(sum(reads.log_bytes for reads in recovery)),
+        shortest=shortest,
+        longest=longest,
+        rate=units.rate(ASSUMED_RATE),
+    )
+
+
 def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
     """Says on which rate and threads the time of a recovery depends."""
     threads_text = (
