@@ -101,7 +101,7 @@ class _Pass:
         return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
-        """Deletes the oldest snapshots, and the log before the next one, while a rule applies."""
+        """Deletes the oldest snapshot, and the log before the next one, while a rule applies."""
         while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
             new_start = self.snapshots[1].end_offset
             if new_start <= self._log_start:

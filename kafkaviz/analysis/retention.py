@@ -92,11 +92,11 @@ class SegmentAge:
 
     Attributes:
         timestamp_ms: the newest time; None if unknown.
-        counted_by: the source of the time. "record": a record of the .log, `offset`, or a record in
-            the batch that ends there, if its records cannot be read. "entry": the last entry of the
-            .timeindex, which differs from the .log. "unwritten": a slot of the .timeindex that was
-            never written and reads 0. "mtime": the modification time of the .log, for lack of a
-            time entry.
+        counted_by: the source of the time. "record": the record at `offset` in the .log, or one in
+            the batch that ends there, if the records of that batch cannot be read. "entry": the
+            last entry of the .timeindex, which differs from the .log. "unwritten": a slot of the
+            .timeindex that was never written and reads 0. "mtime": the modification time of the
+            .log, for lack of a time entry.
     """
 
     base_offset: int
@@ -279,7 +279,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns the rule that deletes each of the oldest segments, up to the first one that stays."""
+    """Returns, for each of the oldest segments, the rule that deletes it, until one stays."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)

@@ -50,7 +50,7 @@ def stylesheet() -> str:
 
 
 class HtmlShell:
-    """Adds the stylesheet and a skeleton to Streamlit's HTML page, at the address of any page."""
+    """Adds the stylesheet and a skeleton to the HTML that Streamlit serves for every page."""
 
     # if False, as under Streamlit's own command, each run sends the stylesheet
     in_use: ClassVar = False

@@ -264,7 +264,7 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
-    """Returns Java properties, in this order.
+    """Returns a Java properties file with the keys in the given order.
 
     Args:
         properties: keys and values in ASCII. They need no escapes, and do not start or end with a

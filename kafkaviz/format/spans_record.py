@@ -2,7 +2,7 @@
 
 A sound record has the spans length, attributes, timestampDelta, offsetDelta, keyLength, key,
 valueLength, value, headerCount and headers. If a part cannot be read, the rest of that record is
-one torn span, and the next record is read again.
+one torn span. Reading resumes at the next record.
 """
 
 from collections.abc import Callable

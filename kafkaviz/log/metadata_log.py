@@ -374,7 +374,8 @@ class _Replay:
         """Prepares the replay.
 
         Args:
-            is_cut: whether the snapshot lacks its end, so that records may refer to lost ones.
+            is_cut: whether the snapshot lacks its end, so that records may refer to missing
+                records.
         """
         self._state = state
         self._is_cut = is_cut

@@ -301,7 +301,7 @@ def _reason(
 def _differ_at_end(
     comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Returns whether only one side has a last entry, for a batch that both have."""
+    """Returns whether one side ends with one more entry, about a batch that is in both logs."""
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1

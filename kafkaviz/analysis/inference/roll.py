@@ -182,7 +182,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 def _pairs_entries(segment: SegmentFacts) -> bool:
     """Returns whether each offset entry came with a time entry.
 
-    It did in every segment that rolled because its time index was full.
+    This is so in every segment that rolled because its time index was full.
     """
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 

@@ -18,8 +18,8 @@ class RestartForecast:
     """A start in numbers. A log is the log of one topic-partition directory.
 
     Attributes:
-        cut_logs: logs that lose bytes at their ends, in total cut_bytes.
-        deleted_files: without files that any start may delete.
+        cut_logs: logs that lose bytes at their ends (cut_bytes in all).
+        deleted_files: not counting files that any start may delete.
         deleted_directories: directories of deleted topics.
         read_logs: logs read from their recovery points on, because the stop was not clean.
         rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.

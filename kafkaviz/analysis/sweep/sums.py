@@ -167,8 +167,8 @@ class SweepParts:
     Attributes:
         intervals, entries, time_entries, skipped_bytes: int64, shape (k,); skipped_bytes is summed
             over all targets.
-        headers: the number of targets by headers read. Interval k has the counts from starts[k] to
-            starts[k + 1], for 0, 1, 2 ... headers.
+        headers: headers[starts[k] : starts[k + 1]] says how many targets read 0, 1, 2 ... headers
+            with interval k.
         targets: number of targets.
         log_bytes, batches, segments: the extent of the swept logs.
         least_batch_bytes: the smallest batch, not counting the last one of each segment; None

@@ -511,7 +511,7 @@ def sweep_index_sizes(
 
 
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each size at today's interval; empty without a log to append."""
+    """Returns the outcome of each index size at today's interval; empty without appends."""
     case = source.total
     return sweep_index_sizes(
         log_rounds(case.logs or ()),

@@ -228,7 +228,7 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Stores the address that the choice came from, and the word of each label, for the next run.
+    """Stores the choice's address, and the word that each label stands for, for the next run.
 
     The labels of the next run may be in another language.
     """

@@ -312,7 +312,7 @@ def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
 
 
 def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
-    """Draws the .log at the roll, each point in the colour of the limit that ends the segment."""
+    """Draws the .log size at the roll, each point in the colour of the limit that ends it."""
     cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
     return go.Scatter(
         x=np.log2(curve.sizes.astype(float)),

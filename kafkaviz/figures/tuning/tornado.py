@@ -199,7 +199,7 @@ def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, s
 
 
 def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict]:
-    """Returns the values at the ends of each bar, and the answer there if it changes.
+    """Returns the values at each bar's ends, with the answer at an end that changes it.
 
     They are next to the bar, or below it if they do not fit.
     """

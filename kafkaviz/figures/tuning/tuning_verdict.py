@@ -335,7 +335,7 @@ def change_text(before: float | None, after: float | None) -> str:
 
 
 def describe_all(recommendation: Recommendation) -> list[str]:
-    """Returns the reasons of an answer, then what no interval changes, one sentence each."""
+    """Returns the reasons for an answer, then those that no interval fixes, one sentence each."""
     return [
         reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
     ]

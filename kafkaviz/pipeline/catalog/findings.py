@@ -117,7 +117,7 @@ def stored_health(
     retention: pa.Table,
     partitions: pa.Table,
 ) -> StoredHealth:
-    """Returns the findings, start, retention and use of bytes of one broker from its rows.
+    """Returns one broker's findings, restart, retention and bytes per use, from its rows.
 
     Raises:
         ValueError: a row is invalid.

@@ -554,7 +554,7 @@ class KafkaReader(DataSourceReader):
 
 
 class StreamRefusal(DataSourceStreamReader):
-    """Refuses to stream at the first offset, where Spark shows the error best."""
+    """Refuses every stream, in initialOffset, where Spark shows the error best."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -270,8 +270,7 @@ def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
     """Returns all columns of a format.
 
-    Columns that were added later follow those that options add, so that the latter keep their
-    positions.
+    Columns from newer releases come after most option columns, which so keep their positions.
     """
     is_of_records = name == "kafka_records"
     return [

@@ -81,7 +81,7 @@ class PartitionTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["PartitionTransactions", list[Problem]]:
-        """Returns the transactions after reading the tail, as far as it decides about some records.
+        """Reads the tail until it decides about the records, and returns the transactions.
 
         Args:
             last_offset: the last offset of the records.

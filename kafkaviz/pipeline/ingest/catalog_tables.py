@@ -429,7 +429,7 @@ def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str)
 
 
 def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
-    """Yields rows of table segments with their segment.bytes, after all rolls were seen."""
+    """Yields rows of table `segments` plus segment.bytes, which all rolls together show."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)

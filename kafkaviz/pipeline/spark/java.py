@@ -110,5 +110,5 @@ def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
 
 
 def _is_launcher(java: Path) -> bool:
-    """Returns whether this is a launcher already, which must not start itself."""
+    """Returns whether `java` is a launcher, which must not be wrapped in another."""
     return java.parent.parent.name == "java-launcher"

@@ -195,7 +195,7 @@ def make_folder(out: Path) -> None:
 
 @contextmanager
 def _writing(out: Path) -> Generator[None]:
-    """Turns an error while creating files into a CannotOpen, before any file was moved."""
+    """Turns an OSError on creating a folder, before any file is moved, into a CannotOpen."""
     try:
         yield
     except OSError as fault:

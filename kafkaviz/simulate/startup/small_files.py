@@ -117,7 +117,7 @@ def id_fault(name: str, path: str) -> BrokerException | None:
 
 
 def decode_id(name: str) -> bytes:
-    """Returns the 16 bytes of an id that `id_fault` accepts, or of the id of zeros."""
+    """Returns an id's 16 bytes; `id_fault` must accept it, unless it is all zeros."""
     return _decode_base64(name.encode("latin-1", "replace"))
 
 

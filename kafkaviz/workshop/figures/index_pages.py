@@ -260,7 +260,7 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     """Returns the pages read at both sizes of an index.
 
     Raises:
-        NoValue: a size has no entry, too many to draw, or the second is not larger.
+        NoValue: a size is 0 or too large to draw, or the second is not larger.
     """
     if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
         raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
@@ -268,7 +268,7 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
 
 
 def _to_page_faults(block: LessonBlock) -> Destination:
-    """Returns the Page cache page with the same growth, as far as its sliders offer the values."""
+    """Returns a link to the Page cache page with this growth, where its sliders have the values."""
     sliders = (
         (page_state.COLD, controls.COLD, block["cold"] * controls.MB),
         (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_PER_PAGE),

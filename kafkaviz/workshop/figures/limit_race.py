@@ -404,7 +404,7 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns each line's name: above where it reaches its limit, else at its right end."""
+    """Returns each line's label: above the point of its limit, or else at its right end."""
     reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
     texts = [
         say(

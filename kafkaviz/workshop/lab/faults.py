@@ -116,7 +116,7 @@ NOTHING_TO_CHOOSE = range(1)
 
 
 class Client(Enum):
-    """The client that asks the broker for records after the start."""
+    """The client that queries the broker once it has started."""
 
     ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
     TIMESTAMP = auto()  # a client that asks for the offset of a time

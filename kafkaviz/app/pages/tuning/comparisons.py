@@ -168,7 +168,7 @@ def _render_commands(
     name: str = "interval",
     nothing: str = "",
 ) -> None:
-    """Draws the commands that change the settings, or the text `nothing` without settings."""
+    """Draws the commands that change the settings, or the text in `nothing` if there are none."""
     topic = None if context.kind == "broker" else context.case.today.topic
     with st.container(key=f"kv_tune_cmd_{name}", gap=8):
         if not settings:
