@@ -152,7 +152,7 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     }
     assert (
         by_file["unreadable-file", "meta.properties"]["next_step"]
-        == "Move it away: a broker keeps only regular files"
+        == "Move it away: a broker has only regular files"
     )
     assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in by_file
 

@@ -12,7 +12,7 @@ VIEW = tail_growth.view(STEPS, growth.MEMORY)
 @pytest.mark.parametrize(
     ("pages", "title"),
     [
-        (1, "With one page there is nothing to wait for"),
+        (1, "With one page neither search has to wait"),
         (13, "From 12 to 13 pages neither search has to wait"),
         (
             14,

@@ -711,7 +711,7 @@ def test_a_path_that_is_not_a_directory_is_refused(tmp_path):
         read("kafka_batches", tmp_path / "gone")
     with pytest.raises(
         CannotOpen,
-        match=r"gone: is not there, relative to .*, where Spark plans the query; give the whole path",
+        match=r"gone: does not exist relative to .*, where Spark plans the query; give the whole path",
     ):
         read("kafka_batches", Path("gone"))
 
