@@ -40,6 +40,7 @@ BODY: np.dtype = np.dtype(
         ("end", "i8"),
     ]
 )
+MAX_DECOMPRESSED_BYTES = 64 << 20  # per codec in one chunk, unless a single batch has more
 ILLEGAL_STATE = "java.lang.IllegalStateException"
 
 
@@ -56,7 +57,7 @@ class BatchChunk:
     """Some batches of a log.
 
     Attributes:
-        data: the bytes of the batches, and some after them.
+        data: the bytes of the batches, and some before and after them.
         position: the byte of the .log where `data` begins.
         batches: an array of format.batch.BATCH. A message of magic 0 or 1 has the offsets and the
             record count of its records.
@@ -86,7 +87,8 @@ class BatchChunk:
 class BatchChunks:
     """Reads a .log from a position to its end.
 
-    Memory holds one chunk, or one batch if that is larger, with its decompressed records.
+    Memory holds one chunk, or one batch if that is larger, with its decompressed records. A chunk
+    ends early at the batch where the records of a codec reach MAX_DECOMPRESSED_BYTES.
     """
 
     def __init__(self, log: FileView, start: int = 0, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -120,7 +122,11 @@ class BatchChunks:
             whole_count = row_count - is_cut
             if whole_count:
                 batches = rows(positions[:whole_count], headers[:whole_count])
-                yield self._with_bodies(buffer, position, batches)
+                first = 0
+                while first < whole_count:
+                    chunk = self._with_bodies(buffer, position, batches[first:])
+                    first += len(chunk.batches)
+                    yield chunk
                 position = int(positions[whole_count] if is_cut else next_position)
                 needed_bytes = self._chunk_bytes
             elif is_cut and length == len(buffer) - SLACK_BYTES:
@@ -148,6 +154,7 @@ class BatchChunks:
         return BrokerException(CORRUPT_RECORD, words)
 
     def _with_bodies(self, buffer: np.ndarray, position: int, batches: np.ndarray) -> BatchChunk:
+        """Returns a chunk of the first batches, at least one."""
         buffer.flags.writeable = False
         bodies = np.zeros(len(batches), BODY)
         bodies["start"] = batches["position"] - position + HEADER_BYTES
@@ -155,12 +162,15 @@ class BatchChunks:
         pieces: list[np.ndarray] = []
         is_short = (bodies["end"] < bodies["start"]) & (batches["magic"] >= MAGIC_2)
         bodies["place"][is_short] = UNREADABLE
-        self._decompress(buffer, batches, bodies, pieces)
-        if (batches["magic"] < MAGIC_2).any():
-            _convert_messages(buffer, position, batches, bodies, pieces)
-        decompressed = np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
+        count = self._decompress(buffer, batches, bodies, pieces)
+        if (batches["magic"][:count] < MAGIC_2).any():
+            count = _convert_messages(buffer, position, batches[:count], bodies, pieces)
+        decompressed = np.empty(0, np.uint8)
+        if pieces:
+            # a single piece can be large, and is not copied
+            decompressed = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         decompressed.flags.writeable = False
-        return BatchChunk(buffer, position, batches, bodies, decompressed)
+        return BatchChunk(buffer, position, batches[:count], bodies[:count], decompressed)
 
     def _decompress(
         self,
@@ -168,7 +178,8 @@ class BatchChunks:
         batches: np.ndarray,
         bodies: np.ndarray,
         pieces: list[np.ndarray],
-    ) -> None:
+    ) -> int:
+        """Decompresses the records of the first batches, and returns how many batches these are."""
         codec_ids = batches["attributes"] & CODEC_MASK
         is_compressed = (
             (batches["magic"] >= MAGIC_2)
@@ -178,10 +189,12 @@ class BatchChunks:
         )
         bodies["place"][is_compressed] = UNREADABLE
         size_bytes = 0
+        count = len(batches)
         for codec_id in range(1, len(codec.CODECS)):
-            places = np.flatnonzero(is_compressed & (codec_ids == codec_id))
+            places = np.flatnonzero(is_compressed[:count] & (codec_ids[:count] == codec_id))
             if not len(places):
                 continue
+            first_byte = size_bytes
             for run in self._decompressor.runs(
                 codec.CODECS[codec_id], buffer, bodies["start"][places], bodies["end"][places]
             ):
@@ -191,6 +204,10 @@ class BatchChunks:
                 bodies["start"][run_places] = size_bytes + np.append(0, run.ends[:-1])
                 pieces.append(run.data[: int(run.ends[-1])].copy())
                 size_bytes += len(pieces[-1])
+                if size_bytes - first_byte >= MAX_DECOMPRESSED_BYTES:
+                    count = int(run_places[-1]) + 1
+                    break
+        return count
 
 
 def _too_large_text() -> str:
@@ -203,9 +220,14 @@ def _convert_messages(
     batches: np.ndarray,
     bodies: np.ndarray,
     pieces: list[np.ndarray],
-) -> None:
-    """Converts the messages of magic 0 and 1 to records, with the batch that a cleaner writes."""
-    size_bytes = sum(len(piece) for piece in pieces)
+) -> int:
+    """Converts the messages of magic 0 and 1 to records, with the batch that a cleaner writes.
+
+    Returns:
+        How many batches the chunk can take.
+    """
+    first_byte = sum(len(piece) for piece in pieces)
+    size_bytes = first_byte
     for row in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         start = int(batches["position"][row]) - position
         data = buffer[start : start + int(batches["size_bytes"][row])].data
@@ -220,6 +242,9 @@ def _convert_messages(
         batches["record_count"][row] = len(messages.rows)
         bodies[row] = (DECOMPRESSED, size_bytes, size_bytes + len(converted))
         size_bytes += len(converted)
+        if size_bytes - first_byte >= MAX_DECOMPRESSED_BYTES:
+            return row + 1
+    return len(batches)
 
 
 def _records(messages: legacy_messages.Messages) -> Sequence[record.Record]:
