@@ -15,7 +15,7 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.format import offset_index, txn_index
+from kafkaviz.format import offset_index, record, txn_index
 from kafkaviz.format.batch import (
     BATCH,
     CODEC_MASK,
@@ -340,7 +340,9 @@ class _Cleaner:
             if outcome == record_filter.FAULT:
                 raise chunk.fault_of(row)
             if outcome == record_filter.NEEDS_ROOM:
-                offset_map.make_room(int(chunk.batches["record_count"][row]))
+                body_bytes = int(chunk.bodies["end"][row] - chunk.bodies["start"][row])
+                record_count = int(chunk.batches["record_count"][row])
+                offset_map.make_room(min(record_count, body_bytes // record.MIN_BYTES + 1))
         return outcome == record_filter.FULL
 
     def _count_passes(self, latest: int) -> int | None:

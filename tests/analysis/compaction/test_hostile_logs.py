@@ -7,10 +7,14 @@ import pytest
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.format import batch, record
+from kafkaviz.format import batch, producer_snapshot, record
 from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.cleaner import batch_chunks
-from kafkaviz.simulate.cleaner.batch_chunks import DECOMPRESSED, BatchChunks
+from kafkaviz.simulate.cleaner.batch_chunks import DECOMPRESSED, BatchChunks, CleaningFailed
+from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, CleaningRange, clean
+from kafkaviz.simulate.cleaner.offset_map import OffsetMap
+from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.batch_encoder import seal
 
 MIB = 1 << 20
@@ -43,6 +47,32 @@ def build_batch(base_offset: int, body: bytes, codec_name: str = "none", **field
     return data.tobytes()
 
 
+def cleaning_range(segments: dict[int, bytes], first_dirty_offset: int = 0) -> CleaningRange:
+    """Returns a range of all segments by base offset except the last, the active one."""
+    views = [
+        SegmentView(base_offset=base_offset, log=in_memory("log", data))
+        for base_offset, data in segments.items()
+    ]
+    return CleaningRange(
+        segments=views,
+        log_start_offset=0,
+        high_watermark=-1,
+        first_dirty_offset=first_dirty_offset,
+        stop_offset=views[-1].base_offset,
+        producers=np.empty(0, producer_snapshot.PRODUCER),
+    )
+
+
+def clean_range(cleaned: CleaningRange, offset_map: OffsetMap) -> Cleaning:
+    config = CleanerConfig(
+        log=LogConfig(),
+        delete_retention_ms=1000,
+        most_keys=offset_map.most_keys,
+        io_buffer_bytes=1000,
+    )
+    return clean(cleaned, config, (4, 4), 1_000_000, offset_map=offset_map)
+
+
 @pytest.mark.parametrize("is_mixed", [False, True])
 def test_a_chunk_of_bombs_is_decompressed_in_parts(is_mixed, monkeypatch):
     monkeypatch.setattr(batch_chunks, "MAX_DECOMPRESSED_BYTES", 4 * MIB)
@@ -66,3 +96,15 @@ def test_a_chunk_of_bombs_is_decompressed_in_parts(is_mixed, monkeypatch):
     tracemalloc.stop()
     assert offsets == list(range(50))
     assert peak_bytes < len(data) + (60 if is_mixed else 25) * MIB
+
+
+def test_a_record_count_does_not_grow_the_map():
+    keys = [b"%d" % number for number in range(3072)]  # as many as fit into the first table
+    last = len(keys) - 1
+    data = build_batch(0, build_body(*keys), record_count=len(keys), last_offset=last)
+    data += build_batch(last + 1, b"", record_count=2**31 - 1)
+    offset_map = OffsetMap(1 << 20)
+    with pytest.raises(CleaningFailed):
+        clean_range(cleaning_range({0: data, last + 2: b""}), offset_map)
+    assert offset_map.size == len(keys)
+    assert len(offset_map.offsets) == 8192
