@@ -303,7 +303,8 @@ class _Cleaner:
             position = _position_of(segment, start)
             for chunk in BatchChunks(segment.log, position):
                 if self._map_chunk(offset_map, chunk, transactions, start, states):
-                    return int(states["latest_offset"][0]), True
+                    # a damaged batch can have any offset
+                    return min(int(states["latest_offset"][0]), stop - 1), True
             following = dirty_segments[place + 1 : place + 2]
             end = following[0].base_offset if following else stop
             states["latest_offset"] = end - 1
@@ -366,7 +367,8 @@ class _Cleaner:
         base_offset = group[0].base_offset
         opened = OpenSegment(base_offset, self._config.log, self._now_ms, jitter_ms=0)
         for source in group:
-            stop = next(base for base in self._range.bases if base > source.base_offset)
+            later = (base for base in self._range.bases if base > source.base_offset)
+            stop = next(later, self._range.stop_offset)
             self._transactions.add_aborted(self._range.aborted(source.base_offset, stop))
             self._copies["retains_legacy_deletes"] = (
                 source.log.modified_ms > self._legacy_horizon_ms

@@ -20,10 +20,10 @@ from kafkaviz.simulate.producers.batch_encoder import seal
 MIB = 1 << 20
 
 
-def build_body(*keys: bytes, value: bytes = b"v") -> bytes:
+def build_body(*keys: bytes, value: bytes = b"v", offset_delta: int = 0) -> bytes:
     return record.build(
         record.Record(offset_delta=delta, timestamp_delta_ms=0, key=key, value=value)
-        for delta, key in enumerate(keys)
+        for delta, key in enumerate(keys, offset_delta)
     )
 
 
@@ -108,3 +108,19 @@ def test_a_record_count_does_not_grow_the_map():
         clean_range(cleaning_range({0: data, last + 2: b""}), offset_map)
     assert offset_map.size == len(keys)
     assert len(offset_map.offsets) == 8192
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        build_batch(0, build_body(b"a", b"b", offset_delta=500), record_count=2, last_offset=1),
+        build_batch(0, build_body(b"a"), last_offset=500) + build_batch(501, build_body(b"b")),
+    ],
+    ids=["record", "batch"],
+)
+def test_a_full_map_ends_in_the_part_that_is_cleaned(data):
+    cleaning = clean_range(cleaning_range({0: data, 2: b""}), OffsetMap(1))
+    assert [segment.sources for segment in cleaning.segments] == [(0,)]
+    assert cleaning.next_first_dirty_offset == 2
+    assert cleaning.passes == 2
+    assert cleaning.retained.records == 2
