@@ -49,7 +49,8 @@ FIELDS = {
     "UnreadLog": "partition log_directory message",
     "PartitionCompaction": """partition log_directory *decision transaction=oldest_transaction
         settings cleaned error""",
-    "KeyStory": "key=key_text key_hex *log.decision record_count records",
+    "KeyStory": """key=key_text key_hex *log.decision record_count unread_from
+        records""",
     "KeyRecord": """offset timestamp_ms segment position bytes=size_bytes value_bytes
         aborted=is_aborted delete_horizon_ms replaced_by fate""",
     "Cleaning": """next_first_dirty_offset passes map_keys

@@ -26,11 +26,12 @@ cleanable_ratio, max_compaction_delay_ms, eligible, reason; record_count; and re
 delete_horizon_ms, replaced_by, fate}. segment is a base offset, and position that of the batch.
 value_bytes is null for a tombstone. replaced_by is the next offset with this key.
 
-fate is "latest"; "latest-tombstone", which gets a delete horizon from the next cleaning;
-"tombstone-waits" for its delete horizon; "uncleanable", in a segment that no cleaning reaches;
-"replaced-later", by a record in such a segment; "neither-is-dirty", if the cleaner takes the record
-and its replacement for clean; or one of those that the next cleaning removes: "replaced",
-"tombstone-due" and "aborted".
+fate is the result of a cleaning at this moment, whether the cleaner would do it or not. These stay:
+"latest"; "latest-tombstone", which gets a delete horizon; "tombstone-waits" for its delete horizon;
+"replaced-later", by a record in a segment that cannot be cleaned yet; "replaced-uncleanable" and
+"aborted-uncleanable", which are in such a segment themselves; "neither-is-dirty", if the cleaner
+takes the record and its replacement for clean. These go: "replaced", "tombstone-due" and "aborted".
+unread_from, if not null, is {segment, position} where the active segment cannot be read further.
 
 Example: kafkaviz key /var/lib/kafka/data/profiles-0 anna"""
 
@@ -75,7 +76,10 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.compaction.key_story import key_story
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.opened_path import open_log_path
+    from kafkaviz.errors import CannotOpen, KafkavizError
+    from kafkaviz.log.archives import archive
     from kafkaviz.log.broker import open_broker
+    from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 
     key = _parse_key(args.key, is_hex=args.hex)
     opened = open_log_path(args.path, args.kafka_version)
@@ -87,14 +91,23 @@ def run(args: argparse.Namespace) -> int:
         opened.partition.directory,
         opened.open_settings(dict(args.overrides)),
     )
-    [partition] = compacted_partitions(plan)
+    partitions = compacted_partitions(plan)
+    if not partitions:
+        raise CannotOpen(
+            archive.display_text(opened.partition.path), message("key_story.never_cleaned")
+        )
+    [partition] = partitions
     log = decide_log(
         plan,
         partition,
         checkpointed=cleaner_offsets(broker).get((partition.topic, partition.partition)),
         high_watermark=args.high_watermark,
     )
-    story = key_story(log, key, plan.now_ms)
+    try:
+        story = key_story(log, key, plan.now_ms)
+    except CleaningFailed as failure:
+        text = message("key_story.unreadable", partition=partition.directory, error=str(failure))
+        raise KafkavizError(text) from None
     if args.json:
         answer = {
             "directory": broker.sources_text,
@@ -131,6 +144,7 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
 
     if not story.records:
         yield message("key_story.none", partition=partition)
+        yield from _render_unread(story)
         return
     removed_count = sum(record.fate in GOES for record in story.records)
     yield say_count(
@@ -141,6 +155,7 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
         yield f"  {say_count('key_story.more', story.record_count - len(shown_records))}"
     for record in shown_records:
         yield f"  {output.to_one_line(say('key_story.record', **_values(story, record)))}"
+    yield from _render_unread(story)
     decision = story.log.decision
     yield message(
         "key_story.decision",
@@ -148,6 +163,15 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
         stop=decision.first_uncleanable_segment,
         barrier=compaction_text.describe_barrier(decision, story.log.state.oldest_transaction),
     )
+
+
+def _render_unread(story: "KeyStory") -> Iterator[Text]:
+    if story.unread_from is not None:
+        yield message(
+            "key_story.unread_from",
+            segment=story.unread_from.segment,
+            position=story.unread_from.position,
+        )
 
 
 def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:

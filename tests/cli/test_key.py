@@ -1,6 +1,7 @@
 """kafkaviz key: the records of a key in text and JSON, and its errors."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,19 @@ def accounts(clean) -> Path:
 def test_the_text_says_why_each_record_is_there(accounts, capsys):
     assert main(["key", str(accounts), KEY]) == 0
     title, *records, decision = capsys.readouterr().out.splitlines()
-    assert title == "accounts-0 has 6 records with this key; the next cleaning removes 0"
+    assert title == (
+        "accounts-0 has 6 records with this key; a cleaning at this moment would remove 0"
+    )
     assert records[0] == (
-        "  offset 11425, 2026-09-21 15:53:53.275, segment 0: stays: offset 11701 replaces it, but "
-        "cannot be cleaned yet"
+        "  offset 11425, 2026-09-21 15:53:53.275, segment 0: stays: offset 11701, which replaces it, "
+        "is in a segment that cannot be cleaned yet"
     )
     assert len(records) == 6
-    assert "the active segment begins at 11564" in records[-1]
-    assert decision.startswith("The next cleaning: not taken, because its dirty share 0.00 %")
+    assert records[-1].endswith("segment 11564: stays: the latest record of the key")
+    assert decision.startswith(
+        "A cleaning would end below offset 11564, because the active segment begins at 11564. The "
+        "log is not taken, because its dirty share 0.00 % is not above"
+    )
 
 
 def test_the_json_has_the_decision_and_each_record(accounts, capsys):
@@ -34,9 +40,11 @@ def test_the_json_has_the_decision_and_each_record(accounts, capsys):
     assert (answer["schema"], answer["key"], answer["record_count"]) == ("key/1", KEY, 6)
     assert bytes.fromhex(answer["key_hex"]) == KEY.encode()
     assert answer["held_by"] == "active segment"
-    assert [found["fate"] for found in answer["records"]] == ["replaced-later"] + [
-        "uncleanable"
-    ] * 5
+    assert [found["fate"] for found in answer["records"]] == [
+        "replaced-later",
+        *["replaced-uncleanable"] * 4,
+        "latest",
+    ]
     assert answer["records"][0]["replaced_by"] == answer["records"][1]["offset"] == 11701
     assert main(["key", str(accounts), KEY.encode().hex(), "--hex", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == answer
@@ -60,6 +68,7 @@ def test_a_key_that_is_not_there(accounts, capsys):
         (["orders-0", "a"], "is not compacted: cleanup.policy is delete"),
         (["", "a"], "holds 37 partitions; name one of them"),
         (["missing-0", "a"], "is not there"),
+        (["__cluster_metadata-0", "a"], "is not a topic-partition that the log cleaner cleans"),
     ],
 )
 def test_a_wrong_call_is_one_line(clean, capsys, arguments, error):
@@ -67,3 +76,23 @@ def test_a_wrong_call_is_one_line(clean, capsys, arguments, error):
     assert main(["key", str(clean / path), *rest]) == 2
     printed = capsys.readouterr().err
     assert error in printed and printed.count("\n") == 1
+
+
+def test_a_killed_broker_leaves_tails_that_no_command_fails_on(killed, capsys):
+    path = str(killed / "weblogs-0")
+    assert main(["key", path, "nobody", "--set", "cleanup.policy=compact"]) == 0
+    title, unread = capsys.readouterr().out.splitlines()
+    assert title == "weblogs-0 has no record with this key"
+    assert unread.startswith("Segment 12138 cannot be read from byte 406105 on")
+
+
+def test_a_damaged_closed_segment_is_one_line(clean, tmp_path, capsys):
+    folder = shutil.copytree(clean / "accounts-0", tmp_path / "kafka" / "accounts-0")
+    closed = min(folder.glob("*.log"))
+    with open(closed, "r+b") as log:
+        log.seek(8)
+        log.write(b"\xff" * 4)
+    arguments = ["key", str(folder), KEY, "--set", "cleanup.policy=compact"]
+    assert main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert "accounts-0 cannot be read to its end: " in printed and printed.count("\n") == 1

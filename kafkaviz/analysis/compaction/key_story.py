@@ -1,10 +1,10 @@
 """The records of one key in a log, and why each of them is still there.
 
-For example, profiles-0 has the key "anna" at the offsets 12, 40 and 95. The log is clean below 50,
-and 90 begins the active segment:
+For example, profiles-0 has the key "anna" at the offsets 12, 60 and 95. The log is clean below 50,
+and the active segment begins at 90. A cleaning at this moment:
 
-    12  goes with the next cleaning, because 40 is the latest offset below the active segment
-    40  stays, because 95, which replaces it, is in the active segment
+    12  goes, because the map has 60
+    60  stays, because 95, which replaces it, cannot be cleaned yet
     95  stays as the latest record
 
 The answers are those of Cleaner.shouldRetainRecord (4.3.1 and 4.4.0), if the cleaner's map takes
@@ -24,7 +24,13 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import record
 from kafkaviz.format.batch import LOG_APPEND_TIME, has_delete_horizon, is_control
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.simulate.cleaner.batch_chunks import DECOMPRESSED, UNREADABLE, BatchChunk, BatchChunks
+from kafkaviz.simulate.cleaner.batch_chunks import (
+    DECOMPRESSED,
+    UNREADABLE,
+    BatchChunk,
+    BatchChunks,
+    CleaningFailed,
+)
 from kafkaviz.simulate.cleaner.cleaner import CleaningRange
 from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 
@@ -42,19 +48,19 @@ MATCH: np.dtype = np.dtype(
 
 
 class Fate(StrEnum):
-    """Why a record is still there, or how it goes."""
+    """Why a record stays in a cleaning at this moment, or why it goes."""
 
     LATEST = "latest"
-    LATEST_TOMBSTONE = "latest-tombstone"  # it gets a delete horizon from the next cleaning
+    LATEST_TOMBSTONE = "latest-tombstone"  # a cleaning gives it a delete horizon
     TOMBSTONE_WAITS = "tombstone-waits"  # for its delete horizon
-    TOMBSTONE_DUE = (
-        "tombstone-due"  # its delete horizon has passed, so the next cleaning removes it
-    )
-    REPLACED = "replaced"  # the next cleaning removes it
-    REPLACED_LATER = "replaced-later"  # by a record that cannot be cleaned yet
+    REPLACED_LATER = "replaced-later"  # by a record in a segment that cannot be cleaned yet
+    REPLACED_UNCLEANABLE = "replaced-uncleanable"  # it is in such a segment itself
     NEITHER_IS_DIRTY = "neither-is-dirty"  # the cleaner takes it and its replacement for clean
-    UNCLEANABLE = "uncleanable"  # at or after the first segment that cannot be cleaned
-    ABORTED = "aborted"  # of an aborted transaction; the next cleaning removes it
+    ABORTED_UNCLEANABLE = "aborted-uncleanable"  # of an aborted transaction, in such a segment
+    # a cleaning removes these
+    REPLACED = "replaced"
+    TOMBSTONE_DUE = "tombstone-due"  # its delete horizon has passed
+    ABORTED = "aborted"  # of an aborted transaction
 
 
 GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED)
@@ -84,6 +90,14 @@ class KeyRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnreadPart:
+    """The end of the active segment, which cannot be read from a position on."""
+
+    segment: int
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class KeyStory:
     """The records of one key, by offset.
 
@@ -91,12 +105,14 @@ class KeyStory:
         log: the log, and the decision about its next cleaning.
         records: the last LISTED_RECORDS of them.
         record_count: the number of all.
+        unread_from: None if the active segment was read to its end.
     """
 
     key: bytes
     log: DecidedLog
     records: tuple[KeyRecord, ...]
     record_count: int
+    unread_from: UnreadPart | None = None
 
     @property
     def key_text(self) -> str:
@@ -105,12 +121,6 @@ class KeyStory:
     @property
     def key_hex(self) -> str:
         return self.key.hex()
-
-    @property
-    def latest(self) -> KeyRecord | None:
-        """The record that a consumer of the compacted log ends with, or None."""
-        valid_records = [record for record in self.records if not record.is_aborted]
-        return valid_records[-1] if valid_records else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +140,10 @@ class _KeyMatch:
 def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
     """Returns the records of a key, and why each is still there at now_ms.
 
-    Reads every record of the log.
+    Reads every record of the log, up to the first unreadable batch of the active segment.
 
     Raises:
-        CleaningFailed: a batch cannot be read.
+        CleaningFailed: a batch of another segment cannot be read.
         CannotOpen: a file cannot be read.
     """
     decision = log.decision
@@ -141,7 +151,8 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
     count = 0
     # the latest record that the next cleaning has in its map
     mapped_offset = NONE
-    for match in _find(log.state, key):
+    search = _KeySearch(log.state, key)
+    for match in search.matches():
         count += 1
         is_dirty = match.offset >= decision.first_dirty_offset
         if is_dirty and match.offset < decision.first_uncleanable_segment and not match.is_aborted:
@@ -168,7 +179,13 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
         )
         if not match.is_aborted:
             replaced_by = match.offset
-    return KeyStory(key=key, log=log, records=tuple(records[::-1]), record_count=count)
+    return KeyStory(
+        key=key,
+        log=log,
+        records=tuple(records[::-1]),
+        record_count=count,
+        unread_from=search.unread_from,
+    )
 
 
 def _fate(
@@ -179,10 +196,11 @@ def _fate(
     now_ms: int,
 ) -> Fate:
     """Returns what the next cleaning does with a record (Cleaner.shouldRetainRecord)."""
-    if match.offset >= decision.first_uncleanable_segment:
-        return Fate.UNCLEANABLE
+    is_cleanable = match.offset < decision.first_uncleanable_segment
     if match.is_aborted:
-        return Fate.ABORTED
+        return Fate.ABORTED if is_cleanable else Fate.ABORTED_UNCLEANABLE
+    if not is_cleanable:
+        return Fate.LATEST if replaced_by is None else Fate.REPLACED_UNCLEANABLE
     if match.offset < mapped_offset:
         return Fate.REPLACED
     horizon_ms = match.delete_horizon_ms
@@ -196,24 +214,41 @@ def _fate(
     return Fate.LATEST_TOMBSTONE if horizon_ms is None else Fate.TOMBSTONE_WAITS
 
 
-def _find(state: LogState, key: bytes) -> Iterator[_KeyMatch]:
-    """Yields the records of a key in the order of the log."""
-    facts = state.facts
-    whole_log = CleaningRange(
-        segments=state.views,
-        log_start_offset=facts.log_start_offset,
-        high_watermark=facts.high_watermark,
-        first_dirty_offset=facts.log_start_offset,
-        stop_offset=facts.log_end_offset,
-        producers=state.producers,
-    )
-    transactions = CleanedTransactions()
-    transactions.add_aborted(whole_log.aborted(facts.log_start_offset, facts.log_end_offset))
-    key_bytes = np.frombuffer(key, np.uint8)
-    for view in state.views:
-        for chunk in BatchChunks(view.log):
-            can_discard, _ = transactions.take(chunk)
-            yield from _find_in_chunk(view, chunk, can_discard, key_bytes)
+class _KeySearch:
+    """The search for the records of a key in the order of the log.
+
+    Attributes:
+        unread_from: as in KeyStory, once all matches were yielded.
+    """
+
+    def __init__(self, state: LogState, key: bytes) -> None:
+        self._state = state
+        self._key = np.frombuffer(key, np.uint8)
+        self.unread_from: UnreadPart | None = None
+
+    def matches(self) -> Iterator[_KeyMatch]:
+        facts = self._state.facts
+        whole_log = CleaningRange(
+            segments=self._state.views,
+            log_start_offset=facts.log_start_offset,
+            high_watermark=facts.high_watermark,
+            first_dirty_offset=facts.log_start_offset,
+            stop_offset=facts.log_end_offset,
+            producers=self._state.producers,
+        )
+        transactions = CleanedTransactions()
+        transactions.add_aborted(whole_log.aborted(facts.log_start_offset, facts.log_end_offset))
+        for view in self._state.views:
+            position = 0
+            try:
+                for chunk in BatchChunks(view.log):
+                    can_discard, _ = transactions.take(chunk)
+                    yield from _find_in_chunk(view, chunk, can_discard, self._key)
+                    position = int(chunk.batches["position"][-1] + chunk.batches["size_bytes"][-1])
+            except CleaningFailed:
+                if view is not self._state.views[-1]:
+                    raise
+                self.unread_from = UnreadPart(segment=view.base_offset, position=position)
 
 
 def _find_in_chunk(

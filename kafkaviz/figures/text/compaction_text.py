@@ -14,7 +14,7 @@ def describe_reason(decision: CleaningDecision, settings: Mapping[str, SettingVa
         f"compaction.reason_{decision.reason.name.lower()}",
         ratio=decision.cleanable_ratio or 0.0,
         limit=settings["min.cleanable.dirty.ratio"].value,
-        delay=decision.max_compaction_delay_ms / 1000,
+        delay=decision.max_compaction_delay_ms,
     )
 
 

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from dataclasses import replace
 
+import pytest
+
 from kafkaviz.analysis.compaction import key_story as key_story_module
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide
@@ -21,7 +23,11 @@ CLEANED = [line for line in lines() if "cleaned" in line and line["kind"] != "sm
 
 def open_line(line: dict, folder):
     """Returns the partition, and its log with the decision about it."""
-    partition = open_broker(write_broker(line, folder / line["id"])).partitions[0]
+    return open_again(line, open_broker(write_broker(line, folder / line["id"])).partitions[0])
+
+
+def open_again(line: dict, partition):
+    [partition] = open_broker(partition.path).partitions
     state = read_log_state(partition, now_ms=line["now"], producer_expiration_ms=DAY_MS)
     settings = line["settings"]
     rules = CompactionRules(
@@ -93,7 +99,7 @@ def test_a_key_that_no_record_has(tmp_path):
     line = CLEANED[0]
     _, log = open_line(line, tmp_path)
     story = key_story(log, b"no such key", line["now"])
-    assert (story.records, story.record_count, story.latest) == ((), 0, None)
+    assert (story.records, story.record_count, story.unread_from) == ((), 0, None)
 
 
 def test_the_last_records_are_listed(tmp_path, monkeypatch):
@@ -104,3 +110,48 @@ def test_the_last_records_are_listed(tmp_path, monkeypatch):
     story = key_story(log, key, line["now"])
     assert len(offsets) > 2 and story.record_count == len(offsets)
     assert [found.offset for found in story.records] == offsets[-1:]
+
+
+def test_the_example_of_the_module(tmp_path):
+    """A key at 12, 60 and 95 in a log that is clean below 50, with an active segment from 90 on."""
+    line = next(line for line in CLEANED if line["kind"] == "plain")
+    _, log = open_line(line, tmp_path)
+    decision = replace(log.decision, first_dirty_offset=50, first_uncleanable_segment=90)
+    matches = [match_at(12), match_at(60), match_at(95)]
+    fates = [
+        key_story_module._fate(match, replaced_by, 60, decision, 0)
+        for match, replaced_by in zip(matches, (60, 95, None), strict=True)
+    ]
+    assert fates == [Fate.REPLACED, Fate.REPLACED_LATER, Fate.LATEST]
+
+
+def match_at(offset: int) -> key_story_module._KeyMatch:
+    return key_story_module._KeyMatch(
+        segment=0,
+        position=0,
+        offset=offset,
+        timestamp_ms=0,
+        size_bytes=10,
+        value_bytes=1,
+        is_aborted=False,
+        delete_horizon_ms=None,
+    )
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 512, b"\0" * 7 + b"x" * 60])
+def test_a_tail_of_the_active_segment_that_cannot_be_read(tmp_path, tail):
+    """A broker that was killed leaves such tails; the records before them are shown."""
+    line = next(line for line in CLEANED if line["kind"] == "plain")
+    partition, log = open_line(line, tmp_path)
+    key = next(iter(offsets_by_key(partition)))
+    whole = key_story(log, key, line["now"])
+    with open(partition.live[-1].log.path, "ab") as file:
+        file.write(tail)
+    _, log = open_again(line, partition)
+    story = key_story(log, key, line["now"])
+    assert [record.offset for record in story.records] == [
+        record.offset for record in whole.records
+    ]
+    assert story.unread_from == key_story_module.UnreadPart(
+        segment=partition.live[-1].base_offset, position=partition.live[-1].log.size_bytes
+    )
