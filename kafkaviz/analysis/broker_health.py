@@ -82,6 +82,7 @@ class Health:
             The metadata log is not included, because it has other rules.
         disk: the uses of the bytes of each partition; empty if unknown.
         now_ms: the time of the retention passes; None if unknown.
+        settings: the settings that were used; None takes those in the broker's files.
     """
 
     broker: Broker
@@ -91,6 +92,7 @@ class Health:
     retention: tuple[LogRetention, ...] = ()
     disk: tuple[DiskShare, ...] = ()
     now_ms: int | None = field(default=None, compare=False)
+    settings: Settings | None = field(default=None, compare=False)
 
     @property
     def is_partial(self) -> bool:
@@ -115,7 +117,7 @@ class Health:
 
     @cached_property
     def _settings(self) -> Settings:
-        return open_settings(self.broker, self.assumed_release.release)
+        return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
         """Returns what the next pass deletes of the metadata log; None if that is unknown."""
@@ -229,6 +231,7 @@ def compose_health(
         retention=tuple(retentions),
         disk=tuple(shares),
         now_ms=check_plan.now_ms,
+        settings=check_plan.settings,
     )
 
 

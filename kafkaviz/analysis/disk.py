@@ -216,7 +216,7 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
         uses[Use.RECORDS] = summary.sound_bytes - (
             summary.control_bytes + summary.header_bytes + summary.aborted_bytes
         )
-        # a running broker may have cut the .log since it was listed
+        # a running broker may have appended after the .log was listed
         rest_bytes = max(0, log_bytes - summary.sound_bytes)
         uses[Use.PREALLOCATED if summary.tail_kind == "zeros" else Use.DAMAGED] += rest_bytes
     for kind, count, layout in (

@@ -638,6 +638,16 @@ def test_the_time_of_a_recovery_follows_the_rate(killed, capsys):
     """No server.properties is in the copy, so the number of threads is unknown."""
     main(["check", str(killed), "--read-rate", "1"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "recovery reads 1.18 MiB in 4 segments of 4 logs: 561 ms to 1.2 s at 1 MB/s" in text
+    assert "recovery reads 1.18 MiB in 4 segments of 4 logs: 561 ms to 1.2 s" in text
+    assert "; 1 MB/s at best for each thread, at worst for all together" in text
     main(["check", str(killed)])
-    assert "at 100 MB/s per thread, which is assumed" in " ".join(capsys.readouterr().out.split())
+    assert "; 100 MB/s is assumed, at best for each thread" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_typed_settings_count_for_recovery_and_the_metadata_log(killed, clean, capsys):
+    main(["check", str(killed), "--json", "--set", "num.recovery.threads.per.data.dir=8"])
+    assert json.loads(capsys.readouterr().out)["recovery"][0]["threads"] == 8
+    main(["check", str(clean), "--json", "--set", "metadata.max.retention.bytes=1"])
+    assert json.loads(capsys.readouterr().out)["metadata_retention"]["freed_bytes"] > 0
