@@ -133,7 +133,7 @@ class Cleaning:
     """The result of one cleaning.
 
     Attributes:
-        next_first_dirty_offset: the new checkpoint.
+        next_first_dirty_offset: the new checkpoint; the old one if the map takes no key.
         map_keys: the number of keys in the map.
         passes: the number of cleanings until every key of the dirty part was mapped once; 1 if the
             map holds all of them. None if a map cannot take a single key.
@@ -269,7 +269,8 @@ class _Cleaner:
         tally = self._tally[0]
         map_keys = self._map.size
         return Cleaning(
-            next_first_dirty_offset=latest + 1,
+            # a map that takes no key has no latest offset
+            next_first_dirty_offset=max(latest + 1, self._range.first_dirty_offset),
             map_keys=map_keys,
             passes=self._count_passes(latest) if is_full else 1,
             removed=_ranges(tally, "removed", self._lists.removed),

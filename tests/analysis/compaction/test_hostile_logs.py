@@ -124,3 +124,13 @@ def test_a_full_map_ends_in_the_part_that_is_cleaned(data):
     assert cleaning.next_first_dirty_offset == 2
     assert cleaning.passes == 2
     assert cleaning.retained.records == 2
+
+
+def test_a_map_without_room_keeps_the_first_dirty_offset():
+    data = build_batch(0, build_body(b"a"))
+    cleaned = cleaning_range(
+        {0: data, 1: build_batch(1, build_body(b"b")), 2: b""}, first_dirty_offset=1
+    )
+    cleaning = clean_range(cleaned, OffsetMap(0))
+    assert cleaning.next_first_dirty_offset == 1
+    assert cleaning.passes is None
