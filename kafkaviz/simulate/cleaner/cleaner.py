@@ -335,6 +335,7 @@ class _Cleaner:
                 start,
                 offset_map.hashes,
                 offset_map.offsets,
+                offset_map.seeds,
                 offset_map.most_keys,
                 states,
             )
@@ -413,6 +414,7 @@ class _Cleaner:
             self._copies,
             self._map.hashes,
             self._map.offsets,
+            self._map.seeds,
             out,
             kept_batches,
             self._tally,

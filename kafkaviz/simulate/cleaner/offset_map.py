@@ -1,11 +1,13 @@
 """The map of a cleaning: the latest offset of each key in the dirty part of a log.
 
 As SkimpyOffsetMap of Kafka, which knows a key only by its MD5 hash. Here a key is known by 128 bits
-of MurmurHash3, which is faster; both take 24 bytes per key. Two keys with the same hash would count
-as one key.
+of SipHash-1-3, which is faster; both take 24 bytes per key. Two keys with the same hash would count
+as one key. The seeds are random, so nobody can choose keys with the same hash.
 
 Kafka's map has a fixed size and takes slots * load factor keys. This one grows up to that many.
 """
+
+import os
 
 import numpy as np
 
@@ -18,13 +20,16 @@ _FIRST_SLOTS = 1 << 12
 _FULL_NUMERATOR = 3
 _FULL_DENOMINATOR = 4
 
-_C1 = np.uint64(0x87C37B91114253D5)
-_C2 = np.uint64(0x4CF5AD432745937F)
-_MIX1 = np.uint64(0xFF51AFD7ED558CCD)
-_MIX2 = np.uint64(0xC4CEB9FE1A85EC53)
-_ADD1 = np.uint64(0x52DCE729)
-_ADD2 = np.uint64(0x38495AB5)
-_FIVE = np.uint64(5)
+_SEEDS = os.urandom(16)
+# the start values of SipHash
+_START0 = np.uint64(0x736F6D6570736575)
+_START1 = np.uint64(0x646F72616E646F6D)
+_START2 = np.uint64(0x6C7967656E657261)
+_START3 = np.uint64(0x7465646279746573)
+# the marks of its variant with 128 bits
+_MARK1 = np.uint64(0xEE)
+_MARK2 = np.uint64(0xDD)
+_SIZE_SHIFT = np.uint64(56)
 _BYTE = np.uint64(8)
 
 
@@ -35,10 +40,12 @@ class OffsetMap:
         hashes: two uint64 per slot.
         offsets: the offset per slot; EMPTY for an unused slot.
         most_keys: the map is full at this many keys.
+        seeds: two uint64 that all hashes depend on.
     """
 
-    def __init__(self, most_keys: int) -> None:
+    def __init__(self, most_keys: int, seeds: bytes = _SEEDS) -> None:
         self.most_keys = most_keys
+        self.seeds = np.frombuffer(seeds, np.uint64)
         self.size = 0
         self._allocate(_FIRST_SLOTS)
 
@@ -67,36 +74,36 @@ class OffsetMap:
         """Returns the offset of a key, or EMPTY if it is not in the map."""
         data = np.frombuffer(key, np.uint8)
         data.flags.writeable = False
-        return int(find_offset(self.hashes, self.offsets, data, 0, len(data)))
+        return int(find_offset(self.hashes, self.offsets, self.seeds, data, 0, len(data)))
 
 
 @njit(cache=True)
-def hash_key(data: np.ndarray, start: int, size: int) -> tuple[np.uint64, np.uint64]:
-    """Returns 128 bits of hash of data[start : start + size] (MurmurHash3, x64, seed 0)."""
-    high = np.uint64(0)
-    low = np.uint64(0)
+def hash_key(
+    data: np.ndarray, start: int, size: int, seeds: np.ndarray
+) -> tuple[np.uint64, np.uint64]:
+    """Returns 128 bits of hash of data[start : start + size] (SipHash-1-3)."""
+    v0 = seeds[0] ^ _START0
+    v1 = seeds[1] ^ _START1 ^ _MARK1
+    v2 = seeds[0] ^ _START2
+    v3 = seeds[1] ^ _START3
     position = start
     end = start + size
-    while end - position >= 16:
-        high ^= _scatter(_load(data, position, 8), _C1, 31, _C2)
-        high = (_rotate(high, 27) + low) * _FIVE + _ADD1
-        low ^= _scatter(_load(data, position + 8, 8), _C2, 33, _C1)
-        low = (_rotate(low, 31) + high) * _FIVE + _ADD2
-        position += 16
-    rest = end - position
-    if rest > 8:
-        low ^= _scatter(_load(data, position + 8, rest - 8), _C2, 33, _C1)
-    if rest > 0:
-        high ^= _scatter(_load(data, position, min(rest, 8)), _C1, 31, _C2)
-    high ^= np.uint64(size)
-    low ^= np.uint64(size)
-    high += low
-    low += high
-    high = _finish(high)
-    low = _finish(low)
-    high += low
-    low += high
-    return high, low
+    while end - position >= 8:
+        word = _load(data, position, 8)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3 ^ word)
+        v0 ^= word
+        position += 8
+    word = _load(data, position, end - position) | np.uint64(size) << _SIZE_SHIFT
+    v0, v1, v2, v3 = _round(v0, v1, v2, v3 ^ word)
+    v0 ^= word
+    v2 ^= _MARK1
+    for _ in range(3):
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+    high = v0 ^ v1 ^ v2 ^ v3
+    v1 ^= _MARK2
+    for _ in range(3):
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+    return high, v0 ^ v1 ^ v2 ^ v3
 
 
 @njit(cache=True)
@@ -113,17 +120,20 @@ def _rotate(word: np.uint64, bits: int) -> np.uint64:
 
 
 @njit(cache=True)
-def _scatter(word: np.uint64, first: np.uint64, bits: int, second: np.uint64) -> np.uint64:
-    return _rotate(word * first, bits) * second
-
-
-@njit(cache=True)
-def _finish(word: np.uint64) -> np.uint64:
-    word ^= word >> np.uint64(33)
-    word *= _MIX1
-    word ^= word >> np.uint64(33)
-    word *= _MIX2
-    return word ^ (word >> np.uint64(33))
+def _round(
+    v0: np.uint64, v1: np.uint64, v2: np.uint64, v3: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    v0 += v1
+    v1 = _rotate(v1, 13) ^ v0
+    v0 = _rotate(v0, 32)
+    v2 += v3
+    v3 = _rotate(v3, 16) ^ v2
+    v0 += v3
+    v3 = _rotate(v3, 21) ^ v0
+    v2 += v1
+    v1 = _rotate(v1, 17) ^ v2
+    v2 = _rotate(v2, 32)
+    return v0, v1, v2, v3
 
 
 @njit(cache=True)
@@ -139,10 +149,15 @@ def find_slot(hashes: np.ndarray, offsets: np.ndarray, high: np.uint64, low: np.
 
 @njit(cache=True)
 def find_offset(
-    hashes: np.ndarray, offsets: np.ndarray, data: np.ndarray, start: int, size: int
+    hashes: np.ndarray,
+    offsets: np.ndarray,
+    seeds: np.ndarray,
+    data: np.ndarray,
+    start: int,
+    size: int,
 ) -> int:
     """Returns the offset of the key data[start : start + size], or EMPTY."""
-    high, low = hash_key(data, start, size)
+    high, low = hash_key(data, start, size, seeds)
     return offsets[find_slot(hashes, offsets, high, low)]
 
 

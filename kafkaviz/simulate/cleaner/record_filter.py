@@ -96,6 +96,7 @@ def map_batches(
     start_offset: int,
     hashes: np.ndarray,
     offsets: np.ndarray,
+    seeds: np.ndarray,
     most_keys: int,
     states: np.ndarray,
 ) -> tuple[int, int]:
@@ -135,7 +136,7 @@ def map_batches(
                     continue
                 if state.size >= most_keys:
                     return place, FULL
-                high, low = hash_key(source, row.key_position, row.key_size_bytes)
+                high, low = hash_key(source, row.key_position, row.key_size_bytes, seeds)
                 slot = find_slot(hashes, offsets, high, low)
                 if offsets[slot] == EMPTY:
                     hashes[slot, 0] = high
@@ -161,6 +162,7 @@ def filter_batches(
     copies: np.ndarray,
     hashes: np.ndarray,
     offsets: np.ndarray,
+    seeds: np.ndarray,
     out: np.ndarray,
     kept_batches: np.ndarray,
     tallies: np.ndarray,
@@ -206,6 +208,7 @@ def filter_batches(
             copies[0],
             hashes,
             offsets,
+            seeds,
             row,
             kept_records,
             tally,
@@ -255,6 +258,7 @@ def _keep_records(
     copy: np.record,
     hashes: np.ndarray,
     offsets: np.ndarray,
+    seeds: np.ndarray,
     row: np.record,
     kept_records: np.ndarray,
     tally: np.record,
@@ -298,7 +302,7 @@ def _keep_records(
                 tally.keyless_records += 1
             else:
                 is_latest = offset >= find_offset(
-                    hashes, offsets, source, row.key_position, row.key_size_bytes
+                    hashes, offsets, seeds, source, row.key_position, row.key_size_bytes
                 )
                 is_kept = is_latest and (row.value_size_bytes >= 0 or retains_deletes)
         if not is_deleted:

@@ -134,3 +134,18 @@ def test_a_map_without_room_keeps_the_first_dirty_offset():
     cleaning = clean_range(cleaned, OffsetMap(0))
     assert cleaning.next_first_dirty_offset == 1
     assert cleaning.passes is None
+
+
+def test_the_seeds_of_the_map_change_no_cleaning():
+    keys = [b"x" * (number % 20) for number in range(50)]
+    data = build_batch(0, build_body(*keys), record_count=len(keys), last_offset=len(keys) - 1)
+    cleaned = cleaning_range({0: data, len(keys): b""})
+    cleanings = []
+    tables = []
+    for seeds in (bytes(16), bytes(range(16))):
+        offset_map = OffsetMap(100, seeds)
+        cleanings.append(clean_range(cleaned, offset_map))
+        tables.append(offset_map.hashes[offset_map.offsets >= 0].tolist())
+    first, second = (cleaning.removed.ranges.tolist() for cleaning in cleanings)
+    assert first == second == [[0, 29]]
+    assert not set(map(tuple, tables[0])) & set(map(tuple, tables[1]))
