@@ -151,7 +151,7 @@ class Job(Generic[ResultT, ProgressT]):
         """Stops other workers of a stopped job; for subclasses."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the error to report for one that is no KafkavizError; subclasses override it."""
+        """Returns the error to report in place of another exception; subclasses override it."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:

@@ -7,8 +7,8 @@ and the active segment begins at 90. A cleaning at this moment:
     60  stays, because 95, which replaces it, cannot be cleaned yet
     95  stays as the latest record
 
-The answers are those of Cleaner.shouldRetainRecord (4.3.1 and 4.4.0), if the cleaner's map takes
-all keys of the part that is cleaned, and for batches of magic 2.
+The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. It is assumed that
+the cleaner's map takes all keys of the part that is cleaned.
 """
 
 from collections.abc import Iterator
@@ -218,7 +218,7 @@ class _KeySearch:
     """The search for the records of a key in the order of the log.
 
     Attributes:
-        unread_from: as in KeyStory, once all matches were yielded.
+        unread_from: the field of KeyStory, once all matches were yielded.
     """
 
     def __init__(self, state: LogState, key: bytes) -> None:
