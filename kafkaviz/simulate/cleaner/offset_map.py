@@ -74,7 +74,10 @@ class OffsetMap:
         """Returns the offset of a key, or EMPTY if it is not in the map."""
         data = np.frombuffer(key, np.uint8)
         data.flags.writeable = False
-        return int(find_offset(self.hashes, self.offsets, self.seeds, data, 0, len(data)))
+        high, low = hash_key(data, 0, len(data), self.seeds)
+        # numba returned them to Python as int
+        slot = find_slot(self.hashes, self.offsets, np.uint64(high), np.uint64(low))
+        return int(self.offsets[slot])
 
 
 @njit(cache=True)
@@ -145,20 +148,6 @@ def find_slot(hashes: np.ndarray, offsets: np.ndarray, high: np.uint64, low: np.
         slot = (slot + np.uint64(1)) & mask
     # numba returns this to Python as an int
     return np.int64(slot)  # ty: ignore[invalid-explicit-return]
-
-
-@njit(cache=True)
-def find_offset(
-    hashes: np.ndarray,
-    offsets: np.ndarray,
-    seeds: np.ndarray,
-    data: np.ndarray,
-    start: int,
-    size: int,
-) -> int:
-    """Returns the offset of the key data[start : start + size], or EMPTY."""
-    high, low = hash_key(data, start, size, seeds)
-    return offsets[find_slot(hashes, offsets, high, low)]
 
 
 @njit(cache=True)

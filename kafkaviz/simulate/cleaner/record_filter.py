@@ -21,7 +21,7 @@ from kafkaviz.format.batch import (
     TRANSACTIONAL,
 )
 from kafkaviz.simulate.cleaner.batch_chunks import DECOMPRESSED, UNREADABLE
-from kafkaviz.simulate.cleaner.offset_map import EMPTY, find_offset, find_slot, hash_key
+from kafkaviz.simulate.cleaner.offset_map import EMPTY, find_slot, hash_key
 from kafkaviz.simulate.producers.batch_encoder import put_varint, seal_batch, varint_bytes
 
 DONE, FULL, NEEDS_ROOM, FAULT = range(4)
@@ -301,9 +301,8 @@ def _keep_records(
                 is_kept = False
                 tally.keyless_records += 1
             else:
-                is_latest = offset >= find_offset(
-                    hashes, offsets, seeds, source, row.key_position, row.key_size_bytes
-                )
+                high, low = hash_key(source, row.key_position, row.key_size_bytes, seeds)
+                is_latest = offset >= offsets[find_slot(hashes, offsets, high, low)]
                 is_kept = is_latest and (row.value_size_bytes >= 0 or retains_deletes)
         if not is_deleted:
             tally.records_read += 1
