@@ -7,8 +7,10 @@ into one, without the records that the map proves superseded. For example, with 
 key, because the map ends at 28.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -77,7 +79,7 @@ class CleaningRange:
     stop_offset: int
     producers: np.ndarray
 
-    @property
+    @cached_property
     def bases(self) -> list[int]:
         return [segment.base_offset for segment in self.segments]
 
@@ -85,16 +87,27 @@ class CleaningRange:
         """Returns the segments with offsets from start to stop (LogSegments.values)."""
         if start >= stop:
             return ()
-        first = max(0, sum(base <= start for base in self.bases) - 1)
-        return self.segments[first : sum(base < stop for base in self.bases)]
+        first = max(0, bisect_right(self.bases, start) - 1)
+        return self.segments[first : bisect_left(self.bases, stop)]
 
     def aborted(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """Yields the aborted transactions that overlap a range (collectAbortedTransactions)."""
-        for segment in self.segments[max(0, sum(base <= start for base in self.bases) - 1) :]:
+        count = bisect_right(self.bases, start)
+        first = bisect_left(self._indexed_bases, self.bases[count - 1]) if count else 0
+        for segment in self._indexed[first:]:
             entries, is_complete = txn_index.collect(segment.aborted, self.log_start_offset, stop)
             yield entries
             if is_complete:
                 return
+
+    @cached_property
+    def _indexed(self) -> list[SegmentView]:
+        """The segments with a .txnindex that is not empty."""
+        return [view for view in self.segments if view.txnindex and view.txnindex.size_bytes]
+
+    @cached_property
+    def _indexed_bases(self) -> list[int]:
+        return [segment.base_offset for segment in self._indexed]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,8 +382,9 @@ class _Cleaner:
         base_offset = group[0].base_offset
         opened = OpenSegment(base_offset, self._config.log, self._now_ms, jitter_ms=0)
         for source in group:
-            later = (base for base in self._range.bases if base > source.base_offset)
-            stop = next(later, self._range.stop_offset)
+            bases = self._range.bases
+            place = bisect_right(bases, source.base_offset)
+            stop = bases[place] if place < len(bases) else self._range.stop_offset
             self._transactions.add_aborted(self._range.aborted(source.base_offset, stop))
             self._copies["retains_legacy_deletes"] = (
                 source.log.modified_ms > self._legacy_horizon_ms

@@ -1,13 +1,14 @@
 """Logs that no broker writes, and that must not cost memory or time, or stop a cleaning."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.format import batch, producer_snapshot, record
+from kafkaviz.format import batch, producer_snapshot, record, txn_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.cleaner import batch_chunks
@@ -149,3 +150,22 @@ def test_the_seeds_of_the_map_change_no_cleaning():
     first, second = (cleaning.removed.ranges.tolist() for cleaning in cleanings)
     assert first == second == [[0, 29]]
     assert not set(map(tuple, tables[0])) & set(map(tuple, tables[1]))
+
+
+def test_only_segments_with_aborted_transactions_are_searched_for_them(monkeypatch):
+    calls = []
+    collect = txn_index.collect
+
+    def count_calls(*arguments):
+        calls.append(arguments)
+        return collect(*arguments)
+
+    monkeypatch.setattr(txn_index, "collect", count_calls)
+    cleaned = cleaning_range(dict.fromkeys(range(5000), b""))
+    views = list(cleaned.segments)
+    entry = np.array([(0, 7, 0, 1, 0)], txn_index.ENTRY).tobytes()
+    views[1] = replace(views[1], txnindex=in_memory("txnindex", entry))
+    cleaning = clean_range(replace(cleaned, segments=views), OffsetMap(1))
+    assert cleaning.next_first_dirty_offset == 4999
+    # for the map, and for the segments 0 and 1
+    assert [stop for _, _, stop in calls] == [4999, 1, 2]
