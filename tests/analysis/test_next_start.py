@@ -833,7 +833,7 @@ def test_the_reading_of_a_recovery_is_what_the_broker_read(shared, name):
     recovered = lines_with(log, r"Recovering unflushed segment (\d+)\.")
     recovered = {(partition, int(base)) for partition, base in recovered}
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
-    [reads] = check(broker, level=CheckLevel.HEADERS).recovery
+    [reads] = check(broker, level=CheckLevel.HEADERS).recovery_reads()
     log_bytes = {
         (partition.directory, segment.base_offset): segment.log.size_bytes
         for partition in broker.partitions
