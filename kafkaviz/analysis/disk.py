@@ -143,7 +143,12 @@ def partition_share(partition: Partition, log_directory: str) -> DiskShare:
             counter.add_file(info, directory_use or _segment_use(segment))
     for info in local.other_files:
         counter.add_file(info, directory_use or _state_use(info.name))
-    for name in _own_folders(local.path):
+    try:
+        folders = _own_folders(local.path)
+    except CannotOpen:  # it was deleted after it was listed, for example
+        counter.unreadable.append(local.path)
+        folders = []
+    for name in folders:
         counter.add_folder(local.path / name, directory_use or Use.FOREIGN)
     return counter.share(log_directory, local)
 

@@ -48,7 +48,7 @@ def test_it_is_what_its_directory_is(command, lone, tmp_path, capsys):
         assert main(line) == 0
         text = capsys.readouterr().out.replace(str(out), "OUT")
         answers.append(json.loads(text))
-        for part in (answers[-1], answers[-1].get("source", {})):
+        for part in (answers[-1], *(answers[-1].get(name, {}) for name in ("source", "disk"))):
             for name in of_the_path:
                 part.pop(name, None)
     assert answers[0] == answers[1] == answers[2]
