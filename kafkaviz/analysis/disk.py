@@ -16,6 +16,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
@@ -84,7 +85,7 @@ class _Counter:
         self.uses: dict[Use, int] = defaultdict(int)
         self.files = 0
         self.allocated_bytes = 0
-        self.unreadable: list[Path] = []
+        self.unreadable: set[Path] = set()
 
     def add_file(self, info: FileInfo, use: Use) -> None:
         self.files += 1
@@ -96,12 +97,28 @@ class _Counter:
         folders = [folder]
         while folders:
             current = folders.pop()
-            try:
-                for info in file.list_files(current):
-                    self.add_file(info, use)
-                folders += [current / name for name in _own_folders(current)]
-            except CannotOpen:
-                self.unreadable.append(current)
+            for info in self.files_in(current):
+                self.add_file(info, use)
+            folders += [current / name for name in self.folders_in(current)]
+
+    def files_in(self, folder: Path) -> list[FileInfo]:
+        """Returns the files of a folder; none if it cannot be listed, for example if it is gone."""
+        try:
+            return file.list_files(folder)
+        except CannotOpen:
+            self.unreadable.add(folder)
+            return []
+
+    def folders_in(self, folder: Path) -> list[str]:
+        """Returns the names of the folders in a folder, without links; none as in files_in."""
+        try:
+            with file.scan(folder) as entries:
+                return sorted(
+                    entry.name for entry in entries if entry.is_dir(follow_symlinks=False)
+                )
+        except CannotOpen:
+            self.unreadable.add(folder)
+            return []
 
     def share(self, log_directory: str, partition: Partition | None) -> DiskShare:
         return DiskShare(
@@ -111,7 +128,7 @@ class _Counter:
             uses={use: self.uses[use] for use in Use if self.uses[use]},
             files=self.files,
             allocated_bytes=self.allocated_bytes,
-            unreadable=tuple(self.unreadable),
+            unreadable=tuple(sorted(self.unreadable)),
         )
 
 
@@ -143,12 +160,7 @@ def partition_share(partition: Partition, log_directory: str) -> DiskShare:
             counter.add_file(info, directory_use or _segment_use(segment))
     for info in local.other_files:
         counter.add_file(info, directory_use or _state_use(info.name))
-    try:
-        folders = _own_folders(local.path)
-    except CannotOpen:  # it was deleted after it was listed, for example
-        counter.unreadable.append(local.path)
-        folders = []
-    for name in folders:
+    for name in counter.folders_in(local.path):
         counter.add_folder(local.path / name, directory_use or Use.FOREIGN)
     return counter.share(log_directory, local)
 
@@ -192,8 +204,10 @@ def usage_object(shares: Sequence[DiskShare]) -> dict:
     by_directory: dict[str, list[DiskShare]] = defaultdict(list)
     for share in shares:
         by_directory[share.log_directory].append(share)
+    unreadable = [path for share in shares for path in share.unreadable]
     return {
         **_totals_object(shares),
+        "unreadable": [archive.display_text(path) for path in unreadable],
         "log_directories": [
             {"path": path, **_totals_object(own_shares)}
             for path, own_shares in by_directory.items()
@@ -279,18 +293,12 @@ def _state_use(file_name: str) -> Use:
 def _other_files(directory: LogDirectory, partitions: Sequence[Partition]) -> DiskShare:
     """Returns the share of the files in a log directory that belong to no partition."""
     counter = _Counter()
-    for info in file.list_files(directory.path):
+    for info in counter.files_in(directory.path):
         is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
         counter.add_file(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
     opened = {partition.directory for partition in partitions}
-    for name in _own_folders(directory.path):
+    for name in counter.folders_in(directory.path):
         if name not in opened:
             use = Use.REMOTE_INDEX_CACHE if name in names.NO_PARTITIONS else Use.FOREIGN
             counter.add_folder(directory.path / name, use)
     return counter.share(directory.text, None)
-
-
-def _own_folders(folder: Path) -> list[str]:
-    """Returns the names of the folders in a folder, without links to folders."""
-    with file.scan(folder) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))

@@ -35,16 +35,17 @@ with the three settings as {value, source}; metadata_retention, {now_ms, max_byt
 log_bytes, total_bytes, freed_bytes, snapshots: [{file, end_offset, bytes, timestamp_ms,
 deleted_by: size|time}], deleted_segments}, or null without a metadata log; topics, a list of
 {topic, partitions, log_bytes, index_bytes} by file length, the largest first; disk, {length_bytes,
-allocated_bytes, uses: {USE: bytes}, log_directories: [{path, length_bytes, allocated_bytes,
-uses}]}; recovery, the reading of the next start, a list of {log_directory, logs, segments,
-log_bytes, largest_log_bytes, threads}. USE is records, batch-headers, control-batches, aborted,
-damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
-waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's). The
-uses add up to length_bytes; files with holes take less space, allocated_bytes. file is relative to
-its log directory. error is Kafka's exception; error and way_out are null unless the action is
-"fail". state is the result of a retention pass at now_ms: log-start, size and time delete the
-segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and
-unknown keep it.
+allocated_bytes, uses: {USE: bytes}, unreadable, log_directories: [{path, length_bytes,
+allocated_bytes, uses}]}; recovery, the reading of the next start, a list of {log_directory, logs,
+segments, log_bytes, largest_log_bytes, threads}. USE is records, batch-headers, control-batches,
+aborted, damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
+waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's).
+unreadable has the folders that cannot be listed; they are not counted. The uses add up to
+length_bytes; files with holes take less space, allocated_bytes. file is relative to its log
+directory. error is Kafka's exception; error and way_out are null unless the action is "fail".
+state is the result of a retention pass at now_ms: log-start, size and time delete the segment;
+until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and unknown
+keep it.
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.

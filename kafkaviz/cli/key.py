@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SHOWN_RECORDS = 100
 EPILOG = """\
-The answers are those of Kafka's Cleaner, if its map takes all keys of the part that is cleaned;
+A record stays or goes as in Kafka's Cleaner, if its map takes all keys of the part that is cleaned;
 kafkaviz compaction shows whether it does. A key is given as text, in UTF-8, or with --hex.
 
 --json prints one object: directory, kafka_version, now_ms, partition, key, key_hex; the decision

@@ -9,7 +9,14 @@ import pytest
 
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import check
-from kafkaviz.analysis.disk import DiskShare, Use, disk_shares, total_uses, with_summaries
+from kafkaviz.analysis.disk import (
+    DiskShare,
+    Use,
+    disk_shares,
+    total_uses,
+    usage_object,
+    with_summaries,
+)
 from kafkaviz.format.batch import HEADER_BYTES, is_control, is_transactional
 from kafkaviz.log.broker import Broker, open_broker
 from tests.analysis.lab import Lab
@@ -151,3 +158,17 @@ def test_an_unread_log_is_unread(damaged):
     assert total_uses(shares)[Use.UNREAD] == sum(
         info.size_bytes for segment in live for info in segment.files
     )
+
+
+def test_a_folder_that_vanished_after_the_listing_is_named(clean, tmp_path):
+    """Neither a partition's folder nor a log directory ends the account."""
+    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    broker = open_broker(lab.path)
+    lab.path.rename(tmp_path / "elsewhere")
+    partition, others = disk_shares(broker)
+    assert partition.unreadable == (lab.path / "orders-0",) and partition.length_bytes > 0
+    assert others.unreadable == (lab.path,) and others.length_bytes == 0
+    assert usage_object([partition, others])["unreadable"] == [
+        str(lab.path / "orders-0"),
+        str(lab.path),
+    ]
