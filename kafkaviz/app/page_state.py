@@ -19,7 +19,7 @@ TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
-TAB = "tab"  # Segment: the open tab below the ruler; Page cache, Tuning: which part is open
+TAB = "tab"  # Segment: the open tab below the ruler; Page cache, Tuning, Disk: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # Segment: the file shown on the tab Bytes: .log or .index of the segment, or the name of another
 # file in its folder
@@ -39,7 +39,7 @@ WARM = "warm"
 # The stepper reads and writes it.
 STEP = "step"
 DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
-RELEASE = "kafka"  # Health: the release whose behaviour is assumed, such as 3.9
+RELEASE = "kafka"  # Health, Disk: the release whose behaviour is assumed, such as 3.9
 # Page cache: when a page goes cold, how far the index grows, log bytes per entry, kind of index
 COLD = "cold"
 GROW = "grow"

@@ -1,6 +1,6 @@
 """The pages of the app, and the parts that other packages add to them and to the server.
 
-The app knows its own nine pages. Another package adds an entry to these dictionaries under a name
+The app knows its own ten pages. Another package adds an entry to these dictionaries under a name
 of its own, as kafkaviz.workshop does. Its functions are called when the app needs them, so that a
 page which does not show the package need not import it. Adding an entry again changes nothing.
 """
@@ -78,6 +78,7 @@ PAGES = {
     "Rolls": Page(script="pages/rolls.py", icon="layers", depth=2, group=2),
     "Tuning": Page(script="pages/tuning.py", icon="tune", depth=2, group=2),
     "Health": Page(script="pages/health.py", icon="ecg_heart", depth=1, group=2),
+    "Disk": Page(script="pages/disk.py", icon="hard_drive", depth=1, group=2),
     "Compare": Page(script="pages/compare.py", icon="compare_arrows", depth=1, group=2),
     "Explore": Page(
         script="pages/explore.py",

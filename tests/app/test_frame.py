@@ -20,13 +20,14 @@ HOUSE = [
     "Rolls",
     "Tuning",
     "Health",
+    "Disk",
     "Compare",
     "Explore",
     "Workshop",
 ]
 
 
-def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
+def test_eleven_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     assert list(frame.PAGES) == HOUSE
     (tmp_path / "pages").mkdir()
     (tmp_path / "app.py").touch()
@@ -37,7 +38,7 @@ def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
 
 def test_a_script_is_its_pages_place_in_the_address():
     paths = [page.path for page in frame.PAGES.values()]
-    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 10
+    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 11
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from kafkaviz.app.state.check_jobs import (
     is_large,
 )
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
+from kafkaviz.app.widgets.check_progress import render_unfinished
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import health_view
@@ -35,22 +36,7 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-QUICK_S = 0.8  # a check that takes no longer shows no progress
 TRACES = "traces"  # instead of a release: the directory's own traces decide
-
-
-@st.fragment(run_every=0.4)
-def render_check_progress(snapshot: BrokerSnapshot, release: str) -> None:
-    job = check_jobs.get_or_start(snapshot, release)
-    if job.is_over:
-        st.rerun()
-    name = job.progress().name
-    text = (
-        say("health.reading_partition", partition=units.escape_controls(name))
-        if name
-        else say("health.reading")
-    )
-    progress_strip.render_reading_job(job, text, button_key="kv_check_cancel")
 
 
 @in_turn
@@ -75,15 +61,13 @@ def render_page() -> None:
 def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
     error_count = check_jobs.error_count(snapshot)
     job = check_jobs.get_or_start(snapshot, checked_release)
-    is_over = job.wait_until_over(QUICK_S)
+    is_over = job.wait_until_over(check_jobs.QUICK_S)
     if is_over and check_jobs.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar shows this number, and was drawn before it was known
     render_head(snapshot, job.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
-    if not is_over:
-        return render_check_progress(snapshot, checked_release)
-    if job.error is not None:
-        return _render_failure(snapshot, job.error, checked_release)
+    if not is_over or job.error is not None:
+        return render_unfinished(snapshot, checked_release)
     health = cast("Health", job.result)
     _render_findings(snapshot, health, checked_release)
     if any(finding.needs_replica for finding in health.findings):
@@ -118,21 +102,6 @@ def _browser_payload(
     snapshot: BrokerSnapshot, release: str, language: str, _health: "Health"
 ) -> dict:
     return health_view.browser_payload(health_view.view(_health), f"{snapshot.key} {release}")
-
-
-def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
-    with elements.state(
-        "check",
-        "error",
-        say("health.not_ended"),
-        say("common.nothing_changed", error=progress_strip.failure_text(error)),
-    ):
-        st.button(
-            say("health.check_again"),
-            key="kv_check_retry",
-            on_click=check_again,
-            args=(snapshot, release),
-        )
 
 
 def address_release() -> str:

@@ -1,0 +1,1 @@
+"""The Disk page, with a module for each of its tabs."""
