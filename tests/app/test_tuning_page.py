@@ -24,6 +24,7 @@ from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
+from tests.conftest import SAMPLES
 from tests.support.pages import (
     PATIENCE_S,
     assert_no_exception,
@@ -155,6 +156,14 @@ def test_tiny_batches_are_advised_to_batch():
         and "linger.ms" in text
         and "2 KiB instead of 4 KiB: a lookup reads 48 % fewer headers" in text
     )
+
+
+def test_an_interval_that_no_file_sets_is_not_called_todays():
+    text = page_html(
+        page(dir=str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"), tune="Whole broker")
+    )
+    assert f'<td class="r">4{T}096, assumed</td>' in text
+    assert "096, today" not in text
 
 
 def test_the_slider_considers_another_interval():

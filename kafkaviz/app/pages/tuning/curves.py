@@ -94,7 +94,7 @@ def choose_interval(context: TuningContext) -> int:
         )
         text = tag("b", units.format_count(interval_bytes), style="color:var(--kv-ink)")
         if interval_bytes == context.today.interval_bytes:
-            text = worded("tuning.is_today", value=text)
+            text = worded(context.today_key, value=text)
         label_slot.html(tag("div", SETTING, " \u00a0", text, class_="kv-lab"))
     return interval_bytes
 

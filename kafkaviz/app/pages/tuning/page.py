@@ -207,7 +207,7 @@ def render_verdict(context: TuningContext) -> None:
 def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
     current = context.today
     alternative = context.alternative
-    today_text = say("tuning.is_today", value=units.format_count(current.interval_bytes))
+    today_text = say(context.today_key, value=units.format_count(current.interval_bytes))
     rows = [(today_text, *_cost_cells(current))]
     if alternative is not current:
         rows.append((units.format_count(alternative.interval_bytes), *_cost_cells(alternative)))

@@ -117,6 +117,11 @@ class TuningContext:
         return self.recommendation.current_cost
 
     @property
+    def today_key(self) -> str:
+        """The message key that marks today's interval, or the one that is taken for it."""
+        return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
+
+    @property
     def alternative(self) -> IntervalCost:
         """The interval compared with today's, and its costs."""
         if self.alternative_bytes == self.today.interval_bytes:
