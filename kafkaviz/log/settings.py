@@ -288,9 +288,9 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     """Returns whether the metadata log is missing although all log directories were opened.
 
     Kafka keeps it in metadata.log.dir, or in the first of log.dirs (AbstractKafkaConfig, 4.3.1 and
-    4.4.0, by the source). A directory that was copied has another path, so only the last name of
-    each path is compared. A node that is only a broker fetches the log from the controllers, and a
-    directory without partitions may be new, so both count as not missing.
+    4.4.0, according to Kafka's source). A directory that was copied has another path, so only the
+    last name of each path is compared. A node that is only a broker fetches the log from the
+    controllers, and a directory without partitions may be new, so both count as not missing.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     paths = {text.strip().rstrip("/") for text in texts}

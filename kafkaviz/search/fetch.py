@@ -66,7 +66,7 @@ class FailedBounds(FailedRead):
     """An exception while Kafka looks for the end of a log or for its last stable offset.
 
     It comes from LogSegment.readNextOffset, which a start calls, or from
-    UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, by the source).
+    UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, according to Kafka's source).
 
     Attributes:
         search: the index search that leads to the damaged bytes.

@@ -1,4 +1,4 @@
-"""What a page shows in place of a check's result: its progress, or why it ended."""
+"""The progress of a check, or the reason of its failure, which a page shows instead of its result."""
 
 import streamlit as st
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lead(snapshot: BrokerSnapshot) -> str:
-    """Says how much of what is on the disk."""
+    """Returns the text below the page title."""
     return say_count("common.n_logs", len(snapshot.broker.partitions))
 
 
