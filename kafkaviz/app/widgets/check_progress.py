@@ -1,4 +1,4 @@
-"""The progress of a check, or the reason of its failure, which a page shows instead of its result."""
+"""The progress of a check, or the reason why it failed; pages show it instead of the result."""
 
 import streamlit as st
 
