@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePath
 
-from kafkaviz.analysis import disk
+from kafkaviz.analysis import disk, freeing
 from kafkaviz.analysis.checks import (
     log_directories,
     log_gaps,
@@ -37,6 +37,7 @@ from kafkaviz.analysis.findings.finding import (
     counts,
     sort_findings,
 )
+from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.metadata_retention import MetadataRetention, broker_metadata_retention
@@ -125,14 +126,24 @@ class Health:
             return None
         return broker_metadata_retention(self.broker, self._settings, self.now_ms)
 
+    def freeing_steps(self) -> tuple[FreeingStep, ...]:
+        """Returns the files that may be deleted while the broker is stopped, the safest first."""
+        return freeing.freeing_steps(self.broker, self.all_shares(), self.retention, self.restart)
+
+    def index_prices(self) -> tuple[IndexPrice, ...]:
+        """Returns the price of deleting all .index files by hand, per log directory."""
+        return freeing.index_prices(self.broker, self._recovery_threads)
+
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
         """Returns what the recovery of each log directory reads; empty if it is not predicted."""
         if self.restart is None:
             return ()
+        return restart_forecast.recovery_reads(self.restart, self.broker, self._recovery_threads)
+
+    @property
+    def _recovery_threads(self) -> int | None:
         threads = self._settings.find("", "num.recovery.threads.per.data.dir")
-        return restart_forecast.recovery_reads(
-            self.restart, self.broker, int(threads.value) if threads.is_known else None
-        )
+        return int(threads.value) if threads.is_known else None
 
     @property
     def forecast(self) -> RestartForecast | None:
@@ -475,8 +486,8 @@ def health_object(health: Health) -> dict:
     """Returns the health as plain values for JSON.
 
     They are the directory, the assumed release, the findings, the predicted start, the counts, the
-    retention of each segment, the size of each topic, the uses of all bytes, and the reading of a
-    recovery.
+    retention of each segment, the size of each topic, the uses of all bytes, the reading of a
+    recovery, and the files that may be deleted by hand.
     """
     restart = health.restart
     return {
@@ -505,6 +516,7 @@ def health_object(health: Health) -> dict:
         "topics": to_json_object(topic_sizes(health.broker)),
         "disk": disk.usage_object(health.all_shares()),
         "recovery": to_json_object(health.recovery_reads()),
+        "freeing": freeing.freeing_object(health.freeing_steps(), health.index_prices()),
     }
 
 

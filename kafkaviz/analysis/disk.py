@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.errors import CannotOpen
@@ -78,30 +79,64 @@ class DiskShare:
         return sum(self.uses.values())
 
 
-class _Counter:
-    """Counts the bytes of files per use."""
+class FileUse(NamedTuple):
+    """A file with its use.
+
+    Attributes:
+        folder: the outermost folder around it in which all files have this use, for example a
+            -delete directory; None if the file is on its own.
+    """
+
+    info: FileInfo
+    use: Use
+    folder: Path | None = None
+
+
+class FileLister:
+    """Lists the files of log directories with their uses, and collects folders it cannot list."""
 
     def __init__(self) -> None:
-        self.uses: dict[Use, int] = defaultdict(int)
-        self.files = 0
-        self.allocated_bytes = 0
         self.unreadable: set[Path] = set()
 
-    def add_file(self, info: FileInfo, use: Use) -> None:
-        self.files += 1
-        self.allocated_bytes += info.allocated_bytes
-        self.uses[use] += info.size_bytes
+    def partition_files(self, partition: Partition) -> Iterator[FileUse]:
+        """Yields the local files of a partition."""
+        local = partition.without_remote()
+        directory_use = DIRECTORY_USES.get(local.state)
+        folder = local.path if directory_use else None
+        for segment in local.segments:
+            use = directory_use or _segment_use(segment)
+            for info in segment.files:
+                yield FileUse(info, use, folder)
+        for info in local.other_files:
+            yield FileUse(info, directory_use or _state_use(info.name), folder)
+        for name in self._folders_in(local.path):
+            for info in self._files_below(local.path / name):
+                yield FileUse(info, directory_use or Use.FOREIGN, folder or local.path / name)
 
-    def add_folder(self, folder: Path, use: Use) -> None:
-        """Counts all files below a folder; links to folders are not followed."""
+    def other_files(
+        self, directory: LogDirectory, partitions: Sequence[Partition]
+    ) -> Iterator[FileUse]:
+        """Yields the files of a log directory that belong to none of its partitions."""
+        for info in self._files_in(directory.path):
+            is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
+            yield FileUse(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
+        opened = {partition.directory for partition in partitions}
+        for name in self._folders_in(directory.path):
+            if name not in opened:
+                use = Use.REMOTE_INDEX_CACHE if name in names.NO_PARTITIONS else Use.FOREIGN
+                folder = directory.path / name
+                for info in self._files_below(folder):
+                    yield FileUse(info, use, folder)
+
+    def _files_below(self, folder: Path) -> Iterator[FileInfo]:
+        """Yields all files below a folder; links to folders are not followed."""
         folders = [folder]
         while folders:
             current = folders.pop()
-            for info in self.files_in(current):
-                self.add_file(info, use)
-            folders += [current / name for name in self.folders_in(current)]
+            yield from self._files_in(current)
+            folders += [current / name for name in self._folders_in(current)]
 
-    def files_in(self, folder: Path) -> list[FileInfo]:
+    def _files_in(self, folder: Path) -> list[FileInfo]:
         """Returns the files of a folder; none if it cannot be listed, for example if it is gone."""
         try:
             return file.list_files(folder)
@@ -109,8 +144,8 @@ class _Counter:
             self.unreadable.add(folder)
             return []
 
-    def folders_in(self, folder: Path) -> list[str]:
-        """Returns the names of the folders in a folder, without links; none as in files_in."""
+    def _folders_in(self, folder: Path) -> list[str]:
+        """Returns the folders in a folder, without links; none if it cannot be listed."""
         try:
             with file.scan(folder) as entries:
                 return sorted(
@@ -119,17 +154,6 @@ class _Counter:
         except CannotOpen:
             self.unreadable.add(folder)
             return []
-
-    def share(self, log_directory: str, partition: Partition | None) -> DiskShare:
-        return DiskShare(
-            log_directory=log_directory,
-            partition=partition.directory if partition else None,
-            topic=partition.topic if partition else None,
-            uses={use: self.uses[use] for use in Use if self.uses[use]},
-            files=self.files,
-            allocated_bytes=self.allocated_bytes,
-            unreadable=tuple(sorted(self.unreadable)),
-        )
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
@@ -147,22 +171,37 @@ def directory_shares(broker: Broker) -> Iterator[DiskShare]:
     """Yields the share of each log directory's files outside its partitions."""
     if not broker.is_lone:
         for directory in broker.log_directories:
-            yield _other_files(directory, broker.partitions_in(directory))
+            lister = FileLister()
+            files = lister.other_files(directory, broker.partitions_in(directory))
+            yield _share(files, lister, directory.text, None)
 
 
 def partition_share(partition: Partition, log_directory: str) -> DiskShare:
     """Returns the share of one partition; only local files count."""
-    local = partition.without_remote()
-    counter = _Counter()
-    directory_use = DIRECTORY_USES.get(local.state)
-    for segment in local.segments:
-        for info in segment.files:
-            counter.add_file(info, directory_use or _segment_use(segment))
-    for info in local.other_files:
-        counter.add_file(info, directory_use or _state_use(info.name))
-    for name in counter.folders_in(local.path):
-        counter.add_folder(local.path / name, directory_use or Use.FOREIGN)
-    return counter.share(log_directory, local)
+    lister = FileLister()
+    files = lister.partition_files(partition)
+    return _share(files, lister, log_directory, partition)
+
+
+def _share(
+    files: Iterable[FileUse], lister: FileLister, log_directory: str, partition: Partition | None
+) -> DiskShare:
+    uses: dict[Use, int] = defaultdict(int)
+    file_count = 0
+    allocated_bytes = 0
+    for info, use, _ in files:
+        file_count += 1
+        allocated_bytes += info.allocated_bytes
+        uses[use] += info.size_bytes
+    return DiskShare(
+        log_directory=log_directory,
+        partition=partition.directory if partition else None,
+        topic=partition.topic if partition else None,
+        uses={use: uses[use] for use in Use if uses[use]},
+        files=file_count,
+        allocated_bytes=allocated_bytes,
+        unreadable=tuple(sorted(lister.unreadable)),
+    )
 
 
 def with_summaries(
@@ -288,17 +327,3 @@ def _state_use(file_name: str) -> Use:
         return Use.STATE
     is_unfinished = any(file_name == name + ".tmp" for name in STATE_FILES)
     return Use.LEFTOVER if is_unfinished else Use.FOREIGN
-
-
-def _other_files(directory: LogDirectory, partitions: Sequence[Partition]) -> DiskShare:
-    """Returns the share of the files in a log directory that belong to no partition."""
-    counter = _Counter()
-    for info in counter.files_in(directory.path):
-        is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
-        counter.add_file(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
-    opened = {partition.directory for partition in partitions}
-    for name in counter.folders_in(directory.path):
-        if name not in opened:
-            use = Use.REMOTE_INDEX_CACHE if name in names.NO_PARTITIONS else Use.FOREIGN
-            counter.add_folder(directory.path / name, use)
-    return counter.share(directory.text, None)

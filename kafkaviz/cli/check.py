@@ -37,7 +37,11 @@ deleted_by: size|time}], deleted_segments}, or null without a metadata log; topi
 {topic, partitions, log_bytes, index_bytes} by file length, the largest first; disk, {length_bytes,
 allocated_bytes, uses: {USE: bytes}, unreadable, log_directories: [{path, length_bytes,
 allocated_bytes, uses}]}; recovery, the reading of the next start, a list of {log_directory, logs,
-segments, log_bytes, largest_log_bytes, threads}. USE is records, batch-headers, control-batches,
+segments, log_bytes, largest_log_bytes, threads}; freeing, what may be deleted by hand while the
+broker is stopped, {steps: [{kind, log_directory, files, length_bytes, allocated_bytes, paths}], the
+safest first, and indexes, the price of deleting all .index files: [{log_directory, files,
+length_bytes, allocated_bytes, reads}], with reads as in recovery}. kind is a USE, or retention for
+the segments that the next pass deletes. USE is records, batch-headers, control-batches,
 aborted, damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
 waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's).
 unreadable has the folders that cannot be listed; they are not counted. The uses add up to

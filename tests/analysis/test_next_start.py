@@ -846,3 +846,27 @@ def test_the_reading_of_a_recovery_is_what_the_broker_read(shared, name):
     assert (reads.segments, reads.logs) == (len(recovered), len(by_log))
     assert (reads.log_bytes, reads.largest_log_bytes) == (by_log.total(), max(by_log.values()))
     assert reads.threads == 2
+
+
+@pytest.mark.slow
+def test_the_reading_of_a_recovery_by_log_directory(shared):
+    """Two -delete directories were loaded too, but their segments were not recovered."""
+    recording = shared / "data" / "kafka-4.4.0-jbod-restarted.expected.tar.gz"
+    [log] = unpack_if_archive(recording).glob("**/start-log.txt")
+    lines = re.findall(
+        r"partition=(\S+), dir=(\S+)\] Recovering unflushed segment (\d+)\.", log.read_text()
+    )
+    recovered = {line for line in lines if line[0] != METADATA}
+    broker = open_broker(shared / "data" / "kafka-4.4.0-jbod-killed.tar.gz")
+    log_bytes = Counter()
+    for partition in broker.partitions:
+        directory = broker.directory_of(partition).path.name
+        for segment in partition.live:
+            if (partition.directory, directory, str(segment.base_offset)) in recovered:
+                log_bytes[directory] += segment.log.size_bytes
+    reads = check(broker, level=CheckLevel.HEADERS).recovery_reads()
+    assert {Path(item.log_directory).name: item.log_bytes for item in reads} == log_bytes
+    assert Counter(directory for _, directory, _ in recovered) == {
+        Path(item.log_directory).name: item.segments for item in reads
+    }
+    assert sum(partition.state == "delete" for partition in broker.partitions) == 2

@@ -37,6 +37,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "topics",
         "disk",
         "recovery",
+        "freeing",
     ]
     assert (
         report["kafka_version"]["assumed"] == "4.3.1"

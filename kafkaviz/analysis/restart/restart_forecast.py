@@ -5,7 +5,7 @@ cut_bytes=1021, rebuilt_segments=24, ...)`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafkaviz.log.broker import Broker
@@ -155,11 +155,31 @@ def recovery_reads(
     for step in restart.steps:
         if step.cause in RECOVERY_CAUSES and step.segment is not None:
             bases_by_log[step.log_directory, step.partition].add(step.segment)
+    for partition in broker.partitions:
+        if partition.state == "delete":  # of its segments, only those without .index are read
+            place = broker.directory_of(partition).text, partition.directory
+            bases_by_log[place] |= {
+                segment.base_offset for segment in partition.live if not segment.index
+            }
+    return reads_of_segments(bases_by_log, broker, threads)
+
+
+def reads_of_segments(
+    bases_by_log: Mapping[tuple[str | None, str | None], Collection[int]],
+    broker: Broker,
+    threads: int | None,
+) -> tuple[RecoveryReads, ...]:
+    """Returns what each log directory's recovery reads if it recovers the given segments.
+
+    Args:
+        bases_by_log: base offsets by the path of the log directory and the partition's name.
+        threads: num.recovery.threads.per.data.dir; None if unknown.
+    """
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)
     for partition in broker.partitions:
         directory = broker.directory_of(partition).text
-        bases = bases_by_log.get((directory, partition.directory), set())
+        bases = bases_by_log.get((directory, partition.directory), ())
         if bases and not is_metadata(partition.directory):
             segments[directory] += len(bases)
             log_bytes[directory].append(

@@ -76,6 +76,7 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     yield from _render_retention(health)
     yield from _render_metadata_retention(health)
     yield from _render_disk(health.all_shares())
+    yield from _render_freeing(health, read_rate)
     if not health.broker.is_lone:
         yield from _render_topics(topic_sizes(health.broker))
 
@@ -145,23 +146,39 @@ def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
         yield f"  {output.pad(units.format_bytes(size), width, '>')}  {disk_text.use_text(use)}"
 
 
+def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
+    steps = health.freeing_steps()
+    yield from ("", say("cli_check.freeing" if steps else "cli_check.freeing_none"))
+    width = max((len(units.format_bytes(step.allocated_bytes)) for step in steps), default=0)
+    for step in steps:
+        size = output.pad(units.format_bytes(step.allocated_bytes), width, ">")
+        text = disk_text.freeing_text(step.kind)
+        yield f"  {size}  {_label_directory(health.broker, step.log_directory, text)}"
+    for price in health.index_prices():
+        text = disk_text.index_price_text(price, read_rate or disk_text.ASSUMED_RATE)
+        yield from _wrap("", _label_directory(health.broker, price.log_directory, text), "  ")
+
+
 def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
     recovery_reads = health.recovery_reads()
     if not recovery_reads:
         return
     rate = read_rate or disk_text.ASSUMED_RATE
-    names = health.broker.directory_names
-    short_names = {
-        directory.text: names[directory.path] for directory in health.broker.log_directories
-    }
     for reads in recovery_reads:
         text = disk_text.recovery_text(reads, rate)
-        if len(short_names) > 1:
-            text = say("common.labelled", where=short_names[reads.log_directory], text=text)
-        yield from _wrap("", text, "  ")
+        yield from _wrap("", _label_directory(health.broker, reads.log_directory, text), "  ")
     threads = recovery_reads[0].threads
     text = disk_text.rate_text(rate, threads, is_assumed=read_rate is None)
     yield from _wrap("", text, "  ")
+
+
+def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
+    """Returns the text after the short name of the log directory, if the broker has several."""
+    for directory in broker.log_directories:
+        if len(broker.log_directories) > 1 and directory.text == log_directory:
+            name = broker.directory_names[directory.path]
+            return say("common.labelled", where=name, text=text)
+    return text
 
 
 def _render_retention(health: Health) -> Iterator[str]:

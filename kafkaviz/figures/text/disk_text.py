@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kafkaviz import units
 from kafkaviz.analysis.disk import Use
+from kafkaviz.analysis.freeing import FreeingKind, IndexPrice
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, format_bytes
@@ -19,6 +20,42 @@ def use_text(use: Use) -> str:
 def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
     """Returns the uses with their bytes, the largest first."""
     return sorted(uses.items(), key=lambda item: -item[1])
+
+
+def freeing_text(kind: FreeingKind) -> str:
+    """Names files that may be deleted, such as "waiting for deletion"."""
+    if kind == FreeingKind.RETENTION:
+        return say("disk.freeing_retention")
+    return use_text(Use(kind.value))
+
+
+def freeing_cost(kind: FreeingKind) -> str:
+    """Names the loss if they are deleted."""
+    return say(f"disk.freeing_cost_{kind.replace('-', '_')}")
+
+
+def freeing_check(kind: FreeingKind) -> str:
+    """Says what to check before they are deleted."""
+    return say(f"disk.freeing_check_{kind.replace('-', '_')}")
+
+
+def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
+    """Says what deleting all .index files frees, and what the next start then reads.
+
+    Args:
+        rate: bytes per second that one thread reads.
+    """
+    shortest, longest = (duration(seconds * 1000) for seconds in price.reads.seconds(rate))
+    is_range = shortest != longest
+    return say_count(
+        "disk.index_price",
+        price.files,
+        freed=format_bytes(price.allocated_bytes),
+        size=format_bytes(price.reads.log_bytes),
+        segments=say_count("common.n_segments", price.reads.segments),
+        time=say("disk.time_range", shortest=shortest, longest=longest) if is_range else shortest,
+        rate=units.rate(rate),
+    )
 
 
 def recovery_text(reads: RecoveryReads, rate: int) -> str:
