@@ -117,14 +117,15 @@ class Health:
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
-    def _settings(self) -> Settings:
+    def effective_settings(self) -> Settings:
+        """The settings that were used; those in the broker's files if they are unknown."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
         """Returns what the next pass deletes of the metadata log; None if that is unknown."""
         if self.now_ms is None:
             return None
-        return broker_metadata_retention(self.broker, self._settings, self.now_ms)
+        return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
 
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
         """Returns the files that may be deleted while the broker is stopped, the safest first."""
@@ -142,7 +143,7 @@ class Health:
 
     @property
     def _recovery_threads(self) -> int | None:
-        threads = self._settings.find("", "num.recovery.threads.per.data.dir")
+        threads = self.effective_settings.find("", "num.recovery.threads.per.data.dir")
         return int(threads.value) if threads.is_known else None
 
     @property

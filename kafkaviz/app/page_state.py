@@ -73,6 +73,13 @@ SETTING = {  # Rolls: the sliders of a topic's settings
     "segment.jitter.ms": "jitter",
 }
 STORY = "story"  # Rolls: the log that grows in the stepper
+# Disk, Retention: the topic, and the sliders of its settings
+RETENTION_TOPIC = "topic"
+RETENTION = {
+    "retention.ms": "keep_time",
+    "retention.bytes": "keep_size",
+    "min.cleanable.dirty.ratio": "dirty_ratio",
+}
 # Tuning: the subject, and the interval to compare with the current one
 TUNING_SUBJECT = "tune"
 CONSIDERED_INTERVAL = "consider"

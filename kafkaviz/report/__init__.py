@@ -69,6 +69,7 @@ def page(subject: Subject, created_ms: int) -> str:
     parts = [
         inventory.section(subject),
         health.section(subject),
+        *filter(None, [health.retention_section(subject)]),
         tuning.section(subject),
         *optional_parts,
         about_section(subject, __version__, created_ms),

@@ -1,10 +1,11 @@
-"""The report's section on the broker's health: findings, the next start and retention."""
+"""The report's sections on the broker's health: findings and the next start, and retention."""
 
 from collections.abc import Iterator
 
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
+from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.health import health_tables, health_view
 from kafkaviz.figures.health.health_tables import HealthTable
 from kafkaviz.figures.health.health_view import (
@@ -24,8 +25,6 @@ INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 IN_FULL = 3  # errors per code that are shown in full; a lower severity shows one
 ROW_BYTES = health_view.ROW_BYTES
 GAPS_PX = 200  # width of all gaps in the strip together
-# column kinds of both tables, see html.table
-KINDS = {"steps": "lwlw", "retention": "wllw"}
 
 
 def section(subject: Subject) -> ReportSection:
@@ -37,15 +36,32 @@ def section(subject: Subject) -> ReportSection:
     )
     head = tag("div", verdict, class_=f"verdict {page_view.verdict.kind}")
     alone = note(say("report.one_partition"))
-    tables = _table(page_view.steps), _table(page_view.retention)
     body = (
         head,
         alone if is_lone(subject.broker) else "",
         _strip(page_view.strip),
         _findings(page_view),
-        *tables,
+        _steps(page_view.steps),
     )
     return ReportSection("health", say("report.health_heading"), join(body))
+
+
+def retention_section(subject: Subject) -> ReportSection | None:
+    """Returns the section on what keeps each segment, or None without a segment."""
+    segments = retention_view.segment_table(retention_view.named_logs(subject.health))
+    if segments is None:
+        return None
+    rows = (
+        (join((mark(row.kind), row.cells[0])) if row.kind else row.cells[0], *row.cells[1:])
+        for row in segments.rows
+    )
+    body = (
+        tag("h3", segments.title),
+        *map(note, segments.notes),
+        table(segments.title, segments.columns, rows, "wllw"),
+        note(say("report.more_in_json", n=segments.more)) if segments.more else "",
+    )
+    return ReportSection("retention", say("disk.tab_retention"), join(body))
 
 
 def view(subject: Subject) -> HealthView:
@@ -200,19 +216,19 @@ def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool
             start = place
 
 
-# ---- the next start, retention
+# ---- the next start
 
 
-def _table(table_view: HealthTable | None) -> Html:
+def _steps(table_view: HealthTable | None) -> Html:
     if table_view is None:
         return Html("")
     rows = (
         tuple(_render_cell(row, place, cell, table_view) for place, cell in enumerate(row.cells))
         for row in table_view.rows
     )
-    body = table(table_view.title, table_view.columns, rows, KINDS[table_view.name])
+    body = table(table_view.title, table_view.columns, rows, "lwlw")
     more = note(say("report.more_in_json", n=table_view.more)) if table_view.more else ""
-    return join((tag("h3", table_view.title), *map(note, table_view.notes), body, more))
+    return join((tag("h3", table_view.title), body, more))
 
 
 def _render_cell(

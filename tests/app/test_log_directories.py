@@ -16,11 +16,11 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.compare import page as compare_page
-from kafkaviz.app.pages.health import page as health_page
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.state import measure_jobs, page_location
+from kafkaviz.app.state import check_jobs, measure_jobs, page_location
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
+from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.health import health_view
 from tests.support.pages import open_page, page_html, query_value
 
@@ -176,7 +176,8 @@ def test_findings_and_steps_name_their_directory(disks):
         directory, _, partition = member.link["tp"].partition("/")
         assert homes[partition] == directory and member.where.startswith(f"{directory}/{partition}")
     assert {bar.name.partition("/")[0] for bar in view.strip.bars} == set(NAMES)
-    assert [row.link["tp"].count("/") for row in view.retention.rows if row.link] != []
+    logs = retention_view.named_logs(health)
+    assert all(homes[Path(log.partition).name] == Path(log.partition).parts[0] for log in logs)
     alone = health_view.view(check(kv.open_broker(disks / "disk-b")))
     assert not [bar for bar in alone.strip.bars if "/" in bar.name]
 
@@ -230,14 +231,14 @@ def test_an_unknown_interval_is_inferred(disks):
 
 
 def test_retention_is_unknown_away_from_the_metadata_log(disks):
-    view = health_view.view(check(kv.open_broker(disks / "disk-b")))
-    reasons = {row.cells[-1] for row in view.retention.rows}
+    table = retention_view.segment_table(check(kv.open_broker(disks / "disk-b")).retention)
+    reasons = {row.cells[-1] for row in table.rows}
     assert reasons == {
         "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown",
     }
-    assert view.retention.title.endswith(" is unknown")
-    known = health_view.view(check(kv.open_broker(disks / "disk-a")))
-    assert "would delete none of " in known.retention.title
+    assert table.title.endswith(" is unknown")
+    known = retention_view.segment_table(check(kv.open_broker(disks / "disk-a")).retention)
+    assert "would delete none of " in known.title
 
 
 @pytest.mark.usefixtures("starts")
@@ -256,7 +257,7 @@ def test_compare_takes_several_directories_a_side(disks, monkeypatch):
 
 @pytest.mark.usefixtures("starts")
 def test_a_copied_command_names_all_directories(disks, monkeypatch):
-    monkeypatch.setattr(health_page, "QUICK_S", 60)
+    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
     monkeypatch.setattr(Finding, "needs_replica", True)
     paths = [str(disks / name) for name in NAMES]
     at = opened("health", disks)

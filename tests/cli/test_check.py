@@ -512,11 +512,11 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
 def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are included, as in the table of the page."""
     from kafkaviz.analysis.broker_health import check
-    from kafkaviz.figures.health import health_tables
+    from kafkaviz.figures.disk import retention_view
     from kafkaviz.log.broker import open_broker
 
     directory = request.getfixturevalue(name)
-    table = health_tables.retention_table(check(open_broker(directory)).retention)
+    table = retention_view.segment_table(check(open_broker(directory)).retention)
     main(["check", str(directory)])
     out = " ".join(capsys.readouterr().out.split())
     assert f"would delete {says}" in table.title and table.title in out

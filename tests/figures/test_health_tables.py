@@ -1,15 +1,9 @@
-"""The tables of the Health page, value by value."""
+"""The table of the Health page, value by value."""
 
-from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.figures.health import health_tables as tables
-from kafkaviz.messages import message, verbatim
+from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
-
-DAY_MS = 86_400_000
-SO = verbatim("so")
-TYPED = verbatim("typed")
-DEFAULT = message("setting_source.default", release="4.3")
 
 
 def step(
@@ -87,11 +81,7 @@ def test_many_alike_are_one_row():
 
 
 def test_a_start_without_steps_has_no_table():
-    assert (
-        tables.steps_table(None) is None
-        and tables.steps_table(started()) is None
-        and tables.retention_table([]) is None
-    )
+    assert tables.steps_table(None) is None and tables.steps_table(started()) is None
 
 
 def test_names_stay_short():
@@ -101,72 +91,3 @@ def test_names_stay_short():
         and "…" in table.rows[0].cells[1]
     )
     assert table.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
-
-
-def test_what_keeps_each_segment():
-    limits = RetentionLimits(
-        deletes=True,
-        policy_source=SO,
-        retention_ms=7 * DAY_MS,
-        ms_source=DEFAULT,
-        retention_bytes=-1,
-        bytes_source=DEFAULT,
-    )
-    segments = [
-        SegmentAge(0, 5, 0, "record", 9),
-        SegmentAge(10, 5, 50 * DAY_MS, "mtime"),
-        SegmentAge(20, 5, 11 * DAY_MS, "record", 29),
-    ]
-    compacted = log_retention(
-        "b-1",
-        [SegmentAge(0, 5, 0, "record", 9)],
-        RetentionLimits(deletes=False, policy_source=SO),
-        now_ms=10 * DAY_MS,
-    )
-    table = tables.retention_table(
-        [log_retention("a-0", segments, limits, now_ms=10 * DAY_MS), compacted]
-    )
-    assert [(row.kind, row.cells[0], row.cells[2]) for row in table.rows] == [
-        ("info", "a-0 0", "offset 9"),
-        ("warning", "a-0 20", "offset 29"),
-        ("", "a-0 10", "last write of the .log"),
-        ("", "b-1 0", "offset 9"),
-    ]
-    assert (
-        table.rows[1].cells[3]
-        == "Until 1970-02-27 00:00:00, 39 d longer than by its own age: it waits for segment 10"
-    )
-    assert (
-        table.notes[0].startswith("1 log: retention.ms 7 d (default")
-        and "--set log.retention.ms=-1" in table.notes[-2]
-    )
-    assert table.notes[-1] == (
-        "This counts the segments in use of every topic; __cluster_metadata has its own rules."
-    )
-    assert table.rows[1].link == {"tp": "a-0", "segment": "20"}
-
-
-def test_only_so_many_rows_are_sent():
-    limits = RetentionLimits(
-        deletes=True,
-        policy_source=SO,
-        retention_ms=5,
-        ms_source=TYPED,
-        retention_bytes=-1,
-        bytes_source=TYPED,
-    )
-    table = tables.retention_table(
-        [
-            log_retention(
-                "a-0",
-                [SegmentAge(number, 1, 0, "record", number) for number in range(400)],
-                limits,
-                now_ms=0,
-            )
-        ]
-    )
-    assert (
-        len(table.rows) == tables.MAX_ROWS
-        and table.more == 100
-        and not any("--set" in note for note in table.notes)
-    )

@@ -13,7 +13,6 @@ from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import sort_by_urgency
 from kafkaviz.cli.common import output
-from kafkaviz.figures.health import health_tables
 from kafkaviz.figures.text import disk_text, restart_forecast_text, retention_text
 from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
@@ -193,7 +192,7 @@ def _render_retention(health: Health) -> Iterator[str]:
         return
     yield from ("", say("cli_check.retention"))
     yield from _wrap("", retention_text.headline_text(logs), "  ")
-    for note in health_tables.basis_notes(logs):
+    for note in retention_text.basis_notes(logs):
         yield from _wrap("", note, "  ")
     rows = sort_by_urgency(logs)
     for log, segment in rows[:MAX_KEPT]:

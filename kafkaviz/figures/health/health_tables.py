@@ -1,20 +1,16 @@
-"""The two tables of the Health page: the steps of the next start, and what keeps each segment.
+"""The table of the Health page: the steps of the next start.
 
     Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
     Rebuild  48 files in 24 topic-partitions                      the segment extends past the
     recovery point
 
-More than a few steps of the same kind and cause share one row. Each segment has its own row, the
-most urgent first.
+More than a few steps of the same kind and cause share one row.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from kafkaviz import units
-from kafkaviz.analysis.retention import LogRetention, SegmentRetention, sort_by_urgency
-from kafkaviz.config_def import DAY_MS
-from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import render, say, say_count
@@ -37,17 +33,12 @@ class HealthRow(NamedTuple):
 
 
 class HealthTable(NamedTuple):
-    name: str
     title: str
-    notes: tuple[str, ...]
     columns: tuple[str, ...]
     code: tuple[int, ...]  # the columns that hold names
     rows: tuple[HealthRow, ...]
     shown: int  # number of rows shown at first
     more: int  # number of rows that are not sent
-
-
-# ---- the next start
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
@@ -71,10 +62,8 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
     title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
     first_rows = tuple(rows[:MAX_ROWS])
     return HealthTable(
-        "steps",
         title,
-        (),
-        _column_titles("step", "where", "what", "why"),
+        tuple(say(f"health.column_{name}") for name in ("step", "where", "what", "why")),
         (1,),
         first_rows,
         min(own_rows or FIRST_ROWS, FIRST_ROWS),
@@ -160,87 +149,6 @@ def _size_text(step: StartupStep) -> str:
     return say("health.to_size", size=size) if step.action == "rebuild" and size else size
 
 
-# ---- retention
-
-
-def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
-    """Returns what keeps each segment and until when; None without a segment."""
-    logs_segments = sort_by_urgency(logs)
-    if not logs_segments:
-        return None
-    notes = basis_notes([log for log in logs if log.segments])
-    rows = [_retention_row(log, segment) for log, segment in logs_segments[:MAX_ROWS]]
-    columns = _column_titles("segment", "newest", "of", "kept")
-    return HealthTable(
-        "retention",
-        retention_text.headline_text(logs),
-        notes,
-        columns,
-        (0,),
-        tuple(rows),
-        FIRST_ROWS,
-        len(logs_segments) - len(rows),
-    )
-
-
-def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Names the settings that keep the segments, and says if a broker's default is unknown."""
-    counts: dict[str, int] = {}
-    for log in logs:
-        is_compacted = log.limits.deletes is False
-        basis = say("health.compacted") if is_compacted else retention_text.basis_text(log)
-        counts[basis] = counts.get(basis, 0) + 1
-    commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
-    basis_texts = [
-        say("health.logs_by", logs=say_count("common.n_logs", count), basis=basis)
-        for basis, count in commonest[:3]
-    ]
-    other_count = sum(count for _, count in commonest[3:])
-    other_texts = [say_count("health.own_settings", other_count)] if other_count else []
-    if any(log.limits.is_time_assumed for log in logs):
-        other_texts.append(say("health.may_be_another"))
-    return (*basis_texts, *other_texts, retention_text.counted_segments_text())
-
-
-def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
-    aged = segment.age
-    offset = units.MISSING if aged.offset is None else units.format_count(aged.offset)
-    origin = (
-        "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
-    )
-    time = units.moment(aged.timestamp_ms, fraction=False)
-    name = f"{_short_path(log.partition)} {units.format_count(aged.base_offset)}"
-    is_waiting = (
-        segment.state == "behind"
-        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
-    )
-    is_odd = aged.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(aged)
-    if is_odd or is_waiting:
-        kind = "warning"
-    elif segment.is_due:
-        kind = "info"
-    else:
-        kind = ""
-    segment_name = units.file_stem(aged.base_offset)
-    full_name = f"{log.partition} {segment_name}, {units.format_bytes(aged.size_bytes)}"
-    hover = (
-        full_name,
-        f"{units.format_count(aged.timestamp_ms)} ms",
-        retention_text.newest_text(aged),
-        retention_text.basis_text(log),
-    )
-    link = {"tp": log.partition, "segment": str(aged.base_offset)}
-    return HealthRow(
-        kind,
-        (name, time, origin, capitalize(retention_text.reason_text(log, segment))),
-        hover,
-        link,
-    )
-
-
-# ---- both
-
-
 def _short_path(name: str) -> str:
     """Returns a path without the zeros of a segment's name, cut in the middle if too long."""
     directory, slash, file = name.rpartition("/")
@@ -250,7 +158,3 @@ def _short_path(name: str) -> str:
     if len(name) <= MAX_NAME_CHARACTERS:
         return name
     return f"{name[: MAX_NAME_CHARACTERS // 2]}…{name[-MAX_NAME_CHARACTERS // 2 :]}"
-
-
-def _column_titles(*names: str) -> tuple[str, ...]:
-    return tuple(say(f"health.column_{name}") for name in names)

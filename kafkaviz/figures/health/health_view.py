@@ -1,8 +1,7 @@
 """The view of the Health page.
 
-It says whether the broker will start, shows all findings with their bytes, and names what keeps
-each segment. `view` computes one value for the whole page; `browser_payload` converts it for
-app/frontend/findings.
+It says whether the broker will start and shows all findings with their bytes. `view` computes one
+value for the whole page; `browser_payload` converts it for app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -128,7 +127,6 @@ class HealthView(NamedTuple):
     counts: Mapping[str, int]
     items: tuple[FindingItem, ...]
     steps: HealthTable | None  # steps of the next start
-    retention: HealthTable | None
 
 
 def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True) -> HealthView:
@@ -154,17 +152,12 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
             recovery=health.recovery_reads(),
         )
         strip = recovery_strip(restart, _log_bytes(broker, names))
-    log_retention = [
-        replace(log, partition=_with_directory_name(names, log.log_directory, log.partition))
-        for log in health.retention
-    ]
     return HealthView(
         verdict=verdict,
         strip=strip,
         counts=health.counts,
         items=finding_items(findings, _byte_reader(broker, directories, may_show)),
         steps=health_tables.steps_table(restart),
-        retention=health_tables.retention_table(log_retention),
     )
 
 
@@ -629,10 +622,8 @@ def browser_payload(view: HealthView, key: str) -> dict:
             {**item._asdict(), "members": [_member_object(member) for member in item.members]}
             for item in view.items
         ],
-        **{
-            name: table and {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
-            for name, table in (("steps", view.steps), ("retention", view.retention))
-        },
+        "steps": view.steps
+        and {**view.steps._asdict(), "rows": [row._asdict() for row in view.steps.rows]},
     }
 
 

@@ -170,6 +170,25 @@ def basis_text(log: LogRetention) -> str:
     )
 
 
+def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
+    """Names the settings that keep the segments, and says if a broker's default is unknown."""
+    counts: dict[str, int] = {}
+    for log in logs:
+        is_compacted = log.limits.deletes is False
+        basis = say("retention.basis_compacted") if is_compacted else basis_text(log)
+        counts[basis] = counts.get(basis, 0) + 1
+    commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
+    basis_texts = [
+        say("retention.logs_by", logs=say_count("common.n_logs", count), basis=basis)
+        for basis, count in commonest[:3]
+    ]
+    other_count = sum(count for _, count in commonest[3:])
+    other_texts = [say_count("retention.own_settings", other_count)] if other_count else []
+    if any(log.limits.is_time_assumed for log in logs):
+        other_texts.append(say("retention.may_be_another"))
+    return (*basis_texts, *other_texts, counted_segments_text())
+
+
 def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
     if limit is None:
         return MISSING

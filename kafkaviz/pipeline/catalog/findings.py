@@ -1,6 +1,7 @@
 """Converts findings, restart steps and retention of a broker to table rows and back."""
 
 import json
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ AGE_COLUMNS = {
 }
 RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
 LIMITS_COLUMNS = ("deletes", "retention_ms", "retention_bytes", "is_tiered")
+OFFSET_COLUMNS = ("log_start_offset", "high_watermark", "log_end_offset")  # of table partitions
 SOURCE_COLUMNS = {
     "policy_source": "policy_source",
     "retention_ms_source": "ms_source",
@@ -126,9 +128,14 @@ def stored_health(
     restart = (
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
+    partition_rows = partitions.to_pylist()
+    offsets = {
+        (row["directory"], row["log_directory"]): {name: row[name] for name in OFFSET_COLUMNS}
+        for row in partition_rows
+    }
     logs = tuple(
-        _parse_log(list(rows))
-        for _, rows in groupby(
+        _parse_log(list(rows), offsets.get(place, {}))
+        for place, rows in groupby(
             retention.to_pylist(), key=lambda row: (row["directory"], row["log_directory"])
         )
     )
@@ -137,7 +144,7 @@ def stored_health(
         tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,
-        tuple(filter(None, map(_parse_share, partitions.to_pylist()))),
+        tuple(filter(None, map(_parse_share, partition_rows))),
     )
 
 
@@ -162,7 +169,7 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
     )
 
 
-def _parse_log(rows: list[dict]) -> LogRetention:
+def _parse_log(rows: list[dict], offsets: Mapping[str, int | None]) -> LogRetention:
     try:
         limits = from_plain(RetentionLimits, json.loads(rows[0]["limits_json"]))
     except (TypeError, RecursionError) as fault:
@@ -172,7 +179,8 @@ def _parse_log(rows: list[dict]) -> LogRetention:
         limits,
         rows[0]["now_ms"],
         tuple(map(_parse_segment, rows)),
-        rows[0]["log_directory"],
+        log_directory=rows[0]["log_directory"],
+        **offsets,
     )
     return from_plain(LogRetention, to_plain(log))
 

@@ -36,8 +36,7 @@ export default function ({ parentElement: root, data }) {
   renderFilters(state);
   renderList(state);
   renderDetail(state);
-  renderTable(state, 'doing', data.steps);
-  renderTable(state, 'keeping', data.retention);
+  renderSteps(state);
   state.$('items').onkeydown = event => stepFinding(state, event);
   return (state.release = () => watch.disconnect());
 }
@@ -166,9 +165,10 @@ function drawBar(bar, x, w) {
   return g;
 }
 
-// Draws a table with its first rows, and all sent rows on request.
-function renderTable(state, place, t, all = false) {
-  const box = state.$(place);
+// Draws the table of the start's steps with its first rows, and all sent rows on request.
+function renderSteps(state, all = false) {
+  const box = state.$('doing'),
+    t = state.data.steps;
   if (!t) return box.replaceChildren();
   const rows = all ? t.rows : t.rows.slice(0, t.shown),
     left = t.rows.length - rows.length;
@@ -197,19 +197,18 @@ function renderTable(state, place, t, all = false) {
     : null;
   if (more)
     more.onclick = () => {
-      renderTable(state, place, t, true);
-      state.$(place).querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus();
+      renderSteps(state, true);
+      box.querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus();
     };
   box.replaceChildren(
     ...[
       html('h3', { class: 'figt' }, t.title),
-      ...t.notes.map(note => html('p', { class: 'figs' }, ...paragraphNodes(note))),
       html(
         'div',
         { class: 'rows' },
         html(
           'table',
-          { class: `of-${t.name}` },
+          {},
           html(
             'thead',
             {},

@@ -1,16 +1,324 @@
 """The tab Retention of the Disk page: what the next passes delete, and what other limits would."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text import retention_text
+from kafkaviz.app.widgets import choice, elements, tables
+from kafkaviz.config_def import DAY_MS, HOUR_MS
+from kafkaviz.figures.text.sentences import join_sentences, to_sentence
+from kafkaviz.format.names import METADATA_TOPIC, parse_directory
+from kafkaviz.html import Html, join, tag
+from kafkaviz.messages import say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
+    from kafkaviz.analysis.retention import LogRetention
+    from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow
 
-CONTROLS: tuple[str, ...] = ()  # the address parameters of this tab
+MS = "retention.ms"
+BYTES = "retention.bytes"
+CONTROLS = (page_state.RETENTION_TOPIC, *page_state.RETENTION.values())
+ALL_TOPICS = "*"  # no name of a topic
+AS_SET = "as set"  # keeps each topic's own limit
+NO_LIMIT = "no limit"
+DAYS = (1, 2, 3, 7, 14, 30, 90, 365)
+TIMES_MS = (HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, *(days * DAY_MS for days in DAYS))
+SIZE_STEPS = 8  # sizes from twice the largest log down, each half of the one before
+COLUMNS = (1.1, 1, 1)
 
 
-def render(_snapshot: BrokerSnapshot, health: "Health") -> None:
-    elements.heading(retention_text.headline_text(health.retention))
+def render(snapshot: BrokerSnapshot, health: "Health") -> None:
+    from kafkaviz.figures.disk import retention_view
+    from kafkaviz.figures.text import retention_text
+
+    logs = retention_view.named_logs(health)
+    if logs:
+        elements.figure_head(
+            retention_text.headline_text(logs), _clock_text(health, logs[0].now_ms)
+        )
+        st.space(16)
+        _render_limits(snapshot, health, logs)
+    else:
+        with elements.empty("retention", say("retention.empty"), say("retention.empty_below")):
+            pass
+    _render_metadata(health)
+
+
+def _clock_text(health: "Health", now_ms: int) -> str:
+    interval = health.effective_settings.find("", "log.retention.check.interval.ms")
+    texts = [say("retention.clock", when=units.moment(now_ms, fraction=False))]
+    if interval.is_known:
+        texts.append(say("retention.passes", time=units.duration(int(interval.value))))
+    return join_sentences(texts)
+
+
+def topic_of(log: "LogRetention") -> str:
+    name = parse_directory(log.partition.rpartition("/")[2])
+    return name.topic if name else log.partition
+
+
+@st.fragment
+def _render_limits(
+    snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
+) -> None:
+    """Draws the controls and everything that depends on them. A slider reruns only this part."""
+    with st.container(gap=None):
+        with st.container(key="kv_set"):
+            chosen = _choose(all_logs)
+        _render_results(snapshot, health, chosen)
+
+
+def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
+    from kafkaviz.analysis.retention import retention_changes
+    from kafkaviz.figures.disk import retention_view
+
+    logs = chosen.logs
+    proposed_logs = chosen.proposed.applied_to(logs)
+    is_changed = proposed_logs != list(logs)
+    changes = retention_changes(
+        logs, proposed_logs, topic_of if chosen.topic is None else lambda log: log.partition
+    )
+    st.space(20)
+    elements.figure_head(
+        retention_view.bars_finding(changes, is_changed=is_changed),
+        say("retention.bars_below_changed" if is_changed else "retention.bars_below"),
+    )
+    swatches = (("due", "due"), ("closed", "dated"), ("active", "undated"))
+    st.html(elements.key((kind, say(f"retention.key_{name}")) for kind, name in swatches))
+    st.html(retention_view.bars(changes))
+    if is_changed:
+        _render_command(health, logs, chosen.proposed)
+    _render_schedule(logs, proposed_logs, is_changed=is_changed)
+    _render_segments(snapshot, proposed_logs)
+
+
+class _Choice(NamedTuple):
+    topic: str | None  # None: all topics
+    logs: "Sequence[LogRetention]"
+    proposed: "ProposedLimits"
+
+
+def _choose(all_logs: "Sequence[LogRetention]") -> _Choice:
+    """Draws the topic and the limits, and returns them."""
+    from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
+
+    first, second, third = st.columns(COLUMNS, gap=24)
+    sizes: dict[str, int] = {}
+    for log in all_logs:
+        sizes[topic_of(log)] = sizes.get(topic_of(log), 0) + log.log_bytes
+    with first:
+        st.html(tag("div", say("tuning.head_topic"), class_="kv-lab"))
+        word = choice.draw_bound(
+            st.selectbox,
+            say("tuning.head_topic"),
+            [ALL_TOPICS, *sorted(sizes, key=lambda topic: -sizes[topic])],
+            ALL_TOPICS,
+            page_state.RETENTION_TOPIC,
+            format_func=_topic_text,
+            label_visibility="collapsed",
+        )
+    topic = None if word == ALL_TOPICS else word
+    logs = [log for log in all_logs if topic in (None, topic_of(log))]
+    limits = logs[0].limits
+    if not any(log.limits.deletes for log in logs):
+        with second:
+            key = "policy_is_unknown" if limits.deletes is None else "policy_compacts"
+            elements.paragraph(say(f"retention.{key}"), is_faint=True)
+        return _Choice(topic, logs, ProposedLimits())
+    has_own = topic is not None and limits.is_known
+    is_tiered = topic is not None and limits.is_tiered
+    with second:
+        retention_ms = _choose_limit(
+            setting_name(MS, is_tiered=is_tiered),
+            page_state.RETENTION[MS],
+            TIMES_MS,
+            limits.retention_ms if has_own else None,
+            units.duration,
+        )
+    with third:
+        retention_bytes = _choose_limit(
+            setting_name(BYTES, is_tiered=is_tiered),
+            page_state.RETENTION[BYTES],
+            _sizes(max(log.log_bytes for log in logs)),
+            limits.retention_bytes if has_own else None,
+            units.format_bytes,
+        )
+    return _Choice(topic, logs, ProposedLimits(retention_ms, retention_bytes))
+
+
+def _topic_text(topic: str) -> str:
+    return say("retention.all_topics") if topic == ALL_TOPICS else units.escape_controls(topic)
+
+
+def _sizes(largest_bytes: int) -> list[int]:
+    """Returns powers of two around the size of the largest log."""
+    first = max(largest_bytes, 1).bit_length()
+    return [1 << power for power in range(max(0, first - SIZE_STEPS + 1), first + 1)]
+
+
+def _choose_limit(
+    name: str, key: str, values: Sequence[int], current: int | None, format_value
+) -> int | None:
+    """Draws the slider of a limit.
+
+    Args:
+        current: today's value; None if it is unknown, or differs between the topics.
+
+    Returns:
+        The chosen value, or None if the limit stays as it is.
+    """
+    numbers = sorted({*values, *(() if current is None or current < 0 else (current,))})
+    options: dict[str, int | None] = {format_value(number): number for number in numbers}
+    options[NO_LIMIT] = -1
+    if current is None:
+        options = {AS_SET: None, **options}
+        default = AS_SET
+    else:
+        default = NO_LIMIT if current < 0 else format_value(current)
+    word = choice.slider(name, options, default, key, _option_text)
+    return None if word == default else options[word]
+
+
+def _option_text(word: str) -> str:
+    if word == AS_SET:
+        return say("retention.as_set")
+    return say("retention.no_limit") if word == NO_LIMIT else word
+
+
+def _render_command(
+    health: "Health", logs: "Sequence[LogRetention]", proposed: "ProposedLimits"
+) -> None:
+    """Draws the command that sets the chosen limits."""
+    from kafkaviz.figures.disk.retention_view import (
+        MAX_COMMAND_TOPICS,
+        alter_command,
+        setting_name,
+    )
+
+    topics = list(dict.fromkeys(topic_of(log) for log in logs if log.limits.deletes))
+    st.space(12)
+    if len(topics) > MAX_COMMAND_TOPICS:
+        elements.paragraph(say("retention.too_many_topics", n=len(topics)), is_faint=True)
+        return
+    for is_tiered in (False, True):
+        names = [topic for topic in topics if _is_tiered(logs, topic) == is_tiered]
+        settings = {
+            setting_name(name, is_tiered=is_tiered): value
+            for name, value in ((MS, proposed.retention_ms), (BYTES, proposed.retention_bytes))
+            if value is not None
+        }
+        command = alter_command(names, _with_defaults(health, settings))
+        if command:
+            st.code(command, language="bash", wrap_lines=True)
+        if command and is_tiered:
+            elements.paragraph(say("retention.local_limit"), is_faint=True)
+
+
+def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
+    return any(log.limits.is_tiered for log in logs if topic_of(log) == topic)
+
+
+def _with_defaults(health: "Health", settings: Mapping[str, int]) -> dict[str, int | None]:
+    """Returns the settings, with None for a value that a topic has without one of its own."""
+    values: dict[str, int | None] = {}
+    for name, value in settings.items():
+        broker_value = health.effective_settings.find("", name)
+        is_default = broker_value.is_known and broker_value.value == value
+        values[name] = None if is_default else value
+    return values
+
+
+def _render_schedule(
+    logs: "Sequence[LogRetention]", proposed_logs: "Sequence[LogRetention]", *, is_changed: bool
+) -> None:
+    from kafkaviz.figures.disk import retention_view
+
+    table = retention_view.schedule_table(logs, proposed_logs, is_changed=is_changed)
+    st.space(32)
+    elements.heading(say("retention.schedule"), say("retention.schedule_below"))
+    st.space(8)
+    numbers = len(table.columns) - 2
+    with st.container(key="kv_schedule"):
+        rows = [tuple(map(_size_html, row)) for row in table.rows]
+        tables.table(table.columns, rows, f"m{'r' * numbers}w")
+    elements.hidden_count("common.more_in_csv", table.more)
+    tables.download(
+        "CSV",
+        lambda: tables.to_csv(retention_view.VALUE_COLUMNS, table.values),
+        "retention.csv",
+        "kv_retention_csv",
+    )
+
+
+def _size_html(text: str) -> str:
+    return tag("span", text, class_="kv-fnt") if text == units.format_bytes(0) else text
+
+
+def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -> None:
+    """Draws what keeps each segment, the most urgent first."""
+    from kafkaviz.figures.disk import retention_view
+
+    table = retention_view.segment_table(logs)
+    if table is None:
+        return
+    st.space(24)
+    elements.heading(say("retention.segments"))
+    for note in table.notes:
+        elements.paragraph(note.replace("`", ""), is_faint=True)
+    st.space(8)
+    head = join(tag("th", name, scope="col") for name in ("", *table.columns))
+    with st.container(key="kv_kept"):
+        elements.table(head, (_segment_row_html(snapshot, row) for row in table.rows))
+    elements.hidden_count("retention.more_segments", table.more)
+
+
+def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
+    parameters = page_state.address(snapshot.directory, row.partition, row.base_offset)
+    link = tag("a", row.cells[0], href=f"segment?{urlencode(parameters, doseq=True)}")
+    cells = (link, *row.cells[1:])
+    mark = elements.severity(row.kind) if row.kind else ""
+    return tag(
+        "tr",
+        tag("td", mark),
+        *(
+            tag("td", cell, title=hover, class_="kv-mono" if place == 0 else None)
+            for place, (cell, hover) in enumerate(zip(cells, row.hover, strict=True))
+        ),
+    )
+
+
+def _render_metadata(health: "Health") -> None:
+    """Draws what the next pass deletes of the metadata log, by its own limits."""
+    from kafkaviz.figures.text import retention_text
+
+    retention = health.metadata_retention()
+    if retention is None:
+        return
+    st.space(32)
+    elements.heading(METADATA_TOPIC, say("retention.metadata_below"))
+    elements.paragraph(to_sentence(retention_text.metadata_text(retention)), above_px=4)
+    if not retention.snapshots:
+        return
+    st.space(8)
+    heads = (
+        say("retention.column_snapshot"),
+        say("segment.head_size"),
+        say("retention.column_newest"),
+        say("retention.column_kept"),
+    )
+    rows = [
+        (
+            snapshot.name,
+            units.format_bytes(snapshot.size_bytes),
+            units.moment(snapshot.timestamp_ms, fraction=False),
+            say(f"retention.snapshot_{snapshot.deleted_by or 'stays'}"),
+        )
+        for snapshot in retention.snapshots
+    ]
+    tables.table(heads, rows, "mrll")

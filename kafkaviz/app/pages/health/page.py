@@ -30,6 +30,8 @@ from kafkaviz.app.widgets.check_progress import render_unfinished
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import health_view
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say
 
@@ -70,6 +72,7 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
         return render_unfinished(snapshot, checked_release)
     health = cast("Health", job.result)
     _render_findings(snapshot, health, checked_release)
+    _render_retention_link(snapshot, health)
     if any(finding.needs_replica for finding in health.findings):
         _render_compare_link(snapshot)
     render_rebuilt_indexes(
@@ -79,6 +82,20 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     findings(_browser_payload(snapshot, release, messages.language(), health))
+
+
+def _render_retention_link(snapshot: BrokerSnapshot, health: "Health") -> None:
+    text = retention_text.headline_text([log for log in health.retention if log.segments])
+    if not text:
+        return
+    st.space(16)
+    elements.paragraph(to_sentence(text))
+    st.page_link(
+        pages()["Disk"].script,
+        label=say("retention.what_goes_when"),
+        icon=":material/schedule:",
+        query_params=page_state.address(snapshot.directory) | {page_state.TAB: "Retention"},
+    )
 
 
 def _render_compare_link(snapshot: BrokerSnapshot) -> None:

@@ -1,0 +1,1 @@
+"""Views and figures of the Disk page."""

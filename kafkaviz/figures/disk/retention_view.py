@@ -1,0 +1,328 @@
+"""The view of retention: what the next pass frees, what goes when, and what keeps each segment.
+
+All sizes are bytes of .log, and all times count from the clock of the pass.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from kafkaviz import units
+from kafkaviz.analysis.retention import (
+    SCHEDULE_MS,
+    LogRetention,
+    RetentionChange,
+    RetentionLimits,
+    SegmentAge,
+    SegmentRetention,
+    deletion_schedule,
+    sort_by_urgency,
+    with_limits,
+)
+from kafkaviz.analysis.tuning.tuning_text import BOOTSTRAP
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.sentences import capitalize, join_comma
+from kafkaviz.html import Html, tag
+from kafkaviz.messages import message, say, say_count
+from kafkaviz.units import duration, format_bytes
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.broker_health import Health
+
+MAX_ROWS = 300  # rows of a table that are shown
+MAX_BARS = 12  # the rest shares one bar
+MAX_COMMAND_TOPICS = 50
+
+
+def named_logs(health: "Health") -> list[LogRetention]:
+    """Returns the logs with segments, each with its log directory's name if there are several."""
+    logs = [log for log in health.retention if log.segments]
+    directories = health.broker.log_directories
+    if len(directories) == 1:
+        return logs
+    names = health.broker.directory_names
+    prefixes = {directory.text: f"{names[directory.path]}/" for directory in directories}
+    return [
+        replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
+        for log in logs
+    ]
+
+
+# ---- the segments
+
+
+class SegmentRow(NamedTuple):
+    kind: str  # the severity of its mark; "" for none
+    cells: tuple[str, ...]
+    hover: tuple[str, ...]  # the full text of each cell
+    partition: str
+    base_offset: int
+
+
+class SegmentTable(NamedTuple):
+    title: str
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[SegmentRow, ...]
+    more: int  # number of rows that are left out
+
+
+def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
+    """Returns what keeps each segment, and until when; None without a segment."""
+    logs_segments = sort_by_urgency(logs)
+    if not logs_segments:
+        return None
+    rows = [_segment_row(log, segment) for log, segment in logs_segments[:MAX_ROWS]]
+    return SegmentTable(
+        retention_text.headline_text(logs),
+        retention_text.basis_notes([log for log in logs if log.segments]),
+        (
+            say("common.segment"),
+            *(say(f"retention.column_{name}") for name in ("newest", "of", "kept")),
+        ),
+        tuple(rows),
+        len(logs_segments) - len(rows),
+    )
+
+
+def _segment_row(log: LogRetention, segment: SegmentRetention) -> SegmentRow:
+    age = segment.age
+    is_waiting = (
+        segment.state == "behind"
+        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
+    )
+    is_odd = age.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(age)
+    if is_odd or is_waiting:
+        kind = "warning"
+    elif segment.is_due:
+        kind = "info"
+    else:
+        kind = ""
+    file_stem = units.file_stem(age.base_offset)
+    return SegmentRow(
+        kind,
+        (
+            f"{log.partition} {units.format_count(age.base_offset)}",
+            units.moment(age.timestamp_ms, fraction=False),
+            _origin_text(age),
+            capitalize(retention_text.reason_text(log, segment)),
+        ),
+        (
+            f"{log.partition} {file_stem}, {format_bytes(age.size_bytes)}",
+            f"{units.format_count(age.timestamp_ms)} ms",
+            retention_text.newest_text(age),
+            retention_text.basis_text(log),
+        ),
+        log.partition,
+        age.base_offset,
+    )
+
+
+def _origin_text(age: SegmentAge) -> str:
+    match age.counted_by:
+        case "record":
+            return say("common.offset", offset=units.format_count(age.offset))
+        case "mtime":
+            return say("retention.of_mtime")
+        case "unknown":
+            return ""
+        case origin:
+            return say(f"retention.origin_{origin}")
+
+
+# ---- other limits
+
+
+class ProposedLimits(NamedTuple):
+    """The limits that a reader chose; None leaves a limit as it is."""
+
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+
+    def limits_of(self, log: LogRetention) -> RetentionLimits:
+        limits = log.limits
+        source = message("retention.chosen_here")
+        if self.retention_ms is not None:
+            limits = replace(limits, retention_ms=self.retention_ms, ms_source=source)
+        if self.retention_bytes is not None:
+            limits = replace(limits, retention_bytes=self.retention_bytes, bytes_source=source)
+        return limits
+
+    def applied_to(self, logs: Sequence[LogRetention]) -> list[LogRetention]:
+        """Returns the same logs with these limits, as far as their cleanup.policy deletes."""
+        return [
+            with_limits(log, self.limits_of(log)) if log.limits.deletes else log for log in logs
+        ]
+
+
+def setting_name(name: str, *, is_tiered: bool) -> str:
+    """Names the topic setting that limits the local log."""
+    return f"local.{name}" if is_tiered else name
+
+
+def alter_command(topics: Sequence[str], settings: Mapping[str, int | float | None]) -> str:
+    """Returns the kafka-configs.sh command that sets the topics' settings; "" for no setting.
+
+    Args:
+        settings: the value of each setting; None removes the topic's own value.
+    """
+    if not topics or not settings:
+        return ""
+    added = [f"{name}={value}" for name, value in settings.items() if value is not None]
+    removed = [name for name, value in settings.items() if value is None]
+    options = f"--add-config {','.join(added)}" if added else ""
+    if removed:
+        options = f"{options} --delete-config {','.join(removed)}".strip()
+    command = f"kafka-configs.sh --bootstrap-server {BOOTSTRAP} --entity-type topics"
+    if len(topics) == 1:
+        return f"{command} --entity-name {shlex.quote(topics[0])} --alter {options}"
+    names = " ".join(map(shlex.quote, topics))
+    loop_body = f'  {command} --entity-name "$topic" --alter {options}'
+    return f"for topic in {names}; do\n{loop_body}\ndone"
+
+
+# ---- the bars
+
+
+def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str:
+    """Says how much the next pass frees, compared with today's limits."""
+    freed_bytes = sum(change.due_bytes for change in changes)
+    current_bytes = sum(change.current_due_bytes for change in changes)
+    values = {
+        "freed": format_bytes(freed_bytes),
+        "total": format_bytes(sum(change.log_bytes for change in changes)),
+    }
+    if not is_changed:
+        return say("retention.frees_today", **values)
+    if freed_bytes == current_bytes:
+        return say("retention.frees_same", **values)
+    key = "frees_more" if freed_bytes > current_bytes else "frees_less"
+    return say(f"retention.{key}", by=format_bytes(abs(freed_bytes - current_bytes)), **values)
+
+
+def bars(changes: Sequence[RetentionChange]) -> Html:
+    """Returns a bar for each group of logs, to the scale of the largest one."""
+    drawn = list(changes[:MAX_BARS])
+    rest = changes[MAX_BARS:]
+    if rest:
+        drawn.append(
+            RetentionChange(
+                name=say_count("retention.other_bars", len(rest)),
+                current_bytes=_add_up([change.current_bytes for change in rest]),
+                proposed_bytes=_add_up([change.proposed_bytes for change in rest]),
+            )
+        )
+    widest = max((change.log_bytes for change in drawn), default=0)
+    return tag("div", *(_bar(change, widest) for change in drawn), class_="kv-freed")
+
+
+def _add_up(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for sizes in parts:
+        for state, size_bytes in sizes.items():
+            total[state] = total.get(state, 0) + size_bytes
+    return total
+
+
+def _bar(change: RetentionChange, widest: int) -> Html:
+    sizes = (
+        ("due", change.due_bytes),
+        ("dated", change.dated_bytes),
+        ("undated", change.undated_bytes),
+    )
+    words = join_comma(
+        say(f"retention.bar_{kind}", size=format_bytes(size)) for kind, size in sizes if size
+    )
+    parts = (
+        tag("i", class_=kind, style=f"width:{100 * size / max(1, widest):.3f}%")
+        for kind, size in sizes
+        if size
+    )
+    current = ""
+    if change.current_due_bytes != change.due_bytes:
+        width = 100 * change.current_due_bytes / max(1, widest)
+        current = tag("s", style=f"width:{width:.3f}%")
+    freed = say(
+        "retention.bar_freed",
+        freed=format_bytes(change.due_bytes),
+        total=format_bytes(change.log_bytes),
+    )
+    return tag(
+        "div",
+        tag("span", change.name, class_="n", title=change.name),
+        tag("span", *parts, current, class_="b", role="img", aria_label=words, title=words),
+        tag("span", freed, class_="v"),
+    )
+
+
+# ---- what goes when
+
+
+class ScheduleTable(NamedTuple):
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]  # the sum, then a row per log, the largest first
+    values: tuple[tuple[str | int, ...], ...]  # the same in bytes, for CSV; all logs
+    more: int  # number of logs that are left out of `rows`
+
+
+VALUE_COLUMNS = (
+    "log",
+    "log_bytes",
+    "freed_today",
+    "freed",
+    "within_1h",
+    "within_24h",
+    "within_7d",
+    "later",
+    "no_date",
+    "no_date_because",
+)
+
+
+def schedule_table(
+    logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
+) -> ScheduleTable:
+    """Returns what goes when under the proposed limits, from the clock of the pass on.
+
+    Args:
+        logs: the logs under today's limits; in the table if the limits are changed.
+    """
+    pairs = sorted(zip(logs, proposed_logs, strict=True), key=lambda pair: -pair[0].log_bytes)
+    values = [_schedule_values(log, proposed) for log, proposed in pairs]
+    sums = tuple(sum(cast(int, row[place]) for row in values) for place in range(1, 9))
+    total_row = (say("retention.all_logs"), *sums, "")
+    columns = (
+        say("broker.column_log"),
+        say("segment.head_size"),
+        say("retention.column_today"),
+        say("retention.column_due"),
+        *(say("retention.column_within", time=duration(time_ms)) for time_ms in SCHEDULE_MS),
+        say("retention.column_later"),
+        say("retention.column_undated"),
+        say("retention.column_why"),
+    )
+    rows = [
+        (str(row[0]), *(format_bytes(cast(int, size)) for size in row[1:9]), str(row[9]))
+        for row in (total_row, *values[:MAX_ROWS])
+    ]
+    if not is_changed:  # both columns would be the same
+        columns = (*columns[:2], *columns[3:])
+        rows = [(*row[:2], *row[3:]) for row in rows]
+    return ScheduleTable(columns, tuple(rows), tuple(values), max(0, len(values) - MAX_ROWS))
+
+
+def _schedule_values(log: LogRetention, proposed: LogRetention) -> tuple[str | int, ...]:
+    schedule = deletion_schedule(proposed)
+    reasons = join_comma(map(retention_text.held_text, schedule.undated_bytes))
+    return (
+        log.partition,
+        log.log_bytes,
+        log.due_bytes,
+        schedule.due_bytes,
+        *schedule.within_bytes,
+        schedule.later_bytes,
+        sum(schedule.undated_bytes.values()),
+        reasons,
+    )
