@@ -3,7 +3,10 @@
 import gzip
 import json
 import shutil
+import struct
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,9 +19,11 @@ from kafkaviz.analysis.retention import (
     RetentionLimits,
     SegmentAge,
     log_retention,
+    retention_changes,
     segment_ages,
     segment_retention,
     sort_by_urgency,
+    with_limits,
 )
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.config_def import DAY_MS
@@ -217,6 +222,88 @@ def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
                 for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))
             ]
             assert (segment.age.base_offset in deleted) == is_gone
+
+
+def end_and_newest(path: Path) -> tuple[int, int]:
+    """Returns the end of the last complete batch of a .log, and the newest maxTimestamp."""
+    data = path.read_bytes()
+    end, newest_ms = 0, -1
+    while end + 43 <= len(data):
+        length, magic = struct.unpack_from(">i", data, end + 8)[0], data[end + 16]
+        if magic != 2 or end + 12 + length > len(data):
+            break
+        newest_ms = max(newest_ms, struct.unpack_from(">q", data, end + 35)[0])
+        end += 12 + length
+    return end, newest_ms
+
+
+def checkpointed(directory: Path, name: str) -> dict[str, int]:
+    """Returns the offsets of a checkpoint by partition directory."""
+    path = directory / name
+    lines = path.read_text().splitlines()[2:] if path.exists() else []
+    return {f"{topic}-{number}": int(offset) for topic, number, offset in map(str.split, lines)}
+
+
+@pytest.mark.parametrize("name", ["clean", "killed", "damaged"])
+@pytest.mark.parametrize(
+    ("retention_ms", "retention_bytes"),
+    [(7 * DAY_MS, NO_LIMIT), (61 * DAY_MS, NO_LIMIT), (NO_LIMIT, 65_536), (61 * DAY_MS, 500_000)],
+)
+def test_other_limits_free_the_sums_by_hand(name, retention_ms, retention_bytes, request):
+    """From the lengths of the .log files and the newest time in their batch headers alone.
+
+    Two logs are left out: their damaged time indexes hide the newest time from the broker.
+    """
+    directory = request.getfixturevalue(name)
+    health = broker_health.check(directory)
+    watermarks = checkpointed(directory, "replication-offset-checkpoint")
+    log_starts = checkpointed(directory, "log-start-offset-checkpoint")
+    logs = [
+        log
+        for log in health.retention
+        if log.limits.deletes
+        and not (name == "damaged" and log.partition in ("metrics-0", "rides-0"))
+    ]
+    expected = {}
+    for log in logs:
+        paths = sorted((directory / log.partition).glob("*.log"))
+        bases = [int(path.stem) for path in paths]
+        left = []
+        for path in paths:
+            size, newest_ms = end_and_newest(path)
+            mtime_ms = path.stat().st_mtime_ns // 1_000_000
+            left.append((size, mtime_ms if newest_ms < 0 else newest_ms))
+        freed = 0
+        over = sum(size for size, _ in left) - retention_bytes
+        for number, (size, newest_ms) in enumerate(left):
+            following = bases[number + 1] if number + 1 < len(bases) else None
+            if following is None and not size:
+                break
+            if following is not None and following > watermarks[log.partition]:
+                break
+            is_below_start = following is not None and following <= log_starts.get(log.partition, 0)
+            is_too_much = retention_bytes >= 0 and over >= size
+            is_too_old = 0 <= retention_ms < health.now_ms - newest_ms
+            if not (is_below_start or is_too_much or is_too_old):
+                break
+            freed += size
+            over -= size
+        expected[log.partition] = freed
+    proposed = [
+        with_limits(
+            log,
+            replace(log.limits, retention_ms=retention_ms, retention_bytes=retention_bytes),
+        )
+        for log in logs
+    ]
+    changes = retention_changes(logs, proposed, lambda log: log.partition)
+    assert {change.name: change.due_bytes for change in changes} == expected
+    assert [change.current_due_bytes for change in changes] == [
+        next(log for log in logs if log.partition == change.name).due_bytes for change in changes
+    ]
+    if name == "clean":
+        total = sum(change.log_bytes for change in changes)
+        assert 0 < sum(expected.values()) < total
 
 
 def retention_of(directory, name: str, **given_limits):
