@@ -49,6 +49,9 @@ FIELDS = {
     "UnreadLog": "partition log_directory message",
     "PartitionCompaction": """partition log_directory *decision transaction=oldest_transaction
         settings cleaned error""",
+    "CleaningDecision": """checkpointed first_dirty_offset force_update_checkpoint
+        first_uncleanable_offset limits held_by first_uncleanable_segment clean_bytes
+        cleanable_bytes cleanable_ratio max_compaction_delay_ms eligible=is_eligible reason""",
     "KeyStory": """key=key_text key_hex *log.decision record_count unread_from
         records""",
     "KeyRecord": """offset timestamp_ms segment position bytes=size_bytes value_bytes

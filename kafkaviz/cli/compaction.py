@@ -205,7 +205,7 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
 def _render_cleaning(cleaning: "Cleaning") -> Iterator[str]:
     yield _indent(
         "cli_compaction.records",
-        removed=message("cli_compaction.n_removed", n=cleaning.removed.records),
+        removed=message("cleaning.title_removal", n=cleaning.removed.records),
         retained=message("cli_compaction.n_kept", n=cleaning.retained.records),
     )
     if cleaning.aborted_records:

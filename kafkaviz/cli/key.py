@@ -178,18 +178,9 @@ def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:
     from kafkaviz import units
     from kafkaviz.figures.text import compaction_text
 
-    barrier = compaction_text.describe_barrier(
-        story.log.decision, story.log.state.oldest_transaction
-    )
-    fate = message(
-        f"key_story.fate_{record.fate.replace('-', '_')}",
-        offset=record.replaced_by,
-        time=units.moment(record.delete_horizon_ms),
-        barrier=barrier,
-    )
     return {
         "offset": record.offset,
         "time": units.moment(record.timestamp_ms),
         "segment": record.segment,
-        "fate": fate,
+        "fate": compaction_text.describe_fate(record, story.log),
     }

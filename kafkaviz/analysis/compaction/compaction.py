@@ -27,6 +27,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, CleaningRange, clean
 from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY, OffsetMap
+from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 from kafkaviz.simulate.config import log_config
 
 LOG_SETTINGS = (
@@ -110,7 +111,7 @@ class Compaction:
 
     @property
     def order(self) -> tuple[str, ...]:
-        eligible = [partition for partition in self.partitions if partition.decision.eligible]
+        eligible = [partition for partition in self.partitions if partition.decision.is_eligible]
         eligible.sort(key=lambda partition: -(partition.decision.cleanable_ratio or 0))
         return tuple(partition.partition for partition in eligible)
 
@@ -151,8 +152,8 @@ def compaction(
     broker = broker if isinstance(broker, Broker) else open_broker(broker)
     plan = plan_check(broker, version, now_ms, settings=settings)
     checkpoints = cleaner_offsets(broker)
-    cleaner_map = _cleaner_map(plan, map_bytes, load_factor)
-    offset_map = OffsetMap(cleaner_map.most_keys)
+    map_size = cleaner_map(plan, map_bytes, load_factor)
+    offset_map = OffsetMap(map_size.most_keys)
     partitions = []
     unread = []
     for partition in compacted_partitions(plan):
@@ -164,7 +165,7 @@ def compaction(
                     plan,
                     partition,
                     checkpointed=checkpoints.get((partition.topic, partition.partition)),
-                    cleaner_map=cleaner_map,
+                    map_size=map_size,
                     offset_map=offset_map,
                     high_watermark=high_watermark,
                 )
@@ -181,7 +182,7 @@ def compaction(
         directory=broker.sources_text,
         kafka_version=plan.assumed_release.version,
         now_ms=plan.now_ms,
-        map=cleaner_map,
+        map=map_size,
         partitions=tuple(partitions),
         unread=tuple(unread),
     )
@@ -224,7 +225,10 @@ def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     return partition.topic in COMPACTED_TOPICS or was_cleaned
 
 
-def _cleaner_map(plan: CheckPlan, map_bytes: int | None, load_factor: float | None) -> CleanerMap:
+def cleaner_map(
+    plan: CheckPlan, map_bytes: int | None = None, load_factor: float | None = None
+) -> CleanerMap:
+    """Returns the offset map of a cleaner thread; the arguments are those of `compaction`."""
     threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
     if map_bytes is None:
         map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads
@@ -284,12 +288,49 @@ def decide_log(
     return DecidedLog(settings=settings, state=state, decision=decision)
 
 
+def clean_log(
+    plan: CheckPlan,
+    log: DecidedLog,
+    map_size: CleanerMap,
+    *,
+    offset_map: OffsetMap | None = None,
+    on_read: Callable[[int], None] | None = None,
+) -> Cleaning:
+    """Returns the result of one cleaning, whether the cleaner would take the log now or not.
+
+    Args:
+        offset_map: a map of an earlier cleaning, whose memory is used again.
+        on_read: called with the bytes that were read since the last call.
+
+    Raises:
+        CleaningFailed: Kafka's cleaner would throw an exception.
+    """
+    release = plan.assumed_release.release
+    values = {name: setting.value for name, setting in log.settings.items()}
+    config = CleanerConfig(
+        log=log_config({name: values.get(name) for name in LOG_SETTINGS}, release),
+        delete_retention_ms=int(values["delete.retention.ms"]),
+        most_keys=map_size.most_keys,
+        io_buffer_bytes=int(_broker_value(plan, "log.cleaner.io.buffer.size"))
+        // map_size.threads
+        // BUFFERS_PER_THREAD,
+    )
+    return clean(
+        cleaning_range(log.state, log.decision),
+        config,
+        release,
+        plan.now_ms,
+        offset_map=offset_map,
+        on_read=on_read,
+    )
+
+
 def _partition_compaction(
     plan: CheckPlan,
     partition: Partition,
     *,
     checkpointed: int | None,
-    cleaner_map: CleanerMap,
+    map_size: CleanerMap,
     offset_map: OffsetMap,
     high_watermark: int | None,
 ) -> PartitionCompaction:
@@ -298,38 +339,20 @@ def _partition_compaction(
     Raises:
         KafkavizError: a file cannot be read.
     """
-    decided = decide_log(plan, partition, checkpointed=checkpointed, high_watermark=high_watermark)
-    release = plan.assumed_release.release
-    values = {name: setting.value for name, setting in decided.settings.items()}
-    state = decided.state
-    decision = decided.decision
+    log = decide_log(plan, partition, checkpointed=checkpointed, high_watermark=high_watermark)
     cleaned = None
     error = None
-    if decision.eligible:
-        config = CleanerConfig(
-            log=log_config({name: values.get(name) for name in LOG_SETTINGS}, release),
-            delete_retention_ms=int(values["delete.retention.ms"]),
-            most_keys=cleaner_map.most_keys,
-            io_buffer_bytes=int(_broker_value(plan, "log.cleaner.io.buffer.size"))
-            // cleaner_map.threads
-            // BUFFERS_PER_THREAD,
-        )
+    if log.decision.is_eligible:
         try:
-            cleaned = clean(
-                cleaning_range(state, decision),
-                config,
-                release,
-                plan.now_ms,
-                offset_map=offset_map,
-            )
+            cleaned = clean_log(plan, log, map_size, offset_map=offset_map)
         except CleaningFailed as failure:
             error = str(failure.exception)
     return PartitionCompaction(
         partition=partition.directory,
         log_directory=plan.log_directory(partition),
-        decision=decision,
-        settings=decided.settings,
-        oldest_transaction=state.oldest_transaction,
+        decision=log.decision,
+        settings=log.settings,
+        oldest_transaction=log.state.oldest_transaction,
         cleaned=cleaned,
         error=error,
     )
@@ -345,3 +368,20 @@ def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange
         stop_offset=decision.first_uncleanable_segment,
         producers=state.producers,
     )
+
+
+def log_transactions(state: LogState) -> CleanedTransactions:
+    """Returns the aborted transactions of a log, for a reader that begins at its first batch."""
+    start = state.facts.log_start_offset
+    stop = state.facts.log_end_offset
+    everything = CleaningRange(
+        segments=state.views,
+        log_start_offset=start,
+        high_watermark=state.facts.high_watermark,
+        first_dirty_offset=start,
+        stop_offset=stop,
+        producers=state.producers,
+    )
+    transactions = CleanedTransactions()
+    transactions.add_aborted(everything.aborted(start, stop))
+    return transactions

@@ -121,7 +121,7 @@ class CleaningDecision:
     cleanable_bytes: int
     cleanable_ratio: float | None
     max_compaction_delay_ms: int
-    eligible: bool
+    is_eligible: bool
     reason: DecisionReason
 
     @property
@@ -184,7 +184,7 @@ def decide(
         cleanable_bytes=cleanable_bytes,
         cleanable_ratio=ratio,
         max_compaction_delay_ms=delay_ms,
-        eligible=reason in (DecisionReason.RATIO, DecisionReason.MAX_LAG, DecisionReason.BOTH),
+        is_eligible=reason in (DecisionReason.RATIO, DecisionReason.MAX_LAG, DecisionReason.BOTH),
         reason=reason,
     )
 

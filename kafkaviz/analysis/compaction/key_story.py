@@ -17,7 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.compaction import DecidedLog, log_transactions
 from kafkaviz.analysis.compaction.decision import CleaningDecision
 from kafkaviz.analysis.compaction.log_state import LogState
 from kafkaviz.binary.lazy_njit import njit
@@ -31,8 +31,6 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
     BatchChunks,
     CleaningFailed,
 )
-from kafkaviz.simulate.cleaner.cleaner import CleaningRange
-from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 
 LISTED_RECORDS = 10_000  # the last records of a key that a story lists
 NONE = -1
@@ -61,9 +59,16 @@ class Fate(StrEnum):
     REPLACED = "replaced"
     TOMBSTONE_DUE = "tombstone-due"  # its delete horizon has passed
     ABORTED = "aborted"  # of an aborted transaction
+    # only in a list of all records: of a map that was full, of markers and of records without a key
+    AFTER_MAP = "after-map"  # the map was full before this record
+    REPLACED_AFTER_MAP = "replaced-after-map"  # by such a record
+    MARKER = "marker"  # of a transaction; it stays
+    MARKER_DUE = "marker-due"  # a cleaning removes it
+    KEYLESS = "keyless"  # a cleaning removes it
+    KEYLESS_UNCLEANABLE = "keyless-uncleanable"
 
 
-GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED)
+GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.KEYLESS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +129,8 @@ class KeyStory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _KeyMatch:
-    """A record of the key, before the records after it are known; value_bytes is as in MATCH."""
+class FoundRecord:
+    """A record, before the records after it are known; value_bytes is as in MATCH."""
 
     segment: int
     position: int
@@ -147,7 +152,7 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
         CannotOpen: a file cannot be read.
     """
     decision = log.decision
-    matches: list[_KeyMatch] = []
+    matches: list[FoundRecord] = []
     count = 0
     # the latest record that the next cleaning has in its map
     mapped_offset = NONE
@@ -174,7 +179,7 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
                 is_aborted=match.is_aborted,
                 delete_horizon_ms=match.delete_horizon_ms,
                 replaced_by=replaced_by,
-                fate=_fate(match, replaced_by, mapped_offset, decision, now_ms),
+                fate=find_fate(match, replaced_by, mapped_offset, decision, now_ms),
             )
         )
         if not match.is_aborted:
@@ -188,8 +193,8 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
     )
 
 
-def _fate(
-    match: _KeyMatch,
+def find_fate(
+    match: FoundRecord,
     replaced_by: int | None,
     mapped_offset: int,
     decision: CleaningDecision,
@@ -226,18 +231,8 @@ class _KeySearch:
         self._key = np.frombuffer(key, np.uint8)
         self.unread_from: UnreadPart | None = None
 
-    def matches(self) -> Iterator[_KeyMatch]:
-        facts = self._state.facts
-        whole_log = CleaningRange(
-            segments=self._state.views,
-            log_start_offset=facts.log_start_offset,
-            high_watermark=facts.high_watermark,
-            first_dirty_offset=facts.log_start_offset,
-            stop_offset=facts.log_end_offset,
-            producers=self._state.producers,
-        )
-        transactions = CleanedTransactions()
-        transactions.add_aborted(whole_log.aborted(facts.log_start_offset, facts.log_end_offset))
+    def matches(self) -> Iterator[FoundRecord]:
+        transactions = log_transactions(self._state)
         for view in self._state.views:
             position = 0
             try:
@@ -253,7 +248,7 @@ class _KeySearch:
 
 def _find_in_chunk(
     view: SegmentView, chunk: BatchChunk, can_discard: np.ndarray, key_bytes: np.ndarray
-) -> Iterator[_KeyMatch]:
+) -> Iterator[FoundRecord]:
     batches = chunk.batches
     is_marker = is_control(batches)
     has_horizon = has_delete_horizon(batches)
@@ -266,7 +261,7 @@ def _find_in_chunk(
     for row in table[:match_count]:
         batch = int(row["batch"])
         horizon_ms = int(batches["base_timestamp_ms"][batch])
-        yield _KeyMatch(
+        yield FoundRecord(
             segment=view.base_offset,
             position=int(batches["position"][batch]),
             offset=int(row["offset"]),

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 
+from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision
+from kafkaviz.analysis.compaction.key_story import KeyRecord
+from kafkaviz.analysis.compaction.log_records import LogRecord
 from kafkaviz.analysis.compaction.log_state import OpenTransaction
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message, message
+from kafkaviz.units import moment
 
 
 def describe_reason(decision: CleaningDecision, settings: Mapping[str, SettingValue]) -> Message:
@@ -26,4 +30,14 @@ def describe_barrier(
         f"compaction.barrier_{decision.held_by.name.lower()}",
         offset=decision.first_uncleanable_offset,
         producer=oldest_transaction.producer_id if oldest_transaction else None,
+    )
+
+
+def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
+    """Says whether a record stays in a cleaning at this moment, and why."""
+    return message(
+        f"key_story.fate_{record.fate.replace('-', '_')}",
+        offset=record.replaced_by,
+        time=moment(record.delete_horizon_ms),
+        barrier=describe_barrier(log.decision, log.state.oldest_transaction),
     )

@@ -44,6 +44,7 @@ LISTED_RANGES = 100_000  # most ranges, tombstones and markers that a cleaning l
 NO_LIMIT = 1 << 62
 OFFSET, BEFORE, AFTER = range(3)  # the columns of tombstones and markers
 Write = Callable[[int, bytes], None]
+OnRead = Callable[[int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,11 +184,6 @@ class Cleaning:
         return self.source_bytes - self.log_bytes
 
     @property
-    def is_map_full(self) -> bool:
-        """Whether the map took only a part of the keys."""
-        return self.passes != 1
-
-    @property
     def tombstones_left(self) -> list[tuple[int, int | None]]:
         """The offset of each tombstone that stays, and its delete horizon after the cleaning."""
         return _horizons(self.tombstones, AFTER)
@@ -216,12 +212,15 @@ def clean(
     *,
     offset_map: OffsetMap | None = None,
     write: Write | None = None,
+    on_read: OnRead | None = None,
 ) -> Cleaning:
     """Returns the result of one cleaning.
 
     Args:
         offset_map: a map of an earlier cleaning, whose memory is used again.
         write: a function; write(base_offset, data) takes the next bytes of a new .log.
+        on_read: a function that gets the number of bytes after each part that was read. The dirty
+            part is read twice. An exception that it raises ends the cleaning.
 
     Raises:
         CleaningFailed: Kafka's cleaner would throw an exception.
@@ -230,7 +229,7 @@ def clean(
         offset_map = OffsetMap(config.most_keys)
     offset_map.clear()
     cleaner = _Cleaner(cleaning_range, config, release, now_ms, offset_map)
-    return cleaner.run(write)
+    return cleaner.run(write, on_read)
 
 
 @dataclass
@@ -260,6 +259,7 @@ class _Cleaner:
         self._behaviour = release_behaviour(release)
         self._now_ms = now_ms
         self._write: Write | None = None
+        self._on_read: OnRead | None = None
         self._copies = np.zeros(1, record_filter.COPY)
         self._copies["now_ms"] = now_ms
         self._copies["new_horizon_ms"] = now_ms + config.delete_retention_ms
@@ -270,8 +270,9 @@ class _Cleaner:
         # up to 4.0.0 an index gets at most one entry per chunk that is copied
         self._chunk_bytes = config.io_buffer_bytes if self._behaviour.per_append else CHUNK_BYTES
 
-    def run(self, write: Write | None) -> Cleaning:
+    def run(self, write: Write | None, on_read: OnRead | None) -> Cleaning:
         self._write = write
+        self._on_read = on_read
         latest, is_full = self._build_map(self._map, self._range.first_dirty_offset)
         self._copies["latest_offset"] = latest
         sources = self._range.between(0, latest + 1)
@@ -299,6 +300,10 @@ class _Cleaner:
             records_written=int(tally["records_written"]),
             keyless_records=int(tally["keyless_records"]),
         )
+
+    def _report(self, chunk: BatchChunk) -> None:
+        if self._on_read:
+            self._on_read(int(chunk.batches["size_bytes"].sum()))
 
     # ---- the map
 
@@ -333,6 +338,7 @@ class _Cleaner:
         states: np.ndarray,
     ) -> bool:
         """Maps the keys of a chunk, and returns whether the map is full."""
+        self._report(chunk)
         can_discard, _ = transactions.take(chunk)
         is_skipped = is_control(chunk.batches) | can_discard
         row = 0
@@ -414,6 +420,7 @@ class _Cleaner:
 
     def _copy_chunk(self, chunk: BatchChunk, opened: OpenSegment) -> None:
         """Appends the rest of a chunk to the new segment (Cleaner.cleanInto)."""
+        self._report(chunk)
         can_discard, entries = self._transactions.take(chunk)
         opened.add_aborted(entries)
         out = np.empty(_most_bytes(chunk), np.uint8)

@@ -6,7 +6,18 @@ import json
 from functools import cache
 from pathlib import Path
 
+from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
+from kafkaviz.analysis.compaction.compaction import (
+    CleanerMap,
+    DecidedLog,
+    clean_log,
+    decide_log,
+)
 from kafkaviz.format import checkpoint
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.settings import open_settings
+from kafkaviz.simulate.cleaner.cleaner import Cleaning
+from kafkaviz.versions import parse
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -42,3 +53,18 @@ def write_broker(line: dict, folder: Path) -> Path:
 
 def overrides(line: dict) -> dict[str, str]:
     return {name: str(value) for name, value in line["settings"].items()}
+
+
+def clean_recorded(line: dict, folder: Path) -> tuple[DecidedLog, Cleaning]:
+    """Returns the log of a line with its decision, and the result of one cleaning."""
+    broker = open_broker(write_broker(line, folder / line["id"]))
+    settings = open_settings(broker, parse(line["version"]), overrides(line))
+    plan = plan_check(broker, line["version"], line["now"], settings=settings)
+    [partition] = plan.partitions
+    checkpointed = cleaner_offsets(broker).get(("t", 0))
+    log = decide_log(plan, partition, checkpointed=checkpointed)
+    cleaner = line["cleaner"]
+    map_size = CleanerMap(
+        size_bytes=cleaner["offset_map_bytes"], load_factor=cleaner["load_factor"], threads=1
+    )
+    return log, clean_log(plan, log, map_size)

@@ -8,7 +8,7 @@ import pytest
 from kafkaviz.analysis.compaction import key_story as key_story_module
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide
-from kafkaviz.analysis.compaction.key_story import GOES, Fate, key_story
+from kafkaviz.analysis.compaction.key_story import GOES, Fate, FoundRecord, find_fate, key_story
 from kafkaviz.analysis.compaction.log_state import read_log_state
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
@@ -18,6 +18,14 @@ from tests.support.cases import all_cases
 
 # a map that takes only a part of the keys decides otherwise, and a damaged log cannot be read
 KEYS = 12  # of each log
+NEVER_OF_A_KEY = {
+    Fate.AFTER_MAP,
+    Fate.REPLACED_AFTER_MAP,
+    Fate.MARKER,
+    Fate.MARKER_DUE,
+    Fate.KEYLESS,
+    Fate.KEYLESS_UNCLEANABLE,
+}
 CLEANED = [line for line in lines() if "cleaned" in line and line["kind"] != "small-map"]
 
 
@@ -76,7 +84,7 @@ def test_every_fate_is_in_the_recorded_logs(tmp_path):
             fates |= {found.fate for found in story.records}
             earlier = key_story(log, key, line["now"] - DAY_MS)
             fates |= {found.fate for found in earlier.records}
-    assert fates == set(Fate) - {Fate.NEITHER_IS_DIRTY}
+    assert fates == set(Fate) - {Fate.NEITHER_IS_DIRTY} - NEVER_OF_A_KEY
 
 
 def test_two_records_below_the_checkpoint_both_stay(tmp_path):
@@ -119,14 +127,14 @@ def test_the_example_of_the_module(tmp_path):
     decision = replace(log.decision, first_dirty_offset=50, first_uncleanable_segment=90)
     matches = [match_at(12), match_at(60), match_at(95)]
     fates = [
-        key_story_module._fate(match, replaced_by, 60, decision, 0)
+        find_fate(match, replaced_by, 60, decision, 0)
         for match, replaced_by in zip(matches, (60, 95, None), strict=True)
     ]
     assert fates == [Fate.REPLACED, Fate.REPLACED_LATER, Fate.LATEST]
 
 
-def match_at(offset: int) -> key_story_module._KeyMatch:
-    return key_story_module._KeyMatch(
+def match_at(offset: int) -> FoundRecord:
+    return FoundRecord(
         segment=0,
         position=0,
         offset=offset,

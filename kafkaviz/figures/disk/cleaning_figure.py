@@ -1,0 +1,586 @@
+"""One log before and after one cleaning.
+
+A small log is drawn record by record: each record is a cell, and below it is the same offset after
+the cleaning, so that the holes can be seen. A larger log is drawn as three bars on the scale of its
+offsets: the segments before, the share of the records that go, the segments after.
+
+    figure(view(log, cleaning, records, step=MAP))
+
+A lesson shows the steps one by one, a page the last one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.decision import CleaningDecision
+from kafkaviz.analysis.compaction.key_story import GOES, Fate
+from kafkaviz.analysis.compaction.log_records import LogRecord
+from kafkaviz.figures.text import compaction_text
+from kafkaviz.figures.text.sentences import join_details, join_semicolon
+from kafkaviz.html import Html, join, tag
+from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.simulate.cleaner.cleaner import Cleaning, OffsetRanges
+from kafkaviz.units import file_stem, format_bytes, format_count
+
+# the steps: the range of the cleaner, its offset map, the records that go, the log afterwards
+STEPS = RANGE, MAP, REMOVAL, RESULT = range(1, 5)
+CLEAN = "clean"
+DIRTY = "dirty"
+UNCLEANABLE = "uncleanable"
+PARTS = (CLEAN, DIRTY, UNCLEANABLE)
+BAR_COLUMNS = 240  # of a log that is not drawn record by record
+TEXT_CHARACTERS = 60  # of a key or a value
+NULL = "null"  # the value of a tombstone
+GONE_BEFORE = "gone-before"
+KEEPS = "keeps"
+GOES_NOW = "goes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordCell:
+    """A record, or a run of offsets that were already missing before the cleaning.
+
+    Attributes:
+        text: its offset, or the first and the last of the missing offsets.
+        value: the value, or "null"; of a marker its type.
+        look: GONE_BEFORE, or the part of the log: CLEAN, DIRTY or UNCLEANABLE.
+        is_mapped: whether the map has this offset. False before that step.
+        after: KEEPS or GOES_NOW; "" before that step.
+        why: the fate in a few words; "" before that step.
+        fate: the fate in a sentence; "" before that step.
+        marks: names of this offset, such as the first dirty offset.
+    """
+
+    text: str
+    key: str
+    value: str
+    look: str
+    is_mapped: bool = False
+    after: str = ""
+    why: str = ""
+    fate: str = ""
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentCells:
+    """A segment with its records.
+
+    Attributes:
+        result: the segment after the cleaning; "" before that step.
+        end_marks: names of offsets after its last record.
+    """
+
+    name: str
+    details: str
+    result: str
+    cells: tuple[RecordCell, ...]
+    end_marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarPiece:
+    """A piece of a bar: shares of the width from the left, a look of PARTS, and its text."""
+
+    start: float
+    stop: float
+    look: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogBars:
+    """A log on the scale of its offsets.
+
+    Attributes:
+        before: the segments by part.
+        removed: the share of the records that go, per column.
+        after: the segments after the cleaning.
+        marks: (share of the width, text).
+    """
+
+    first: str
+    last: str
+    before: tuple[BarPiece, ...]
+    removed: tuple[float, ...]
+    after: tuple[BarPiece, ...]
+    marks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningView:
+    """One log before and after one cleaning.
+
+    Attributes:
+        map_rows: the keys in the map and their offsets, in the order of the offsets.
+        segments: the records; empty if the log is drawn as bars.
+        bars: None if the log is drawn record by record.
+    """
+
+    title: str
+    caption: str
+    step: int
+    map_rows: tuple[tuple[str, str], ...]
+    segments: tuple[SegmentCells, ...]
+    bars: LogBars | None
+    notes: tuple[str, ...]
+
+
+def view(
+    log: DecidedLog,
+    cleaning: Cleaning | None,
+    records: Sequence[LogRecord] | None,
+    step: int = RESULT,
+) -> CleaningView:
+    """Returns a log before and after one cleaning, up to one of STEPS.
+
+    Args:
+        cleaning: None if the log is not cleaned; then only the first step can be drawn.
+        records: the result of log_records; None draws the log as bars.
+    """
+    if cleaning is None:
+        step = RANGE
+    return CleaningView(
+        title=_title(log, cleaning, step),
+        caption=_caption(step, is_small=records is not None),
+        step=step,
+        map_rows=_map_rows(records or ()) if step == MAP else (),
+        segments=() if records is None else tuple(_segments(log, cleaning, records, step)),
+        bars=_bars(log, cleaning, step) if records is None else None,
+        notes=tuple(_notes(log, cleaning, step)),
+    )
+
+
+def _title(log: DecidedLog, cleaning: Cleaning | None, step: int) -> str:
+    decision = log.decision
+    if step == RANGE and not decision.cleanable_bytes:
+        return say("cleaning.title_nothing")
+    if step == RANGE:
+        return say(
+            "cleaning.title_range",
+            first=decision.first_dirty_offset,
+            last=decision.first_uncleanable_segment - 1,
+            size=decision.cleanable_bytes,
+        )
+    assert cleaning is not None
+    if step == MAP:
+        return say_count("cleaning.title_map", cleaning.map_keys)
+    if step == REMOVAL:
+        return say("cleaning.title_removal", n=cleaning.removed.records)
+    return say(
+        "cleaning.title_result",
+        removed=message("cleaning.title_removal", n=cleaning.removed.records),
+        retained=message("cli_compaction.n_kept", n=cleaning.retained.records),
+        before=cleaning.source_bytes,
+        after=cleaning.log_bytes,
+    )
+
+
+def _caption(step: int, *, is_small: bool) -> str:
+    if is_small:
+        return say("cleaning.below_holes" if step == RESULT else "cleaning.below_cells")
+    return say("cleaning.below_shares" if step >= REMOVAL else "cleaning.below_bars")
+
+
+def _notes(log: DecidedLog, cleaning: Cleaning | None, step: int) -> Iterable[str]:
+    barrier = compaction_text.describe_barrier(log.decision, log.state.oldest_transaction)
+    yield say("cleaning.note_barrier", barrier=barrier)
+    if cleaning and step >= MAP and cleaning.passes != 1:
+        yield say("cleaning.note_map_full", offset=cleaning.next_first_dirty_offset)
+    if cleaning and cleaning.removed.count > len(cleaning.removed.ranges):
+        yield say("cleaning.note_cut", n=len(cleaning.removed.ranges))
+    if cleaning and step == RESULT:
+        yield say("cleaning.note_checkpoint", offset=cleaning.next_first_dirty_offset)
+
+
+def _marks(log: DecidedLog) -> list[tuple[int, str]]:
+    """Returns the offsets that decide about the cleaning, with their names, in ascending order."""
+    facts = log.state.facts
+    name_by_offset = (
+        (facts.log_start_offset, "cleaning.mark_log_start"),
+        (log.decision.first_dirty_offset, "cleaning.mark_first_dirty"),
+        (log.decision.first_uncleanable_offset, "cleaning.mark_first_uncleanable"),
+        (facts.active_base_offset, "rolls.active_segment"),
+        (facts.high_watermark, "compare.key_watermark"),
+    )
+    texts: dict[int, list[str]] = {}
+    for offset, name in name_by_offset:
+        texts.setdefault(offset, []).append(say(name))
+    return [
+        (offset, say("cleaning.mark", names=join_details(texts[offset]), offset=offset))
+        for offset in sorted(texts)
+    ]
+
+
+def _part(decision: CleaningDecision, offset: int) -> str:
+    if offset >= decision.first_uncleanable_segment:
+        return UNCLEANABLE
+    return CLEAN if offset < decision.first_dirty_offset else DIRTY
+
+
+# ---- record by record
+
+
+def _segments(
+    log: DecidedLog, cleaning: Cleaning | None, records: Sequence[LogRecord], step: int
+) -> Iterable[SegmentCells]:
+    marks = _marks(log)
+    bases = [segment.base_offset for segment in log.state.facts.segments]
+    results = _results(cleaning) if cleaning and step == RESULT else {}
+    untouched = say("cleaning.untouched") if step == RESULT else ""
+    for number, segment in enumerate(log.state.facts.segments):
+        stop = bases[number + 1] if number + 1 < len(bases) else None
+        own = [record for record in records if record.segment == segment.base_offset]
+        own_marks = [
+            mark
+            for mark in marks
+            if (mark[0] >= segment.base_offset or not number) and (stop is None or mark[0] < stop)
+        ]
+        cells = []
+        following = segment.base_offset
+        if not number:
+            following = max(following, log.state.facts.log_start_offset)
+        for record in own:
+            if record.offset > following:
+                cells.append(_missing_cell(following, record.offset - 1))
+            begun = tuple(text for offset, text in own_marks if offset <= record.offset)
+            own_marks = own_marks[len(begun) :]
+            cells.append(_record_cell(log, record, step, begun))
+            following = record.offset + 1
+        end = stop if stop is not None else log.state.facts.log_end_offset
+        if end > following:
+            cells.append(_missing_cell(following, end - 1))
+        yield SegmentCells(
+            name=f"{file_stem(segment.base_offset)}.log",
+            details=format_bytes(segment.size_bytes),
+            result=results.get(segment.base_offset, untouched),
+            cells=tuple(cells),
+            end_marks=tuple(text for _, text in own_marks),
+        )
+
+
+def _results(cleaning: Cleaning) -> dict[int, str]:
+    """Returns what becomes of each segment that is cleaned, by its base offset."""
+    texts = {}
+    for segment in cleaning.segments:
+        is_merged = len(segment.sources) > 1
+        for base_offset in segment.sources:
+            texts[base_offset] = say(
+                "cleaning.merged" if is_merged else "cleaning.rewritten",
+                name=f"{file_stem(segment.base_offset)}.log",
+                size=segment.log_bytes,
+                n=len(segment.sources),
+            )
+    return texts
+
+
+def _missing_cell(first: int, last: int) -> RecordCell:
+    text = format_count(first)
+    if last > first:
+        text = f"{text}–{format_count(last)}"
+    return RecordCell(
+        text=text, key="", value="", look=GONE_BEFORE, fate=say("cleaning.part_gone_before")
+    )
+
+
+def _record_cell(
+    log: DecidedLog, record: LogRecord, step: int, marks: tuple[str, ...]
+) -> RecordCell:
+    value = NULL
+    if record.marker is not None:
+        value = record.marker
+    elif record.value is not None:
+        value = _text(record.value)
+    is_decided = step >= REMOVAL
+    after = GOES_NOW if record.fate in GOES else KEEPS
+    key = _text(record.key) if record.key is not None and record.marker is None else ""
+    return RecordCell(
+        text=format_count(record.offset),
+        key=key,
+        value=value,
+        look=_part(log.decision, record.offset),
+        is_mapped=step >= MAP and record.is_mapped,
+        after=after if is_decided else "",
+        why=_why(record) if is_decided else "",
+        fate=render(compaction_text.describe_fate(record, log)) if is_decided else "",
+        marks=marks,
+    )
+
+
+def _text(data: bytes) -> str:
+    return units.escape_controls(data.decode(errors="replace")[:TEXT_CHARACTERS])
+
+
+def _why(record: LogRecord) -> str:
+    if record.fate == Fate.REPLACED and record.replaced_by is not None:
+        return say("cleaning.why_replaced", offset=record.replaced_by)
+    if record.fate in GOES:
+        return say(f"cleaning.why_{record.fate.name.lower()}")
+    return ""
+
+
+def _map_rows(records: Sequence[LogRecord]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (_text(record.key or b""), format_count(record.offset))
+        for record in records
+        if record.is_mapped
+    )
+
+
+# ---- as bars
+
+
+def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
+    facts = log.state.facts
+    first = facts.log_start_offset
+    length = max(1, facts.log_end_offset - first)
+
+    def share(offset: int) -> float:
+        return min(1.0, max(0.0, (offset - first) / length))
+
+    bases = [segment.base_offset for segment in facts.segments]
+    stops = [*bases[1:], facts.log_end_offset]
+    before = tuple(
+        BarPiece(
+            start=share(segment.base_offset),
+            stop=share(stop),
+            look=_part(log.decision, min(stop - 1, max(segment.base_offset, first))),
+            text=say(
+                "cleaning.segment", name=file_stem(segment.base_offset), size=segment.size_bytes
+            ),
+        )
+        for segment, stop in zip(facts.segments, stops, strict=True)
+    )
+    removed: tuple[float, ...] = ()
+    after: tuple[BarPiece, ...] = ()
+    if cleaning and step >= REMOVAL:
+        removed = removed_shares(cleaning.removed, cleaning.retained, first, length)
+    if cleaning and step == RESULT:
+        ends = dict(zip(bases, stops, strict=True))
+        after = tuple(
+            BarPiece(
+                start=share(segment.base_offset),
+                stop=share(ends[segment.sources[-1]]),
+                look=CLEAN,
+                text=say(
+                    "cleaning.segment", name=file_stem(segment.base_offset), size=segment.log_bytes
+                ),
+            )
+            for segment in cleaning.segments
+        )
+        cleaned = {base for segment in cleaning.segments for base in segment.sources}
+        after += tuple(
+            piece for piece, base in zip(before, bases, strict=True) if base not in cleaned
+        )
+    return LogBars(
+        first=format_count(first),
+        last=format_count(facts.log_end_offset),
+        before=before,
+        removed=removed,
+        after=after,
+        marks=tuple((share(offset), text) for offset, text in _marks(log)),
+    )
+
+
+def removed_shares(
+    removed: OffsetRanges, retained: OffsetRanges, first: int, length: int
+) -> tuple[float, ...]:
+    """Returns the share of the records that go, in each of BAR_COLUMNS columns of offsets.
+
+    A column without any record has the share 0.
+    """
+    removed_counts = _count_by_column(removed, first, length)
+    retained_counts = _count_by_column(retained, first, length)
+    totals = np.maximum(removed_counts + retained_counts, 1e-9)
+    return tuple((removed_counts / totals).tolist())
+
+
+def _count_by_column(offsets: OffsetRanges, first: int, length: int) -> np.ndarray:
+    """Returns the number of offsets in each column."""
+    edges = first + length * np.arange(BAR_COLUMNS + 1) / BAR_COLUMNS
+    if not len(offsets.ranges):
+        return np.zeros(BAR_COLUMNS)
+    starts = offsets.ranges[:, 0].astype(np.float64)
+    stops = offsets.ranges[:, 1].astype(np.float64) + 1
+    sizes_before = np.append(0, np.cumsum(stops - starts))
+    places = np.searchsorted(starts, edges, "right")
+    last = np.maximum(places - 1, 0)
+    within = np.clip(np.minimum(edges, stops[last]) - starts[last], 0, None)
+    below = np.where(places > 0, sizes_before[last] + within, 0)
+    return np.diff(below)
+
+
+# ---- the drawing
+
+
+def figure(cleaning_view: CleaningView) -> Html:
+    """Returns the drawing as HTML; look.css has its classes."""
+    parts: list[Html] = []
+    if cleaning_view.map_rows:
+        parts.append(_map_html(cleaning_view.map_rows))
+    parts += [_segment_html(segment, cleaning_view.step) for segment in cleaning_view.segments]
+    if cleaning_view.bars:
+        parts.append(_bars_html(cleaning_view.bars))
+    parts.append(_key_html(cleaning_view))
+    parts += [tag("p", note, class_="kv-figs") for note in cleaning_view.notes]
+    return tag("div", *parts, class_="kv-cleaning")
+
+
+def describe(cleaning_view: CleaningView) -> str:
+    """Returns the alternative text."""
+    cells = [
+        say("common.labelled", where=cell.text, text=cell.fate)
+        for segment in cleaning_view.segments
+        for cell in segment.cells
+        if cell.fate
+    ]
+    return join_semicolon([cleaning_view.title, *cells, *cleaning_view.notes])
+
+
+def rows(cleaning_view: CleaningView) -> list[tuple[str, str, str, str]]:
+    """Returns rows of offset, key, value, fate, for a table."""
+    return [
+        (cell.text, cell.key, cell.value, cell.fate)
+        for segment in cleaning_view.segments
+        for cell in segment.cells
+    ]
+
+
+def _map_html(map_rows: Sequence[tuple[str, str]]) -> Html:
+    entries = (
+        tag("span", tag("b", key), " → ", offset, class_="kv-mono") for key, offset in map_rows
+    )
+    head = tag("div", say("cleaning.map_head"), class_="kv-lab")
+    return tag("div", head, tag("div", *entries), class_="kv-map")
+
+
+def _segment_html(segment: SegmentCells, step: int) -> Html:
+    head = [tag("span", segment.name, class_="kv-mono"), " ", tag("small", segment.details)]
+    if segment.result:
+        head += [" ", tag("small", segment.result, class_="kv-result")]
+    marks = [*(cell.marks for cell in segment.cells), segment.end_marks]
+    lines = sum(len(texts) for texts in marks)
+    # each mark has a line of its own, so that two marks close together do not overlap
+    line = 0
+    columns = []
+    for cell, texts in zip([*segment.cells, None], marks, strict=True):
+        flags = [
+            tag("i", text, style=f"top:{(line + number) * 16}px")
+            for number, text in enumerate(texts)
+        ]
+        line += len(texts)
+        if cell is not None:
+            columns.append(_column_html(cell, flags, step, lines))
+        elif flags:
+            columns.append(tag("div", tag("div", *flags, class_="kv-flags"), class_="kv-end"))
+    style = f"--kv-lines:{lines}"
+    return join(
+        (
+            tag("div", *head, class_="kv-seg"),
+            tag("div", *columns, class_="kv-records", style=style),
+        )
+    )
+
+
+def _column_html(cell: RecordCell, flags: Sequence[Html], step: int, lines: int) -> Html:
+    looks = ["kv-cell", cell.look]
+    if cell.is_mapped:
+        looks.append("mapped")
+    if cell.after == GOES_NOW:
+        looks.append(GOES_NOW)
+    parts = [
+        tag(
+            "div",
+            tag("small", cell.text),
+            tag("b", cell.key),
+            tag("span", cell.value),
+            tag("em", cell.why) if step >= REMOVAL else "",
+            class_=" ".join(looks),
+            title=cell.fate or None,
+        )
+    ]
+    if lines:
+        parts.insert(0, tag("div", *flags, class_="kv-flags"))
+    if step < RESULT or cell.look == UNCLEANABLE:
+        return tag("div", *parts)
+    if cell.after == KEEPS:
+        name = tag("b", cell.key or cell.value)
+        parts.append(tag("div", tag("small", cell.text), name, class_="kv-after"))
+    else:
+        parts.append(tag("div", class_="kv-after hole"))
+    return tag("div", *parts)
+
+
+def _bars_html(bars: LogBars) -> Html:
+    flags = (
+        tag("i", text, class_="end" if place > 0.5 else None, style=_at(place, number))
+        for number, (place, text) in enumerate(bars.marks)
+    )
+    parts = [
+        tag("div", *flags, class_="kv-flags", style=f"--kv-lines:{len(bars.marks)}"),
+        _row_html(say("cleaning.row_before"), _pieces_html(bars.before)),
+    ]
+    if bars.removed:
+        parts.append(_row_html(say("cleaning.row_removed"), _shades_html(bars.removed)))
+    if bars.after:
+        parts.append(_row_html(say("cleaning.row_after"), _pieces_html(bars.after)))
+    scale = tag("div", tag("span", bars.first), tag("span", bars.last), class_="kv-scale")
+    return tag("div", *parts, scale, class_="kv-logbars")
+
+
+def _at(place: float, number: int) -> str:
+    return f"left:{100 * place:.2f}%;top:{number * 16}px"
+
+
+def _row_html(name: str, content: Html) -> Html:
+    return join((tag("div", name, class_="kv-lab"), content))
+
+
+def _pieces_html(pieces: Iterable[BarPiece]) -> Html:
+    return tag(
+        "div",
+        *(
+            tag(
+                "i",
+                class_=piece.look,
+                title=piece.text,
+                style=(
+                    f"left:{100 * piece.start:.3f}%;width:{100 * (piece.stop - piece.start):.3f}%"
+                ),
+            )
+            for piece in pieces
+        ),
+        class_="kv-bar",
+    )
+
+
+def _shades_html(shares: Sequence[float]) -> Html:
+    stops = ",".join(
+        f"color-mix(in srgb,var(--kv-accent) {100 * share:.0f}%,var(--kv-bg)) "
+        f"{100 * number / len(shares):.2f}% {100 * (number + 1) / len(shares):.2f}%"
+        for number, share in enumerate(shares)
+    )
+    return tag("div", class_="kv-bar", style=f"background:linear-gradient(to right,{stops})")
+
+
+def _key_html(cleaning_view: CleaningView) -> Html:
+    looks = list(PARTS)
+    if any(cell.look == GONE_BEFORE for part in cleaning_view.segments for cell in part.cells):
+        looks.append(GONE_BEFORE)
+    if cleaning_view.step >= MAP and cleaning_view.segments:
+        looks.append("mapped")
+    if cleaning_view.step >= REMOVAL:
+        looks.append(GOES_NOW)
+    swatches = (
+        tag(
+            "span",
+            tag("i", class_=f"kv-sw part-{look}"),
+            say(f"cleaning.part_{look.replace('-', '_')}"),
+        )
+        for look in looks
+    )
+    return tag("div", *swatches, class_="kv-key")
