@@ -8,7 +8,7 @@ For example:
     result.partitions[0].cleaned       # Cleaning(...), or None if the log is not taken
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,21 @@ class CleanerMap:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecidedLog:
+    """A compacted log with the settings that were used, its state, and the decision about it.
+
+    Attributes:
+        partition: the directory's name.
+    """
+
+    partition: str
+    log_directory: str | None
+    settings: Mapping[str, SettingValue]
+    state: LogState
+    decision: CleaningDecision
+
+
+@dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
     """A compacted log.
 
@@ -111,9 +126,28 @@ class Compaction:
 
     @property
     def order(self) -> tuple[str, ...]:
-        eligible = [partition for partition in self.partitions if partition.decision.is_eligible]
-        eligible.sort(key=lambda partition: -(partition.decision.cleanable_ratio or 0))
-        return tuple(partition.partition for partition in eligible)
+        return _order((partition.partition, partition.decision) for partition in self.partitions)
+
+
+def _order(decisions: Iterable[tuple[str, CleaningDecision]]) -> tuple[str, ...]:
+    eligible = [(name, decision) for name, decision in decisions if decision.is_eligible]
+    eligible.sort(key=lambda pair: -(pair[1].cleanable_ratio or 0))
+    return tuple(name for name, _ in eligible)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanerDecisions:
+    """The decisions about the compacted logs of a broker, before anything is cleaned."""
+
+    plan: CheckPlan
+    map: CleanerMap
+    logs: tuple[DecidedLog, ...]
+    unread: tuple[UnreadLog, ...]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The logs that the cleaner takes now, as in Compaction."""
+        return _order((log.partition, log.decision) for log in self.logs)
 
 
 def compaction(
@@ -125,7 +159,7 @@ def compaction(
     high_watermark: int | None = None,
     map_bytes: int | None = None,
     load_factor: float | None = None,
-    on_partition: Callable[[Partition], None] | None = None,
+    on_partition: Callable[[str], None] | None = None,
 ) -> Compaction:
     """Returns what the log cleaner would do with each compacted log, and writes nothing.
 
@@ -142,50 +176,90 @@ def compaction(
             by log.cleaner.threads.
         load_factor: the share of the map that is used; None takes
             log.cleaner.io.buffer.load.factor.
-        on_partition: called with each partition before it is read.
+        on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
         CannotOpen: the path is not a broker or partition directory, or it is one partition that is
             not compacted.
         KafkavizError: the version is unknown.
     """
-    broker = broker if isinstance(broker, Broker) else open_broker(broker)
-    plan = plan_check(broker, version, now_ms, settings=settings)
-    checkpoints = cleaner_offsets(broker)
-    map_size = cleaner_map(plan, map_bytes, load_factor)
-    offset_map = OffsetMap(map_size.most_keys)
+    decisions = decide_logs(
+        broker,
+        version,
+        now_ms,
+        settings=settings,
+        high_watermark=high_watermark,
+        map_bytes=map_bytes,
+        load_factor=load_factor,
+    )
+    offset_map = OffsetMap(decisions.map.most_keys)
     partitions = []
-    unread = []
-    for partition in compacted_partitions(plan):
+    unread = list(decisions.unread)
+    for log in decisions.logs:
         if on_partition:
-            on_partition(partition)
+            on_partition(log.partition)
         try:
-            partitions.append(
-                _partition_compaction(
-                    plan,
-                    partition,
-                    checkpointed=checkpoints.get((partition.topic, partition.partition)),
-                    map_size=map_size,
-                    offset_map=offset_map,
-                    high_watermark=high_watermark,
-                )
-            )
+            partitions.append(_partition_compaction(decisions, log, offset_map))
         except KafkavizError as error:
-            unread.append(
-                UnreadLog(
-                    partition=partition.directory,
-                    log_directory=plan.log_directory(partition),
-                    message=error.message,
-                )
-            )
+            unread.append(_unread(log.partition, log.log_directory, error))
+    return to_compaction(decisions, partitions, unread)
+
+
+def to_compaction(
+    decisions: CleanerDecisions,
+    partitions: Iterable[PartitionCompaction],
+    unread: Iterable[UnreadLog],
+) -> Compaction:
     return Compaction(
-        directory=broker.sources_text,
-        kafka_version=plan.assumed_release.version,
-        now_ms=plan.now_ms,
-        map=map_size,
+        directory=decisions.plan.broker.sources_text,
+        kafka_version=decisions.plan.assumed_release.version,
+        now_ms=decisions.plan.now_ms,
+        map=decisions.map,
         partitions=tuple(partitions),
         unread=tuple(unread),
     )
+
+
+def decide_logs(
+    broker: Broker | Path | str,
+    version: str | None = None,
+    now_ms: int | None = None,
+    *,
+    settings: Settings | None = None,
+    high_watermark: int | None = None,
+    map_bytes: int | None = None,
+    load_factor: float | None = None,
+) -> CleanerDecisions:
+    """Returns the decisions about all compacted logs; no record is read.
+
+    The arguments and errors are those of `compaction`.
+    """
+    broker = broker if isinstance(broker, Broker) else open_broker(broker)
+    plan = plan_check(broker, version, now_ms, settings=settings)
+    checkpoints = cleaner_offsets(broker)
+    logs = []
+    unread = []
+    for partition in compacted_partitions(plan):
+        try:
+            log = decide_log(
+                plan,
+                partition,
+                checkpointed=checkpoints.get((partition.topic, partition.partition)),
+                high_watermark=high_watermark,
+            )
+            logs.append(log)
+        except KafkavizError as error:
+            unread.append(_unread(partition.directory, plan.log_directory(partition), error))
+    return CleanerDecisions(
+        plan=plan,
+        map=cleaner_map(plan, map_bytes, load_factor),
+        logs=tuple(logs),
+        unread=tuple(unread),
+    )
+
+
+def _unread(partition: str, log_directory: str | None, error: KafkavizError) -> UnreadLog:
+    return UnreadLog(partition=partition, log_directory=log_directory, message=error.message)
 
 
 def compacted_partitions(plan: CheckPlan) -> list[Partition]:
@@ -245,15 +319,6 @@ def _broker_value(plan: CheckPlan, name: str) -> Any:
     return value
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedLog:
-    """A compacted log with the settings that were used, its state, and the decision about it."""
-
-    settings: Mapping[str, SettingValue]
-    state: LogState
-    decision: CleaningDecision
-
-
 def decide_log(
     plan: CheckPlan,
     partition: Partition,
@@ -285,7 +350,13 @@ def decide_log(
         max_compaction_lag_ms=int(values.get("max.compaction.lag.ms", config_def.LONG_MAX)),
     )
     decision = decide(state.facts, checkpointed, rules, plan.now_ms)
-    return DecidedLog(settings=settings, state=state, decision=decision)
+    return DecidedLog(
+        partition=partition.directory,
+        log_directory=plan.log_directory(partition),
+        settings=settings,
+        state=state,
+        decision=decision,
+    )
 
 
 def clean_log(
@@ -326,30 +397,29 @@ def clean_log(
 
 
 def _partition_compaction(
-    plan: CheckPlan,
-    partition: Partition,
-    *,
-    checkpointed: int | None,
-    map_size: CleanerMap,
-    offset_map: OffsetMap,
-    high_watermark: int | None,
+    decisions: CleanerDecisions, log: DecidedLog, offset_map: OffsetMap
 ) -> PartitionCompaction:
-    """Reads a log, decides, and cleans it if the cleaner would.
+    """Cleans a log if the cleaner would.
 
     Raises:
         KafkavizError: a file cannot be read.
     """
-    log = decide_log(plan, partition, checkpointed=checkpointed, high_watermark=high_watermark)
     cleaned = None
     error = None
     if log.decision.is_eligible:
         try:
-            cleaned = clean_log(plan, log, map_size, offset_map=offset_map)
+            cleaned = clean_log(decisions.plan, log, decisions.map, offset_map=offset_map)
         except CleaningFailed as failure:
             error = str(failure.exception)
+    return to_partition_compaction(log, cleaned, error)
+
+
+def to_partition_compaction(
+    log: DecidedLog, cleaned: Cleaning | None, error: str | None
+) -> PartitionCompaction:
     return PartitionCompaction(
-        partition=partition.directory,
-        log_directory=plan.log_directory(partition),
+        partition=log.partition,
+        log_directory=log.log_directory,
         decision=log.decision,
         settings=log.settings,
         oldest_transaction=log.state.oldest_transaction,

@@ -44,7 +44,10 @@ def open_again(line: dict, partition):
         max_compaction_lag_ms=settings["max.compaction.lag.ms"],
     )
     decision = decide(state.facts, line["checkpointed"], rules, line["now"])
-    return partition, DecidedLog(settings={}, state=state, decision=decision)
+    log = DecidedLog(
+        partition="t-0", log_directory=None, settings={}, state=state, decision=decision
+    )
+    return partition, log
 
 
 def offsets_by_key(partition) -> dict[bytes, list[int]]:
