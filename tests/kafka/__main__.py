@@ -1,6 +1,6 @@
 """python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; brokers that read what it wrote and start on damaged directories; and loads and dumps of
-damage.
+SEED=0 on; brokers that read what it wrote, start on damaged directories, and delete by retention;
+and loads and dumps of damage.
 """
 
 import os
@@ -12,7 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.kafka import broker, checks, mutations, old_loads, record_loads, spark_source, starts
+from tests.kafka import (
+    broker,
+    checks,
+    mutations,
+    old_loads,
+    record_loads,
+    retention_passes,
+    spark_source,
+    starts,
+)
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -46,6 +55,7 @@ def main() -> int:
         ]
     results += [
         _compare(partial(starts.differences, count, seed)),
+        _compare(retention_passes.differences),
         _damaged(count, seed),
         _loads(count, seed),
         _spark(count),

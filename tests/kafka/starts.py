@@ -123,10 +123,19 @@ class Starts:
         self._temporary.cleanup()
 
     def start(
-        self, disks: Iterable[Path], settings: Mapping[str, str] = MappingProxyType({})
+        self,
+        disks: Iterable[Path],
+        settings: Mapping[str, str] = MappingProxyType({}),
+        **more: object,
     ) -> dict:
-        """Starts a broker on these log directories and stops it: `started`, `error`, `exit`, `log`."""
+        """Starts a broker on these log directories and stops it: `started`, `error`, `exit`, `log`.
+
+        Args:
+            more: `configs`, settings of topics to set while it runs, and `until_gone`, the files
+                that it waits for then.
+        """
         question = {"dirs": [str(disk) for disk in disks], "node": 1, "settings": dict(settings)}
+        question |= more
         end = threading.Timer(TIME_LIMIT_S, self._process.kill)
         end.start()
         try:

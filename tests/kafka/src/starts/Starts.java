@@ -9,6 +9,11 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -17,6 +22,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.utils.Time;
 
 /**
@@ -30,6 +39,7 @@ public final class Starts {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long STARTING_SECONDS = 90; // a second on a machine that has nothing else to do
     private static final long STOPPING_SECONDS = 20;
+    private static final long DELETING_SECONDS = 30;
     private static final long STOPPING_AFTER_EXIT_SECONDS = 2; // threads are missing that a stop waits for
     private static final Map<ThreadGroup, Start> STARTS = new ConcurrentHashMap<>();
 
@@ -107,6 +117,7 @@ public final class Starts {
             start.end(false, "no answer in " + STARTING_SECONDS + " seconds", null);
             answer = start.ends.poll();
         }
+        if (answer.get("started").equals(true) && question.has("configs")) setConfigs(question, properties);
         Thread stopper = new Thread(group, () -> stop(start), "stopper");
         stopper.start();
         stopper.join(1000 * (answer.get("exit") == null ? STOPPING_SECONDS : STOPPING_AFTER_EXIT_SECONDS));
@@ -114,6 +125,25 @@ public final class Starts {
         STARTS.remove(group);
         answer.put("log", start.log.toString(StandardCharsets.UTF_8));
         return answer;
+    }
+
+    /** Sets `configs`, values by name by topic, and waits until the files `until_gone` do not exist, or for a while. */
+    private static void setConfigs(JsonNode question, Properties properties) throws Exception {
+        String address = properties.getProperty("listeners").split(",")[0].replace("PLAINTEXT://", "");
+        Map<ConfigResource, Collection<AlterConfigOp>> operations = new HashMap<>();
+        question.get("configs").fields().forEachRemaining(topic -> {
+            Collection<AlterConfigOp> values = new ArrayList<>();
+            topic.getValue().fields().forEachRemaining(item -> values.add(
+                new AlterConfigOp(new ConfigEntry(item.getKey(), item.getValue().asText()), AlterConfigOp.OpType.SET)));
+            operations.put(new ConfigResource(ConfigResource.Type.TOPIC, topic.getKey()), values);
+        });
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", address))) {
+            admin.incrementalAlterConfigs(operations).all().get();
+        }
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(DELETING_SECONDS);
+        for (JsonNode file : question.get("until_gone")) {
+            while (Files.exists(Path.of(file.asText())) && System.nanoTime() < until) Thread.sleep(50);
+        }
     }
 
     private static void run(Start start, Properties properties) {
