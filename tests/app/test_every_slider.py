@@ -18,6 +18,7 @@ ADDRESSES = [
     {"page": "page_cache", "n": "6901"},
     {"page": "tuning", "tp": "payments-0"},
     {"page": "tuning", "tp": "payments-0", "tab": "Settings"},
+    {"page": "disk", "tab": "Retention", "topic": "weblogs"},
     {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]

@@ -9,7 +9,7 @@ For example:
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,9 @@ LOG_SETTINGS = (
     "segment.index.bytes",
     "index.interval.bytes",
 )
+DIRTY_RATIO = "min.cleanable.dirty.ratio"
 SETTINGS = (
-    "min.cleanable.dirty.ratio",
+    DIRTY_RATIO,
     "min.compaction.lag.ms",
     "max.compaction.lag.ms",
     "delete.retention.ms",
@@ -337,25 +338,36 @@ def decide_log(
         for name in SETTINGS
         if config_def.TOPIC_SETTINGS[name].is_known_to(release)
     }
-    values = {name: setting.value for name, setting in settings.items()}
     state = read_log_state(
         partition,
         now_ms=plan.now_ms,
         producer_expiration_ms=plan.producer_expiration_ms,
         high_watermark=high_watermark,
     )
-    rules = CompactionRules(
-        min_cleanable_dirty_ratio=float(values["min.cleanable.dirty.ratio"]),
-        min_compaction_lag_ms=int(values.get("min.compaction.lag.ms", 0)),
-        max_compaction_lag_ms=int(values.get("max.compaction.lag.ms", config_def.LONG_MAX)),
-    )
-    decision = decide(state.facts, checkpointed, rules, plan.now_ms)
+    decision = decide(state.facts, checkpointed, _rules(settings), plan.now_ms)
     return DecidedLog(
         partition=partition.directory,
         log_directory=plan.log_directory(partition),
         settings=settings,
         state=state,
         decision=decision,
+    )
+
+
+def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
+    """Returns a log with the decision under another min.cleanable.dirty.ratio."""
+    changed = replace(log.settings[DIRTY_RATIO], value=ratio)
+    settings = {**log.settings, DIRTY_RATIO: changed}
+    decision = decide(log.state.facts, log.decision.checkpointed, _rules(settings), now_ms)
+    return replace(log, settings=settings, decision=decision)
+
+
+def _rules(settings: Mapping[str, SettingValue]) -> CompactionRules:
+    values = {name: setting.value for name, setting in settings.items()}
+    return CompactionRules(
+        min_cleanable_dirty_ratio=float(values[DIRTY_RATIO]),
+        min_compaction_lag_ms=int(values.get("min.compaction.lag.ms", 0)),
+        max_compaction_lag_ms=int(values.get("max.compaction.lag.ms", config_def.LONG_MAX)),
     )
 
 

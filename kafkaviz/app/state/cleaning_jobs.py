@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CleaningJob: TypeAlias = "Job[CleanedLog, ReadProgress]"
 MAX_JOBS = 32  # a result holds at most some megabytes
+QUICK_S = 0.8  # a cleaning that takes no longer shows no progress
 QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts by itself
 
 

@@ -162,7 +162,7 @@ def setting_name(name: str, *, is_tiered: bool) -> str:
     return f"local.{name}" if is_tiered else name
 
 
-def alter_command(topics: Sequence[str], settings: Mapping[str, int | float | None]) -> str:
+def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -> str:
     """Returns the kafka-configs.sh command that sets the topics' settings; "" for no setting.
 
     Args:

@@ -9,20 +9,27 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.widgets import choice, elements, tables
+from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.config_def import DAY_MS, HOUR_MS
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format.names import METADATA_TOPIC, parse_directory
 from kafkaviz.html import Html, join, tag
-from kafkaviz.messages import say
+from kafkaviz.messages import render as render_message
+from kafkaviz.messages import say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
+    from kafkaviz.analysis.compaction.compaction import DecidedLog
     from kafkaviz.analysis.retention import LogRetention
+    from kafkaviz.app.state.cleaning_jobs import CleaningJob
     from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow
 
 MS = "retention.ms"
 BYTES = "retention.bytes"
+DIRTY_RATIO = "min.cleanable.dirty.ratio"
+RATIOS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CONTROLS = (page_state.RETENTION_TOPIC, *page_state.RETENTION.values())
 ALL_TOPICS = "*"  # no name of a topic
 AS_SET = "as set"  # keeps each topic's own limit
@@ -58,7 +65,7 @@ def _clock_text(health: "Health", now_ms: int) -> str:
     return join_sentences(texts)
 
 
-def topic_of(log: "LogRetention") -> str:
+def topic_of(log: "LogRetention | DecidedLog") -> str:
     name = parse_directory(log.partition.rpartition("/")[2])
     return name.topic if name else log.partition
 
@@ -70,7 +77,7 @@ def _render_limits(
     """Draws the controls and everything that depends on them. A slider reruns only this part."""
     with st.container(gap=None):
         with st.container(key="kv_set"):
-            chosen = _choose(all_logs)
+            chosen = _choose(snapshot, health, all_logs)
         _render_results(snapshot, health, chosen)
 
 
@@ -89,11 +96,13 @@ def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice
         retention_view.bars_finding(changes, is_changed=is_changed),
         say("retention.bars_below_changed" if is_changed else "retention.bars_below"),
     )
+    st.space(6)
     swatches = (("due", "due"), ("closed", "dated"), ("active", "undated"))
     st.html(elements.key((kind, say(f"retention.key_{name}")) for kind, name in swatches))
     st.html(retention_view.bars(changes))
-    if is_changed:
-        _render_command(health, logs, chosen.proposed)
+    _render_command(health, chosen)
+    if chosen.compacted:
+        _render_cleaner(snapshot, chosen)
     _render_schedule(logs, proposed_logs, is_changed=is_changed)
     _render_segments(snapshot, proposed_logs)
 
@@ -102,9 +111,13 @@ class _Choice(NamedTuple):
     topic: str | None  # None: all topics
     logs: "Sequence[LogRetention]"
     proposed: "ProposedLimits"
+    compacted: "Sequence[DecidedLog]"  # those of the topic that the cleaner cares for
+    dirty_ratio: float | None  # None leaves it as it is
 
 
-def _choose(all_logs: "Sequence[LogRetention]") -> _Choice:
+def _choose(
+    snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
+) -> _Choice:
     """Draws the topic and the limits, and returns them."""
     from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
 
@@ -126,11 +139,14 @@ def _choose(all_logs: "Sequence[LogRetention]") -> _Choice:
     topic = None if word == ALL_TOPICS else word
     logs = [log for log in all_logs if topic in (None, topic_of(log))]
     limits = logs[0].limits
+    compacted = _compacted_logs(snapshot, health, topic) if topic is not None else ()
     if not any(log.limits.deletes for log in logs):
         with second:
+            dirty_ratio = _choose_dirty_ratio(compacted)
+        with third if compacted else second:
             key = "policy_is_unknown" if limits.deletes is None else "policy_compacts"
             elements.paragraph(say(f"retention.{key}"), is_faint=True)
-        return _Choice(topic, logs, ProposedLimits())
+        return _Choice(topic, logs, ProposedLimits(), compacted, dirty_ratio)
     has_own = topic is not None and limits.is_known
     is_tiered = topic is not None and limits.is_tiered
     with second:
@@ -149,7 +165,37 @@ def _choose(all_logs: "Sequence[LogRetention]") -> _Choice:
             limits.retention_bytes if has_own else None,
             units.format_bytes,
         )
-    return _Choice(topic, logs, ProposedLimits(retention_ms, retention_bytes))
+        dirty_ratio = _choose_dirty_ratio(compacted)
+    proposed = ProposedLimits(retention_ms, retention_bytes)
+    return _Choice(topic, logs, proposed, compacted, dirty_ratio)
+
+
+def _compacted_logs(
+    snapshot: BrokerSnapshot, health: "Health", topic: str
+) -> "Sequence[DecidedLog]":
+    """Returns the logs of a topic that the cleaner cares for; empty if they cannot be read."""
+    policy = health.effective_settings.find(topic, "cleanup.policy")
+    is_deleted_only = all(
+        log.limits.deletes for log in health.retention if topic_of(log) == topic
+    ) and "compact" not in str(policy.value).split(",")
+    if is_deleted_only:
+        return ()
+    try:
+        decisions = cleaning_jobs.decisions(snapshot)
+    except KafkavizError:
+        return ()
+    return [log for log in decisions.logs if topic_of(log) == topic]
+
+
+def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
+    """Draws the slider of the dirty ratio; returns None if it stays as it is."""
+    if not compacted:
+        return None
+    current = float(compacted[0].settings[DIRTY_RATIO].value)
+    options = [f"{ratio:g}" for ratio in sorted({*RATIOS, current})]
+    default = f"{current:g}"
+    word = choice.slider(DIRTY_RATIO, options, default, page_state.RETENTION[DIRTY_RATIO])
+    return None if word == default else float(word)
 
 
 def _topic_text(topic: str) -> str:
@@ -191,9 +237,7 @@ def _option_text(word: str) -> str:
     return say("retention.no_limit") if word == NO_LIMIT else word
 
 
-def _render_command(
-    health: "Health", logs: "Sequence[LogRetention]", proposed: "ProposedLimits"
-) -> None:
+def _render_command(health: "Health", chosen: _Choice) -> None:
     """Draws the command that sets the chosen limits."""
     from kafkaviz.figures.disk.retention_view import (
         MAX_COMMAND_TOPICS,
@@ -201,18 +245,25 @@ def _render_command(
         setting_name,
     )
 
+    logs = chosen.logs
+    limits = {MS: chosen.proposed.retention_ms, BYTES: chosen.proposed.retention_bytes}
+    limits = {name: value for name, value in limits.items() if value is not None}
     topics = list(dict.fromkeys(topic_of(log) for log in logs if log.limits.deletes))
+    if chosen.dirty_ratio is not None and chosen.topic:
+        topics = [chosen.topic]
+    elif not limits:
+        return
     st.space(12)
     if len(topics) > MAX_COMMAND_TOPICS:
         elements.paragraph(say("retention.too_many_topics", n=len(topics)), is_faint=True)
         return
     for is_tiered in (False, True):
         names = [topic for topic in topics if _is_tiered(logs, topic) == is_tiered]
-        settings = {
-            setting_name(name, is_tiered=is_tiered): value
-            for name, value in ((MS, proposed.retention_ms), (BYTES, proposed.retention_bytes))
-            if value is not None
+        settings: dict[str, float] = {
+            setting_name(name, is_tiered=is_tiered): value for name, value in limits.items()
         }
+        if chosen.dirty_ratio is not None:
+            settings[DIRTY_RATIO] = chosen.dirty_ratio
         command = alter_command(names, _with_defaults(health, settings))
         if command:
             st.code(command, language="bash", wrap_lines=True)
@@ -224,14 +275,100 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
     return any(log.limits.is_tiered for log in logs if topic_of(log) == topic)
 
 
-def _with_defaults(health: "Health", settings: Mapping[str, int]) -> dict[str, int | None]:
+def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
     """Returns the settings, with None for a value that a topic has without one of its own."""
-    values: dict[str, int | None] = {}
+    values: dict[str, float | None] = {}
     for name, value in settings.items():
         broker_value = health.effective_settings.find("", name)
         is_default = broker_value.is_known and broker_value.value == value
         values[name] = None if is_default else value
     return values
+
+
+def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
+    """Draws whether the cleaner takes the logs of a topic, and what one cleaning frees."""
+    from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
+    from kafkaviz.figures.text.compaction_text import describe_reason
+
+    now_ms = cleaning_jobs.decisions(snapshot).plan.now_ms
+    logs = chosen.compacted
+    if chosen.dirty_ratio is not None:
+        logs = [with_dirty_ratio(log, chosen.dirty_ratio, now_ms) for log in logs]
+    jobs: dict[str, CleaningJob] = {}
+    for log, current in zip(logs, chosen.compacted, strict=True):
+        if not log.decision.is_eligible:
+            continue
+        if cleaning_jobs.is_quick(current):
+            jobs[log.partition] = cleaning_jobs.get_or_start(snapshot, current)
+        elif started := cleaning_jobs.get(snapshot, log.partition):
+            jobs[log.partition] = started
+    for job in jobs.values():
+        job.wait_until_over(cleaning_jobs.QUICK_S)
+    eligible = [log for log in logs if log.decision.is_eligible]
+    freed = {name: _freed_bytes(job) for name, job in jobs.items()}
+    known = [size for size in freed.values() if size is not None]
+    st.space(32)
+    elements.heading(
+        say_count(
+            "retention.cleaner_takes",
+            len(eligible),
+            all=say_count("common.n_logs", len(logs)),
+            ratio=chosen.dirty_ratio or logs[0].settings[DIRTY_RATIO].value,
+        ),
+        say("retention.cleaning_frees", size=units.format_bytes(sum(known))) if known else "",
+    )
+    st.space(8)
+    heads = [say(f"retention.column_{name}") for name in ("clean", "cleanable", "frees", "taken")]
+    rows = [
+        (
+            log.partition,
+            units.format_bytes(log.decision.clean_bytes),
+            units.format_bytes(log.decision.cleanable_bytes),
+            units.format_bytes(freed.get(log.partition)),
+            to_sentence(render_message(describe_reason(log.decision, log.settings))),
+        )
+        for log in logs
+    ]
+    tables.table((say("broker.column_log"), *heads), rows, "mrrrw")
+    _render_cleanings(snapshot, chosen, [log.partition for log in eligible], jobs)
+
+
+def _freed_bytes(job: "CleaningJob") -> int | None:
+    cleaning = job.result.cleaning if job.is_over and job.result else None
+    return cleaning.bytes_freed if cleaning else None
+
+
+def _render_cleanings(
+    snapshot: BrokerSnapshot,
+    chosen: _Choice,
+    eligible: Sequence[str],
+    jobs: "Mapping[str, CleaningJob]",
+) -> None:
+    """Draws the progress of the cleanings, or a button that starts those of large logs."""
+    running = [job for job in jobs.values() if not job.is_over]
+    if running:
+        _render_progress(running)
+        return
+    left = [
+        log for log in chosen.compacted if log.partition in eligible and log.partition not in jobs
+    ]
+    if left:
+        size_bytes = sum(map(cleaning_jobs.bytes_to_read, left))
+        label = say("retention.count_freed", size=units.format_bytes(size_bytes))
+        if st.button(label, key="kv_clean_left"):
+            for log in left:
+                cleaning_jobs.get_or_start(snapshot, log)
+            st.rerun(scope="fragment")
+
+
+@st.fragment(run_every=0.4)
+def _render_progress(jobs: "Sequence[CleaningJob]") -> None:
+    running = [job for job in jobs if not job.is_over]
+    if not running:
+        st.rerun()
+    name = units.escape_controls(running[0].progress().name)
+    text = say("retention.cleaning", partition=name)
+    progress_strip.render_reading_job(running[0], text, button_key="kv_clean_cancel")
 
 
 def _render_schedule(

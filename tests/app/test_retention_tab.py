@@ -1,0 +1,61 @@
+"""The tab Retention of the Disk page: sliders, the command for them, and what they free."""
+
+import pytest
+
+from kafkaviz.app.state import check_jobs, cleaning_jobs
+from tests.support.brokers import copy_partitions
+from tests.support.pages import move_slider, open_page, page_html, query_value, select_option
+
+pytestmark = pytest.mark.usefixtures("starts")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waits for a check and for cleanings, so that no progress is drawn."""
+    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(cleaning_jobs, "QUICK_S", 60)
+
+
+@pytest.fixture(scope="module")
+def some_topics(clean, tmp_path_factory):
+    """Returns a part of the clean broker, with the settings of its topics."""
+    names = ("__cluster_metadata-0", "accounts-0", "orders-1", "sensors-late-0", "weblogs-0")
+    return copy_partitions(clean, tmp_path_factory.mktemp("some") / "topics", names)
+
+
+def opened(directory, **query):
+    return open_page("disk", dir=directory, tab="Retention", **query)
+
+
+def test_all_topics_under_todays_limits(some_topics):
+    at = opened(some_topics)
+    html = page_html(at)
+    assert "would delete 4 of 7 segments" in html and "The clock of this page is 2026-" in html
+    assert not at.code and html.count("kv-freed") == 1
+    assert "__cluster_metadata" in html and "metadata.max.retention.bytes" in html
+
+
+def test_a_slider_frees_less_and_gives_the_command(some_topics):
+    at = move_slider(opened(some_topics), "retention.ms", "no limit")
+    (code,) = at.code
+    assert code.value.startswith("for topic in ") and "retention.ms=-1" in code.value
+    assert "less than today" in page_html(at) and query_value(at, "keep_time") == "no limit"
+    at = select_option(at, "Topic", "sensors-late")
+    (code,) = at.code
+    assert "--entity-name sensors-late --alter --add-config retention.ms=-1" in code.value
+    at = move_slider(at, "retention.ms", "7 d")
+    assert not at.code and "less than today" not in page_html(at)
+
+
+def test_a_limit_that_is_the_default_removes_the_topics_own(some_topics):
+    at = opened(some_topics, topic="weblogs", keep_size="no limit")
+    (code,) = at.code
+    assert code.value.endswith("--entity-name weblogs --alter --delete-config retention.bytes")
+
+
+def test_a_compacted_topic_has_a_dirty_ratio(some_topics):
+    at = opened(some_topics, topic="accounts", dirty_ratio="0.9")
+    assert [slider.label for slider in at.select_slider] == ["min.cleanable.dirty.ratio"]
+    html = page_html(at)
+    assert "With min.cleanable.dirty.ratio 0.9 the cleaner takes 0 of 1 log now" in html
+    assert at.code[0].value.endswith("--add-config min.cleanable.dirty.ratio=0.9")
