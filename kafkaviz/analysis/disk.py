@@ -8,7 +8,7 @@ use is UNREAD.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -64,6 +64,8 @@ class DiskShare:
         allocated_bytes: the disk space of the files, which is less than their length if they have
             holes, and more because a filesystem allocates whole blocks.
         unreadable: folders that cannot be listed; their files are not counted.
+        hole_bytes: the length minus the disk space, summed over the files that have holes; None in
+            a catalog.
     """
 
     log_directory: str
@@ -73,6 +75,7 @@ class DiskShare:
     files: int
     allocated_bytes: int
     unreadable: tuple[Path, ...] = ()
+    hole_bytes: int | None = field(default=None, compare=False)
 
     @property
     def length_bytes(self) -> int:
@@ -189,8 +192,10 @@ def _share(
     uses: dict[Use, int] = defaultdict(int)
     file_count = 0
     allocated_bytes = 0
+    hole_bytes = 0
     for info, use, _ in files:
         file_count += 1
+        hole_bytes += max(0, info.size_bytes - info.allocated_bytes)
         allocated_bytes += info.allocated_bytes
         uses[use] += info.size_bytes
     return DiskShare(
@@ -201,6 +206,7 @@ def _share(
         files=file_count,
         allocated_bytes=allocated_bytes,
         unreadable=tuple(sorted(lister.unreadable)),
+        hole_bytes=hole_bytes,
     )
 
 

@@ -45,17 +45,27 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
     Args:
         rate: bytes per second that one thread reads.
     """
-    shortest, longest = (duration(seconds * 1000) for seconds in price.reads.seconds(rate))
-    is_range = shortest != longest
     return say_count(
         "disk.index_price",
         price.files,
         freed=format_bytes(price.allocated_bytes),
         size=format_bytes(price.reads.log_bytes),
         segments=say_count("common.n_segments", price.reads.segments),
-        time=say("disk.time_range", shortest=shortest, longest=longest) if is_range else shortest,
+        time=reading_time(price.reads, rate),
         rate=units.rate(rate),
     )
+
+
+def reading_time(reads: RecoveryReads, rate: int) -> str:
+    """Returns the time in which a recovery reads its segments, such as "12 min to 24 min".
+
+    Args:
+        rate: bytes per second that one thread reads.
+    """
+    shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
+    if shortest == longest:
+        return shortest
+    return say("disk.time_range", shortest=shortest, longest=longest)
 
 
 def recovery_text(reads: RecoveryReads, rate: int) -> str:
@@ -96,11 +106,13 @@ def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
 
 def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
     """Says on which rate and threads the time of a recovery depends."""
-    threads_text = (
-        say("disk.threads_unknown") if threads is None else say_count("disk.threads", threads)
-    )
     return say(
         "disk.rate_assumed" if is_assumed else "disk.rate_given",
         rate=units.rate(rate),
-        threads=threads_text,
+        threads=threads_text(threads),
     )
+
+
+def threads_text(threads: int | None) -> str:
+    """Names the number of recovery threads of a log directory, or that it is unknown."""
+    return say("disk.threads_unknown") if threads is None else say_count("disk.threads", threads)

@@ -1,28 +1,183 @@
-"""The tab Map of the Disk page: the use of every byte of the log directories."""
+"""The tab Map of the Disk page: the use of every byte, and what may be deleted by hand."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.widgets import tables
-from kafkaviz.figures.text.disk_text import sorted_uses, use_text
-from kafkaviz.messages import say_count
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.widgets import elements, tables
+from kafkaviz.html import tag
+from kafkaviz.log.archives import archive
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import format_bytes
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
+    from kafkaviz.analysis.disk import DiskShare
+    from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
+    from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
+    from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 
 
 def lead(snapshot: BrokerSnapshot) -> str:
     """Returns the text below the page title."""
-    return say_count("common.n_logs", len(snapshot.broker.partitions))
+    shares = _listed_account(snapshot).shares
+    directories = len(snapshot.broker.log_directories)
+    return say(
+        "disk.lead_directories" if directories > 1 else "disk.lead",
+        n=directories,
+        files=say_count("disk.n_files", sum(share.files for share in shares)),
+        allocated=format_bytes(sum(share.allocated_bytes for share in shares)),
+        length=format_bytes(sum(share.length_bytes for share in shares)),
+    )
 
 
 def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
     """Draws the tab, without a check from the directory listing alone."""
-    from kafkaviz.analysis import disk
+    from kafkaviz.figures.disk import disk_map
 
-    shares = list(disk.disk_shares(snapshot.broker)) if health is None else health.all_shares()
-    rows = [
-        (use_text(use), format_bytes(size)) for use, size in sorted_uses(disk.total_uses(shares))
-    ]
-    tables.table(("", ""), rows, "lr")
+    account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
+    shares = account.shares
+    names = _short_names(snapshot)
+    if health is None:
+        st.space(12)  # below the progress of the check
+    _render_unreadable(shares)
+    with st.container(key="kv_disk_bars"):
+        _render_bars(disk_map.directories_view(shares, names))
+    st.space(16)
+    with st.container(key="kv_topic_bars"):
+        _render_bars(disk_map.topics_view(shares))
+    st.space(32)
+    name = units.escape_controls(snapshot.broker.name)
+    _render_freeing(account, names, f"{name}-freeing.csv")
+    _render_price(account, names)
+    st.space(32)
+    uses = disk_map.use_table(shares, names)
+    _render_head(say("disk.uses_title"), say("disk.uses_below"), uses, f"{name}-disk.csv", "uses")
+    _render_table(uses, "l" + "r" * (len(uses.heads) - 1))
+    st.space(24)
+    topics = disk_map.topic_table(shares)
+    below = say("disk.topic_table_below")
+    _render_head(say("disk.topic_table"), below, topics, f"{name}-disk-topics.csv", "topics")
+    with st.container(key="kv_topic_rows", gap=8):
+        _render_table(topics, "m" + "r" * (len(topics.heads) - 1), disk_map.MAX_TOPIC_ROWS)
+
+
+def _render_bars(view: "DiskMapView") -> None:
+    from kafkaviz.figures.disk import disk_map
+
+    elements.figure_head(view.title, view.caption)
+    if view.legend:
+        swatches = [(f"disk-{group}", label) for group, label in view.legend]
+        st.html(elements.key(swatches))
+    st.html(disk_map.figure(view))
+
+
+def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key: str) -> None:
+    """Draws the heading of a table, and the button for its CSV file."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"kv_{key}_head"):
+        elements.heading(title, below)
+        data = tables.to_csv(table.heads, table.rows)
+        tables.download("CSV", data, file_name, f"kv_{key}_csv")
+    st.space(8)
+
+
+def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
+    """Draws a table with bold sums.
+
+    Args:
+        max_rows: the most rows before the sums; 0 draws all.
+    """
+    count = len(table.rows) - table.sums
+    row_count = min(count, max_rows or count)
+    sums = [tuple(tag("b", elements.escape(cell)) for cell in row) for row in table.rows[count:]]
+    tables.table(table.heads, (*table.rows[:row_count], *sums), kinds)
+    elements.hidden_count("disk.more_topics_csv", count - row_count)
+
+
+def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
+    folders = [archive.display_text(path) for share in shares for path in share.unreadable]
+    if folders:
+        reason = say("common.names", names=tuple(folders))
+        with elements.state("unreadable", "warning", say("disk.unreadable"), reason):
+            pass
+        st.space(16)
+
+
+def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name: str) -> None:
+    from kafkaviz.figures.disk import freeing_tables
+
+    steps = account.steps
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_freeing_head"):
+        elements.heading(freeing_tables.freeing_title(steps))
+        if steps:
+            heads = [
+                say("disk.column_kind"),
+                say("broker.column_log_directory"),
+                say("disk.column_path"),
+            ]
+            data = tables.to_csv(heads, freeing_tables.path_rows(steps))
+            tables.download(say("disk.freeing_paths"), data, file_name, "kv_freeing_csv")
+    if steps:
+        elements.paragraph(say("disk.freeing_below"))
+        st.space(8)
+        table = freeing_tables.freeing_table(steps, names)
+        tables.table(table.heads, table.rows, "wrrww" if len(names) == 1 else "wlrrww")
+
+
+def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
+    from kafkaviz.figures.disk import freeing_tables
+
+    if account.prices:
+        st.space(24)
+        elements.heading(freeing_tables.price_title(account.prices))
+        elements.paragraph(freeing_tables.price_caption(account.prices))
+        st.space(8)
+        table = freeing_tables.price_table(account.prices, account.recovery, names)
+        tables.table(table.heads, table.rows, "llrlrr")
+
+
+def _short_names(snapshot: BrokerSnapshot) -> dict[str, str]:
+    broker = snapshot.broker
+    return {
+        directory.text: broker.directory_names[directory.path]
+        for directory in broker.log_directories
+    }
+
+
+# ---- kept between reruns
+
+
+class DiskAccount(NamedTuple):
+    """The uses of all bytes, the files that may be deleted, and the price of all indexes.
+
+    Attributes:
+        recovery: the reading of the next start; None if unknown.
+    """
+
+    shares: "tuple[DiskShare, ...]"
+    steps: "tuple[FreeingStep, ...]"
+    prices: "tuple[IndexPrice, ...]"
+    recovery: "tuple[RecoveryReads, ...] | None" = None
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _listed_account(snapshot: BrokerSnapshot) -> DiskAccount:
+    """Returns the account from the directory listing alone."""
+    from kafkaviz.analysis import disk, freeing
+
+    shares = tuple(disk.disk_shares(snapshot.broker))
+    steps = freeing.freeing_steps(snapshot.broker, shares)
+    return DiskAccount(shares, steps, freeing.index_prices(snapshot.broker))
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _checked_account(snapshot: BrokerSnapshot, _health: "Health") -> DiskAccount:
+    return DiskAccount(
+        _health.all_shares(),
+        _health.freeing_steps(),
+        _health.index_prices(),
+        _health.recovery_reads() if _health.restart else None,
+    )

@@ -1,0 +1,313 @@
+"""The map of a disk: the space of each log directory and topic, divided by use.
+
+Bars show the space on the disk. Kafka preallocates indexes as sparse files, whose length is more
+than their space, so the difference is taken from the preallocated bytes. Tables have the exact
+lengths, which add up to the byte.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from kafkaviz.analysis.disk import DiskShare, Use, total_uses
+from kafkaviz.figures.text.disk_text import use_text
+from kafkaviz.figures.text.sentences import capitalize
+from kafkaviz.html import Html, tag
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import format_bytes, format_count
+
+MAX_TOPICS = 12  # bars; one more bar has all other topics
+MAX_TOPIC_ROWS = 100  # rows of the table; its CSV file has all
+# the groups that share a colour, in the order of the parts of a bar
+GROUPS = {
+    "records": (Use.RECORDS,),
+    "headers": (Use.BATCH_HEADERS,),
+    "transactions": (Use.CONTROL_BATCHES, Use.ABORTED),
+    "unread": (Use.UNREAD,),
+    "indexes": (Use.INDEX_ENTRIES,),
+    "preallocated": (Use.PREALLOCATED,),
+    "damaged": (Use.DAMAGED,),
+    "state": (Use.STATE, Use.METADATA_SNAPSHOTS, Use.BROKER_FILES),
+    "going": (Use.WAITING, Use.LEFTOVER, Use.STRAY, Use.FUTURE, Use.REMOTE_INDEX_CACHE),
+    "foreign": (Use.FOREIGN,),
+}
+NAMED_GROUPS = ("transactions", "preallocated", "damaged", "state", "going", "foreign")
+# the uses that may be sparse, in the order of subtracting the holes
+SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
+
+
+@dataclass(frozen=True)
+class BarPart:
+    """A part of a bar: one of GROUPS, its space, and a text about its uses."""
+
+    group: str
+    size_bytes: int
+    hover: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskBar:
+    """The space of one log directory or topic.
+
+    Attributes:
+        allocated_bytes: its space in whole blocks, which may be a little more than its parts.
+        is_other: whether it sums up topics, or files outside of topics.
+    """
+
+    name: str
+    allocated_bytes: int
+    parts: tuple[BarPart, ...]
+    is_other: bool = False
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(part.size_bytes for part in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskMapView:
+    """The bars of one figure, which have the same scale."""
+
+    title: str
+    caption: str
+    bars: tuple[DiskBar, ...]
+    legend: tuple[tuple[str, str], ...] = ()  # groups and their labels
+
+    @property
+    def alt(self) -> str:
+        return say("common.titled", title=self.title, below=self.caption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskTable:
+    """A table of exact numbers of bytes.
+
+    Attributes:
+        rows: a name, then numbers; the last `sums` rows are sums.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    sums: int = 0
+
+
+def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskMapView:
+    """Returns one bar per log directory.
+
+    Args:
+        names: short names of the log directories, by their paths.
+    """
+    by_directory = _group(shares, "log_directory")
+    bars = [_bar(names[path], by_directory[path]) for path in names]
+    total_bytes = sum(bar.allocated_bytes for bar in bars)
+    spaces = _total_spaces(shares)
+    is_read = not spaces.get(Use.UNREAD)
+    groups = {
+        group: size
+        for group, uses in GROUPS.items()
+        if (size := sum(spaces.get(use, 0) for use in uses))
+    }
+    if len(bars) > 1:
+        fullest = max(bars, key=attrgetter("allocated_bytes"))
+        title = say(
+            "disk.map_title_directories",
+            n=len(bars),
+            size=format_bytes(total_bytes),
+            name=fullest.name,
+            most=format_bytes(fullest.allocated_bytes),
+        )
+    elif groups and is_read:
+        group = max(groups, key=lambda name: groups[name])
+        title = say(
+            "disk.map_title",
+            size=format_bytes(total_bytes),
+            group=group_text(group),
+            most=format_bytes(groups[group]),
+        )
+    else:
+        title = say("disk.map_title_unread", size=format_bytes(total_bytes))
+    return DiskMapView(
+        title=title,
+        caption=say("disk.map_below" if is_read else "disk.map_below_unread"),
+        bars=tuple(bars),
+        legend=tuple(
+            (group, say("disk.legend", name=group_text(group), size=format_bytes(size)))
+            for group, size in groups.items()
+        ),
+    )
+
+
+def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
+    """Returns one bar per topic, the largest first, and bars for the rest."""
+    by_topic = _by_topic(shares)
+    topics = [(topic, own) for topic, own in by_topic if topic is not None]
+    bars = [_bar(topic, own) for topic, own in topics[:MAX_TOPICS]]
+    rest = topics[MAX_TOPICS:]
+    if rest:
+        rest_shares = [share for _, own in rest for share in own]
+        bars.append(_bar(say_count("disk.other_topics", len(rest)), rest_shares, is_other=True))
+    others = [share for topic, own in by_topic if topic is None for share in own]
+    if any(share.files for share in others):
+        bars.append(_bar(say("disk.outside_topics"), others, is_other=True))
+    title = say("disk.topics_title_none")
+    if topics:
+        title = say_count(
+            "disk.topics_title",
+            len(topics),
+            name=topics[0][0],
+            size=format_bytes(bars[0].allocated_bytes),
+        )
+    return DiskMapView(title=title, caption=say("disk.topics_below"), bars=tuple(bars))
+
+
+def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTable:
+    """Returns the bytes per use and log directory.
+
+    The sum row has the lengths of all files, and the last row the space on the disk.
+
+    Args:
+        names: short names of the log directories, by their paths.
+    """
+    by_directory = _group(shares, "log_directory")
+    columns = [by_directory[path] for path in names]
+    if len(columns) > 1:
+        columns.append(list(shares))
+    uses = [total_uses(column) for column in columns]
+    totals = total_uses(shares)
+    rows = [
+        (capitalize(use_text(use)), *(format_count(column.get(use, 0)) for column in uses))
+        for use in sorted(totals, key=lambda use: -totals[use])
+    ]
+    rows.append((say("disk.all_files"), *(format_count(sum(column.values())) for column in uses)))
+    rows.append((say("disk.on_disk"), *(format_count(_allocated(column)) for column in columns)))
+    total_head = (say("finding_list.all"),) if len(names) > 1 else ()
+    heads = (say("disk.column_use"), *names.values(), *total_head)
+    if len(names) == 1:
+        heads = (say("disk.column_use"), say("segment.bytes_heading"))
+    return DiskTable(heads=heads, rows=tuple(rows), sums=2)
+
+
+def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
+    """Returns one row per topic, the largest first, with exact bytes per group, and a sum row."""
+    present = [group for group, sizes in _group_sizes(shares).items() if sizes]
+    rows = []
+    for topic, own in [*_by_topic(shares), (say("disk.sum"), shares)]:
+        sizes = _group_sizes(own)
+        rows.append(
+            (
+                say("disk.outside_topics") if topic is None else topic,
+                format_count(sum(share.partition is not None for share in own)),
+                format_count(_allocated(own)),
+                format_count(sum(share.length_bytes for share in own)),
+                *(format_count(sizes[group]) for group in present),
+            )
+        )
+    heads = [say("tuning.head_topic")]
+    heads += [say(f"disk.column_{name}") for name in ("directories", "on_disk", "length")]
+    heads += [capitalize(group_text(group)) for group in present]
+    return DiskTable(heads=tuple(heads), rows=tuple(rows), sums=1)
+
+
+def figure(view: DiskMapView) -> Html:
+    """Draws the bars; the styles are in look.css."""
+    longest = max((bar.size_bytes for bar in view.bars), default=0)
+    rows = [_row(bar, longest) for bar in view.bars]
+    return tag("div", *rows, class_="kv-disk", role="img", aria_label=view.alt)
+
+
+def _row(bar: DiskBar, longest: int) -> Html:
+    parts = (
+        tag(
+            "i",
+            class_=f"disk-{part.group}",
+            style=f"flex-grow:{part.size_bytes}",
+            title=part.hover,
+        )
+        for part in bar.parts
+    )
+    width = 100 * bar.size_bytes / longest if longest else 0
+    return tag(
+        "div",
+        tag("span", bar.name, class_="kv-disk-other" if bar.is_other else None, title=bar.name),
+        tag("span", tag("b", *parts, style=f"width:{width:.3f}%")),
+        tag(
+            "span",
+            format_bytes(bar.allocated_bytes),
+            title=say_count("segment.bytes", bar.allocated_bytes),
+        ),
+    )
+
+
+def _bar(name: str, shares: Sequence[DiskShare], *, is_other: bool = False) -> DiskBar:
+    spaces = _total_spaces(shares)
+    parts = []
+    for group, uses in GROUPS.items():
+        sizes = {use: spaces[use] for use in uses if spaces.get(use)}
+        if sizes:
+            texts = (
+                say("common.labelled", where=use_text(use), text=format_bytes(size))
+                for use, size in sizes.items()
+            )
+            parts.append(BarPart(group, sum(sizes.values()), "\n".join(texts)))
+    return DiskBar(
+        name=name, allocated_bytes=_allocated(shares), parts=tuple(parts), is_other=is_other
+    )
+
+
+def group_text(group: str) -> str:
+    """Names one of GROUPS; a group of one use has the name of the use."""
+    return say(f"disk.group_{group}") if group in NAMED_GROUPS else use_text(GROUPS[group][0])
+
+
+def space_per_use(share: DiskShare) -> dict[Use, int]:
+    """Returns the bytes per use without the holes of sparse files.
+
+    A catalog has only the sums per partition, so that the unused ends of blocks hide a part of the
+    holes.
+    """
+    spaces = dict(share.uses)
+    hole_bytes = share.hole_bytes
+    if hole_bytes is None:
+        hole_bytes = max(0, share.length_bytes - share.allocated_bytes)
+    for use in (*SPARSE_USES, *spaces):
+        hole_part = min(hole_bytes, spaces.get(use, 0))
+        if hole_part:
+            spaces[use] -= hole_part
+            hole_bytes -= hole_part
+    return {use: size for use, size in spaces.items() if size}
+
+
+def _total_spaces(shares: Iterable[DiskShare]) -> dict[Use, int]:
+    totals: dict[Use, int] = defaultdict(int)
+    for share in shares:
+        for use, size in space_per_use(share).items():
+            totals[use] += size
+    return totals
+
+
+def _allocated(shares: Iterable[DiskShare]) -> int:
+    return sum(share.allocated_bytes for share in shares)
+
+
+def _group(shares: Iterable[DiskShare], attribute: str) -> dict[str | None, list[DiskShare]]:
+    groups: dict[str | None, list[DiskShare]] = defaultdict(list)
+    for share in shares:
+        groups[getattr(share, attribute)].append(share)
+    return groups
+
+
+def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskShare]]]:
+    """Returns the topics by space, the largest first; None stands for files outside of topics."""
+    groups = _group(shares, "topic")
+    return sorted(
+        groups.items(), key=lambda item: (item[0] is None, -_allocated(item[1]), item[0] or "")
+    )
+
+
+def _group_sizes(shares: Iterable[DiskShare]) -> dict[str, int]:
+    """Returns the exact bytes of each of GROUPS."""
+    uses = total_uses(shares)
+    return {
+        group: sum(uses.get(use, 0) for use in group_uses) for group, group_uses in GROUPS.items()
+    }
