@@ -15,11 +15,11 @@ SHORT_STEPS = [step for step in STEPS if step.is_short]
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("README.md", "Nine lessons on real bytes take {minutes:g} or {short:g} minutes."),
+        ("README.md", "Ten lessons on real bytes take {minutes:g} or {short:g} minutes."),
         ("docs/README.md", "a workshop of {short:g} or {minutes:g} minutes, without"),
         (
             "docs/tour.md",
-            "Nine lessons, {minutes:g} minutes together or {short:g} by the short track",
+            "Ten lessons, {minutes:g} minutes together or {short:g} by the short track",
         ),
         ("docs/how-to/teach.md", "# A workshop of {short:g} or {minutes:g} minutes,"),
         ("docs/how-to/teach.md", "| All {steps} steps | Short: {short_steps} steps |"),

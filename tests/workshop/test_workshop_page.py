@@ -55,7 +55,7 @@ def test_the_page_as_it_opens():
     at = page()
     assert "<h1>A log is cut into segments</h1>" in page_html(
         at
-    ) and "Lesson 1 of 9, step 1 of 5" in page_html(at)
+    ) and "Lesson 1 of 10, step 1 of 5" in page_html(at)
     assert [at.button(key=f"kv_go_{number}").label for number in range(9)] == [
         "Three files",
         "Batches",
@@ -97,7 +97,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 52 answered" in page_html(at)
+        and "1 of 64 answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -116,7 +116,7 @@ def test_an_address_goes_on_where_it_was_copied():
     )
     assert "<h1>What the entry says</h1>" in page_html(at) and "Key 22 is above 21" in text(at)
     at = page(lesson="no-such-lesson", at="77")
-    assert "Lesson 1 of 9, step 5 of 5" in page_html(at)
+    assert "Lesson 1 of 10, step 5 of 5" in page_html(at)
 
 
 def test_an_exercise_is_checked():
@@ -196,7 +196,7 @@ def test_a_choice_of_causes():
 def test_chinese():
     """The other language by a button; a step, a task and the labels in it; back again."""
     at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
-    assert query_value(at, "lang") == "zh" and "第 7 课，共 9 课 · 第 1 步，共 5 步" in page_html(
+    assert query_value(at, "lang") == "zh" and "第 7 课，共 10 课 · 第 1 步，共 5 步" in page_html(
         at
     )
     assert "<h1>五个原因，每次追加之前都要问</h1>" in page_html(at) and 'lang="zh"' in page_html(at)
@@ -227,11 +227,11 @@ def test_every_step_draws(language):
 def test_teachers_notes_and_timings():
     """The notes without the figure: what to say, from which minute, what comes next, the plan."""
     at = page(lesson="last-offset", at="2", notes="1")
-    assert "minute 27 to 30 of 100, 3 min" in page_html(at)
+    assert "minute 27 to 30 of 115, 3 min" in page_html(at)
     assert "KAFKA-6530" in text(at)
     assert "Stepping over batches" in page_html(at)
     assert not at.get("plotly_chart")
-    assert [expander.label for expander in at.expander] == ["The whole session in 100 minutes"]
+    assert [expander.label for expander in at.expander] == ["The whole session in 115 minutes"]
     assert not at.button(key="kv_next").disabled
 
 
@@ -240,42 +240,42 @@ def test_the_short_track_goes_from_step_to_step():
     other steps.
     """
     at = page(lesson="last-offset", at="3", track="short", notes="1")
-    assert "Lesson 3 of 9, step 3 of 3" in page_html(at)
-    assert "minute 17.5 to 20.5 of 45, 3 min" in page_html(at)
-    assert [expander.label for expander in at.expander] == ["The whole session in 45 minutes"]
+    assert "Lesson 3 of 10, step 3 of 3" in page_html(at)
+    assert "minute 17.5 to 20.5 of 50, 3 min" in page_html(at)
+    assert [expander.label for expander in at.expander] == ["The whole session in 50 minutes"]
     at = press(press(at, "kv_notes"), "kv_next")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("binary-search", "1")
     at = press(at, "kv_go_7")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("after-a-crash", "2")
-    assert "Lesson 8 of 9, step 1 of 1" in page_html(at)
-    assert "0 of 18 answered" in page_html(at)
+    assert "Lesson 8 of 10, step 1 of 1" in page_html(at)
+    assert "0 of 21 answered" in page_html(at)
     at = press(at, "kv_back")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("rolls", "1")
     at = press(at, "kv_paper")
-    assert "Lesson 7 of 9 · 3 min" in page_html(at)
+    assert "Lesson 7 of 10 · 3 min" in page_html(at)
     assert "Time without a clock" not in page_html(at)
 
 
 def test_a_link_past_the_short_track_goes_on_in_it():
     at = page(lesson="three-files", at="4", track="short", answers="three-files.4x")
-    assert "Lesson 1 of 9, step 4 of 5" in page_html(at)
+    assert "Lesson 1 of 10, step 4 of 5" in page_html(at)
     at = press(at, "kv_next")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("batches", "1")
 
 
-@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "100 min"), ("short", "45 min")])
+@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "115 min"), ("short", "50 min")])
 def test_the_picker_says_how_long_the_track_is(track, minutes):
     """A track of no name is all steps."""
     at = page(track=track)
     picker = next(element for element in at if element.type == "menu_button")
     assert picker.label == minutes
     steps = sum(len(lesson.steps) for lesson in lessons.lessons("en")[0])
-    assert picker.options == [f"All {steps} steps, 100 minutes", "Short: 16 steps, 45 minutes"]
+    assert picker.options == [f"All {steps} steps, 115 minutes", "Short: 18 steps, 50 minutes"]
 
 
 def test_the_last_step_has_nothing_behind_it():
     """The teacher's window says so."""
-    at = page(lesson="two-replicas", at="6", notes="1")
+    at = page(lesson="still-there", at="10", notes="1")
     assert "The session ends here" in text(at)
 
 
@@ -452,8 +452,8 @@ def test_start_again():
     assert query_value(at, "answers") == "time.1b time.2x"
     at = press(at, "kv_reset")
     assert (
-        "Lesson 1 of 9, step 1" in page_html(at)
-        and "0 of 52 answered" in page_html(at)
+        "Lesson 1 of 10, step 1" in page_html(at)
+        and "0 of 64 answered" in page_html(at)
         and "answers" not in at.query_params
     )
 
@@ -467,7 +467,7 @@ def test_who_looks_at_another_page_comes_back_to_the_same_step():
     for name in ("lesson", "at", "answers"):
         del at.query_params[name]
     at = assert_no_exception(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
-    assert "第 6 课，共 9 课 · 第 3 步" in page_html(at) and (
+    assert "第 6 课，共 10 课 · 第 3 步" in page_html(at) and (
         query_value(at, "answers"),
         query_value(at, "lang"),
     ) == ("time.1b", "zh")
@@ -490,11 +490,11 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     """
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     at = page()
-    assert "Lesson 1 of 9" in page_html(at)
+    assert "Lesson 1 of 10" in page_html(at)
     (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
-    at = press(assert_no_exception(at.run()), "kv_go_9")
+    at = press(assert_no_exception(at.run()), "kv_go_10")
     assert (
-        "Lesson 10 of 10, step 1 of 3" in page_html(at)
+        "Lesson 11 of 11, step 1 of 3" in page_html(at)
         and "<h1>First</h1>" in page_html(at)
         and "Some text with `code`." in text(at)
     )
@@ -503,7 +503,7 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     assert "A file is not a valid lesson" in page_html(at) and at.code[0].value.startswith(
         "tenth.en.md:11: a block stepper needs the key target"
     )
-    assert "Lesson 1 of 9" in page_html(at)
+    assert "Lesson 1 of 10" in page_html(at)
 
 
 def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):

@@ -67,21 +67,49 @@ def read_log_state(
     log_start = partition.log_start_offset or 0
     log_end = log_end_offset(segments[-1])
     producers = _read_producers(partition, segments, log_start, log_end)
+    if high_watermark is None:
+        high_watermark = partition.high_watermark
+    return open_log_state(
+        [view_segment(segment) for segment in segments],
+        producers,
+        log_start_offset=log_start,
+        log_end_offset=log_end,
+        high_watermark=high_watermark,
+        now_ms=now_ms,
+        producer_expiration_ms=producer_expiration_ms,
+    )
+
+
+def open_log_state(
+    views: Sequence[SegmentView],
+    producers: np.ndarray,
+    *,
+    log_start_offset: int,
+    log_end_offset: int,
+    now_ms: int,
+    producer_expiration_ms: int,
+    high_watermark: int | None = None,
+) -> LogState:
+    """Returns the state of a log that is already open.
+
+    Args:
+        views: the segments, by base offset; the last one is active.
+        producers: an array of producer_snapshot.PRODUCER: all producers of the log. Those that
+            have expired at now_ms without an open transaction are forgotten.
+        high_watermark: None takes the end of the log.
+    """
     is_open = producers["current_txn_first_offset"] >= 0
     is_expired = now_ms - producers["timestamp_ms"] >= producer_expiration_ms
     producers = producers[is_open | ~is_expired]
     if high_watermark is None:
-        high_watermark = partition.high_watermark
-    if high_watermark is None:
-        high_watermark = log_end
-    high_watermark = min(max(high_watermark, log_start), log_end)
+        high_watermark = log_end_offset
+    high_watermark = min(max(high_watermark, log_start_offset), log_end_offset)
     oldest = _oldest_transaction(producers)
     stable = high_watermark if oldest is None else min(oldest.first_offset, high_watermark)
-    views = [view_segment(segment) for segment in segments]
     facts = LogFacts(
         segments=[_segment_facts(view) for view in views],
-        log_start_offset=log_start,
-        log_end_offset=log_end,
+        log_start_offset=log_start_offset,
+        log_end_offset=log_end_offset,
         high_watermark=high_watermark,
         last_stable_offset=stable,
     )

@@ -9,6 +9,15 @@ names.
 from kafkaviz.workshop.figures.batch_areas import BATCH_AREAS, HEADER_AREAS
 from kafkaviz.workshop.figures.ceiling_rule import OWN_RULE
 from kafkaviz.workshop.figures.checks import FINDINGS, REPLICAS, RETENTION
+from kafkaviz.workshop.figures.compaction import (
+    CLEANED_FILES,
+    CLEANER_LOG,
+    CLEANER_SETTINGS,
+    CLEANER_WEEKS,
+    CLEANING,
+    KEY_STORY,
+    LOG_RETENTION,
+)
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
 from kafkaviz.workshop.figures.index_pages import MIDDLES, PAGES
 from kafkaviz.workshop.figures.limit_race import RACE
@@ -47,4 +56,11 @@ LIVE = {
     "fetch-share": FETCH_SHARE,
     "settings": SETTINGS,
     "replicas": REPLICAS,
+    "log-retention": LOG_RETENTION,
+    "cleaner-log": CLEANER_LOG,
+    "cleaning": CLEANING,
+    "cleaner-weeks": CLEANER_WEEKS,
+    "cleaned-files": CLEANED_FILES,
+    "cleaner-settings": CLEANER_SETTINGS,
+    "key-story": KEY_STORY,
 }

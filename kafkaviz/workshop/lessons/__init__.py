@@ -106,7 +106,7 @@ def _select_language(by_language: dict[str, Lesson], language: str) -> Lesson:
 FENCE = "```"
 FENCE_START = re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
 LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*):(?:\s+(.*\S))?\s*")
-MAX_STEPS = 6
+MAX_STEPS = 10
 MIN_STEPS = 3
 
 

@@ -106,6 +106,13 @@ TERMS = (
     GlossaryTerm("leader_epoch", "Compare", "two-replicas"),
     GlossaryTerm("unclean_election", "Compare", "two-replicas"),
     GlossaryTerm("doomed_tail", "Compare", "two-replicas"),
+    GlossaryTerm("compaction", "Disk", "still-there"),
+    GlossaryTerm("log_cleaner", "Disk", "still-there"),
+    GlossaryTerm("first_dirty_offset", "Disk", "still-there"),
+    GlossaryTerm("dirty_ratio", "Disk", "still-there"),
+    GlossaryTerm("offset_map", "Disk", "still-there"),
+    GlossaryTerm("tombstone", "Disk", "still-there"),
+    GlossaryTerm("delete_horizon", "Disk", "still-there"),
 )
 
 

@@ -201,6 +201,8 @@ HEAD = {
 
 PRACTICE = ("five", "twenty", "full")  # practice logs, the same as on the Lookup page
 STORIES = ("first", "full-time-index")
+CUSTOMER_LOGS = ("profiles", "transactions")
+CLEANING_STEPS = ("range", "map", "removal", "result")
 TABLES = ("batches", "index", "time-index")
 CAUSES = (
     RollCause.SIZE,
@@ -272,6 +274,12 @@ LOOKUP_KEYS = {
 }
 # the second sample directory with the same topic-partition, and the side that leads
 REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
+# the compacted log of a story on a day after its first; a key of its records
+CLEANER_KEYS = {
+    "log": Key(choice_parser(*CUSTOMER_LOGS), is_required=True),
+    "day": Key(parse_natural, is_required=True),
+}
+RECORD_KEY = {"key": Key(parse_name, is_required=True)}
 WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
 # what the figure waits for; the step at which a stepper starts
 FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
@@ -290,6 +298,8 @@ TASK_KEYS = {  # the additional keys that each kind of exercise requires
     "entries": ("batch-bytes", "interval", "batches"),
     "ceiling": ("keys",),
     "drops": ("data", "with", "tp", "leader"),
+    "dirty-ratio": ("log", "day"),
+    "stays": ("log", "day", "segment"),
 }
 
 
@@ -375,6 +385,23 @@ KINDS: dict[str, BlockKind] = {
             "release": Key(parse_release, default=versions.NEWEST),
         },
     ),
+    "log-retention": _figure_kind(
+        {**CLEANER_KEYS, "retention-days": Key(parse_natural, is_required=True)}
+    ),
+    "cleaner-log": _figure_kind(CLEANER_KEYS),
+    "cleaning": _figure_kind(
+        {**CLEANER_KEYS, "shows": Key(choice_parser(*CLEANING_STEPS), default="result")}
+    ),
+    "cleaner-weeks": _figure_kind(
+        {
+            **CLEANER_KEYS,
+            "day": Key(parse_natural, is_required=True, is_repeatable=True),
+            **RECORD_KEY,
+        }
+    ),
+    "cleaned-files": _figure_kind(CLEANER_KEYS),
+    "cleaner-settings": _figure_kind({**CLEANER_KEYS, **RECORD_KEY}),
+    "key-story": _figure_kind({**SEGMENT_KEYS, **RECORD_KEY}),
     "predict": BlockKind(
         {
             "ask": Key(is_required=True),
@@ -408,6 +435,8 @@ KINDS: dict[str, BlockKind] = {
             "keys": Key(parse_naturals),
             "rule": Key(parse_rule),
             **REPLICA_KEYS,
+            "log": Key(choice_parser(*CUSTOMER_LOGS)),
+            "day": Key(parse_natural),
         },
     ),
     "break-it": BlockKind(

@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.analysis.compaction.key_story import GOES
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.binary import varint
@@ -23,7 +24,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.workshop.figures import block_location, checks, limit_race, rolls
+from kafkaviz.workshop.figures import block_location, checks, customer_log, limit_race, rolls
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import CAUSES, TASK_KEYS, LessonBlock, NoValue
 
@@ -211,6 +212,28 @@ def _drops(block: LessonBlock) -> LessonTask:
     return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
 
 
+# ---- the cleaner
+
+
+def _dirty_ratio(block: LessonBlock) -> LessonTask:
+    """Returns the dirty ratio in percent, as a whole number."""
+    ratio = customer_log.check(block["log"], block["day"]).log.decision.cleanable_ratio
+    return LessonTask(NUMBERS, (round(100 * (ratio or 0)),))
+
+
+def _stays(block: LessonBlock) -> LessonTask:
+    """Returns the offsets of a segment that a cleaning leaves."""
+    check = customer_log.check(block["log"], block["day"])
+    offsets = tuple(
+        record.offset
+        for record in check.records
+        if record.segment == block["segment"] and record.fate not in GOES
+    )
+    if check.cleaning is None or not offsets:
+        raise NoValue(message("lesson.not_cleaned", day=block["day"]))
+    return LessonTask(NUMBERS, offsets)
+
+
 TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
     "probe": _probe,
     "floor": _floor,
@@ -225,6 +248,8 @@ TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
     "entries": _entries,
     "ceiling": _ceiling,
     "drops": _drops,
+    "dirty-ratio": _dirty_ratio,
+    "stays": _stays,
 }
 
 

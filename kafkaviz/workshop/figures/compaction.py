@@ -1,0 +1,471 @@
+"""The figures of the lesson on the cleaner: its log, its decisions, and what a cleaning leaves."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
+from kafkaviz.analysis.compaction.compaction import decide_log
+from kafkaviz.analysis.compaction.key_story import GOES, KeyStory, key_story
+from kafkaviz.analysis.compaction.log_records import LogRecord
+from kafkaviz.analysis.retention import (
+    LogRetention,
+    RetentionLimits,
+    SegmentAge,
+    log_retention,
+)
+from kafkaviz.app import page_state
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures.disk import cleaning_figure
+from kafkaviz.figures.text import compaction_text, retention_text
+from kafkaviz.figures.text.sentences import join_comma, to_sentence
+from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
+from kafkaviz.simulate.lessons import profiles
+from kafkaviz.units import format_bytes, format_count
+from kafkaviz.workshop.figures import block_location, customer_log
+from kafkaviz.workshop.figures.customer_log import CleanerCheck, TopicSettings
+from kafkaviz.workshop.figures.figure import (
+    UNKNOWN,
+    Destination,
+    LessonFigure,
+    Part,
+    frame,
+    titled_table,
+)
+from kafkaviz.workshop.lessons.grammar import CLEANING_STEPS, LessonBlock, NoValue
+
+SAMPLE = "kafka-4.3.1-clean"  # the directory that the page Disk opens for a figure of the story
+COMPACTION = "Compaction"
+RETENTION = "Retention"
+
+
+def _to_disk(tab: str, _block: LessonBlock) -> Destination:
+    return "Disk", page_state.address(block_location.sample(SAMPLE)) | {page_state.TAB: tab}
+
+
+def _check(block: LessonBlock) -> CleanerCheck:
+    return customer_log.check(block["log"], block["day"])
+
+
+def _day(now_ms: int) -> str:
+    return units.moment(now_ms, fraction=False)[:16]
+
+
+# ---- retention
+
+
+def _make_retention(block: LessonBlock) -> LogRetention:
+    log = _check(block).log
+    limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
+    ages = [
+        SegmentAge(view.base_offset, view.size_bytes, *_newest(view.log))
+        for view in log.state.views
+    ]
+    return log_retention(profiles.PARTITION, ages, limits, now_ms=profiles.day(block["day"]))
+
+
+def _newest(log) -> tuple[int, str, int]:
+    """Returns the newest timestamp of a .log, and the offset of its batch."""
+    newest = max(
+        (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
+        for chunk in BatchChunks(log)
+        for batch in chunk.batches
+    )
+    return newest[0], "record", -newest[1]
+
+
+def _draw_retention(
+    log: LogRetention, block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
+    rows = (
+        (
+            format_count(segment.age.base_offset),
+            retention_text.newest_text(segment.age),
+            retention_text.reason_text(log, segment) if is_answered else UNKNOWN,
+        )
+        for segment in log.segments
+    )
+    title = say("cleaner_lesson.retention_title", name=log.partition, day=_day(log.now_ms))
+    caption = say("cleaner_lesson.retention_below", days=block["retention-days"])
+    return titled_table(title, caption, heads, rows, "rlw")
+
+
+LOG_RETENTION = LessonFigure(
+    _make_retention,
+    _draw_retention,
+    partial(_to_disk, RETENTION),
+    question=partial(_draw_retention, is_answered=False),
+)
+
+
+# ---- the three parts of a log
+
+
+def _draw_log(
+    check: CleanerCheck, _block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    decision = check.log.decision
+    state = say("cleaner_lesson.log_ask")
+    if is_answered and not decision.cleanable_bytes:
+        state = _held_text(check)
+    elif is_answered:
+        state = render(compaction_text.describe_reason(decision, check.log.settings))
+    title = say(
+        "cleaner_lesson.log_title", name=profiles.PARTITION, day=_day(check.now_ms), state=state
+    )
+    drawn = cleaning_figure.view(check.log, None, check.records, cleaning_figure.RANGE)
+    return [
+        frame(
+            "cleaner_log",
+            elements.figure_head_html(title, say("cleaning.below_cells")),
+            cleaning_figure.figure(drawn),
+            table_html(
+                [say("cleaner_lesson.head_cleaner"), say("workshop.value")],
+                _decision_rows(check, is_answered=is_answered),
+                "lw",
+            ),
+        )
+    ]
+
+
+def _held_text(check: CleanerCheck) -> str:
+    """Says that nothing of a log can be cleaned, and why."""
+    barrier = compaction_text.describe_barrier(
+        check.log.decision, check.log.state.oldest_transaction
+    )
+    return say("cleaner_lesson.held", barrier=barrier)
+
+
+def _decision_rows(check: CleanerCheck, *, is_answered: bool) -> list[tuple[str, str]]:
+    decision = check.log.decision
+    ratio = UNKNOWN
+    if is_answered and decision.cleanable_ratio is None:
+        ratio = "–"
+    elif is_answered:
+        ratio = units.format_percent(decision.cleanable_bytes, decision.total_bytes)
+    return [
+        (say("cleaner_lesson.row_clean_bytes"), format_bytes(decision.clean_bytes)),
+        (say("cleaner_lesson.row_dirty_bytes"), format_bytes(decision.cleanable_bytes)),
+        (say("cleaner_lesson.row_ratio"), ratio),
+    ]
+
+
+CLEANER_LOG = LessonFigure(
+    _check,
+    _draw_log,
+    partial(_to_disk, COMPACTION),
+    question=partial(_draw_log, is_answered=False),
+)
+
+
+# ---- one cleaning
+
+STEPS = dict(zip(CLEANING_STEPS, cleaning_figure.STEPS, strict=True))
+
+
+def _draw_cleaning(check: CleanerCheck, block: LessonBlock, _key: str) -> list[Part]:
+    return _cleaning_parts(check, STEPS[block["shows"]])
+
+
+def _ask_cleaning(check: CleanerCheck, _block: LessonBlock, _key: str) -> list[Part]:
+    return _cleaning_parts(check, cleaning_figure.RANGE)
+
+
+def _cleaning_parts(check: CleanerCheck, step: int) -> list[Part]:
+    drawn = cleaning_figure.view(check.log, check.cleaning, check.records, step)
+    head = elements.figure_head_html(drawn.title, drawn.caption)
+    return [frame("cleaning", head, cleaning_figure.figure(drawn))]
+
+
+def _make_cleaning(block: LessonBlock) -> CleanerCheck:
+    """Returns the check of a block.
+
+    Raises:
+        NoValue: the cleaner does not take the log on that day.
+    """
+    check = _check(block)
+    if check.cleaning is None:
+        raise NoValue(message("lesson.not_cleaned", day=block["day"]))
+    return check
+
+
+CLEANING = LessonFigure(
+    _make_cleaning, _draw_cleaning, partial(_to_disk, COMPACTION), question=_ask_cleaning
+)
+
+
+# ---- a key, week by week
+
+
+def _make_weeks(block: LessonBlock) -> list[CleanerCheck]:
+    return [customer_log.check(block["log"], day) for day in block["day"]]
+
+
+def _draw_weeks(
+    checks: Sequence[CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    offsets = sorted(
+        {record.offset for check in checks for record in check.records_of(block["key"])}
+    )
+    heads = [
+        say("cleaner_lesson.head_day"),
+        say("cleaner_lesson.row_ratio"),
+        *(say("common.offset", offset=offset) for offset in offsets),
+    ]
+    horizon_index = next(
+        (index for index, check in enumerate(checks) if _gives_horizon(check)), len(checks)
+    )
+    rows = []
+    for index, check in enumerate(checks):
+        records = {record.offset: record for record in check.records_of(block["key"])}
+        is_shown = is_answered or index <= horizon_index
+        rows.append(
+            (
+                _day(check.now_ms),
+                _ratio_text(check) if is_shown else UNKNOWN,
+                *(
+                    _week_text(check, records.get(offset)) if is_shown else UNKNOWN
+                    for offset in offsets
+                ),
+            )
+        )
+    title = say("cleaner_lesson.weeks_title", key=block["key"], count=len(offsets))
+    return [
+        elements.figure_head_html(title, say("cleaner_lesson.weeks_below")),
+        table_html(heads, rows, "lw" + "w" * len(offsets)),
+    ]
+
+
+def _gives_horizon(check: CleanerCheck) -> bool:
+    return bool(
+        check.cleaning and any(time is not None for _, time in check.cleaning.tombstones_left)
+    )
+
+
+def _ratio_text(check: CleanerCheck) -> str:
+    decision = check.log.decision
+    share = units.format_percent(decision.cleanable_bytes, decision.total_bytes)
+    decision_word = "taken" if check.cleaning else "not_taken"
+    return say(f"cleaner_lesson.{decision_word}", share=share)
+
+
+def _week_text(check: CleanerCheck, record: LogRecord | None) -> str:
+    """Says what the check does with a record; a record stays if the log is not taken."""
+    if record is None:
+        return say("cleaner_lesson.gone")
+    if check.cleaning is None:
+        return say("cleaner_lesson.stays")
+    if record.fate in GOES:
+        return say("cleaner_lesson.goes")
+    horizon_ms = dict(check.cleaning.tombstones_left).get(record.offset)
+    if horizon_ms is not None:
+        return say("cleaner_lesson.gets_horizon", time=_day(horizon_ms))
+    return say("cleaner_lesson.stays")
+
+
+CLEANER_WEEKS = LessonFigure(
+    _make_weeks,
+    _draw_weeks,
+    partial(_to_disk, COMPACTION),
+    question=partial(_draw_weeks, is_answered=False),
+)
+
+
+# ---- the files of a cleaning
+
+
+def _draw_files(
+    check: CleanerCheck, _block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    cleaning = check.cleaning
+    heads = [
+        say("workshop.segment"),
+        *(say(f"cleaner_lesson.head_{name}") for name in ("log", "index", "timeindex")),
+    ]
+    before = [_file_cells(view) for view in check.log.state.views]
+    title = say("cleaner_lesson.files_title", day=_day(check.now_ms))
+    if is_answered and cleaning:
+        title = say_count(
+            "cleaner_lesson.files_freed",
+            sum(len(segment.sources) for segment in cleaning.segments),
+            before=cleaning.source_bytes,
+            after=cleaning.log_bytes,
+        )
+    parts: list[Part] = [
+        *titled_table(title, say("cleaner_lesson.files_before"), heads, before, "rrrr")
+    ]
+    if is_answered:
+        after = [_file_cells(view) for view in check.segments]
+        parts += titled_table(
+            say("cleaner_lesson.files_after"),
+            say("cleaner_lesson.files_below"),
+            heads,
+            after,
+            "rrrr",
+        )
+    return [frame("cleaned_files", *parts)]
+
+
+def _file_cells(view) -> tuple[str, str, str, str]:
+    return (
+        format_count(view.base_offset),
+        format_bytes(view.size_bytes),
+        format_count(len(view.offset_slots)),
+        format_count(len(view.time_slots)),
+    )
+
+
+CLEANED_FILES = LessonFigure(
+    _make_cleaning,
+    _draw_files,
+    partial(_to_disk, COMPACTION),
+    question=partial(_draw_files, is_answered=False),
+)
+
+
+# ---- one setting changed
+
+YEAR_MS = 365 * DAY_MS
+VARIANTS = {  # by message key
+    "ratio": TopicSettings(min_cleanable_dirty_ratio=1.0),
+    "roll": TopicSettings(segment_ms=YEAR_MS),
+    "lag": TopicSettings(min_compaction_lag_ms=30 * DAY_MS),
+    "transaction": TopicSettings(open_week=2),
+    "map": TopicSettings(most_keys=3),
+    "batch": TopicSettings(broken_segment=12),
+    "retention": TopicSettings(delete_retention_ms=YEAR_MS),
+}
+
+
+def _make_settings(block: LessonBlock) -> dict[str, CleanerCheck]:
+    return {
+        name: customer_log.check(block["log"], block["day"], settings)
+        for name, settings in VARIANTS.items()
+    }
+
+
+def _draw_settings(
+    checks: dict[str, CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    heads = [say(f"cleaner_lesson.head_{name}") for name in ("changed", "cleaner", "value_left")]
+    unread = _check(block).records_of(block["key"])
+    rows = (
+        (
+            say(f"cleaner_lesson.variant_{name}"),
+            to_sentence(_cleaner_text(check)) if is_answered else UNKNOWN,
+            _left_text(check, unread, block["key"]) if is_answered else UNKNOWN,
+        )
+        for name, check in checks.items()
+    )
+    first = next(iter(checks.values()))
+    title = say("cleaner_lesson.settings_title", day=_day(first.now_ms))
+    caption = say("cleaner_lesson.settings_below", key=block["key"])
+    return titled_table(title, caption, heads, rows, "www")
+
+
+def _cleaner_text(check: CleanerCheck) -> str:
+    """Says what the cleaner does with a log, and why."""
+    decision = check.log.decision
+    if check.error:
+        return say("cleaner_lesson.fails", error=check.error.partition(":")[0].rpartition(".")[2])
+    if check.cleaning is None:
+        if not decision.cleanable_bytes:
+            return _held_text(check)
+        return render(compaction_text.describe_reason(decision, check.log.settings))
+    if check.cleaning.passes and check.cleaning.passes > 1:
+        return say("cleaner_lesson.takes_passes", passes=check.cleaning.passes)
+    return say("cleaner_lesson.takes")
+
+
+def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
+    """Returns the offsets of a key's records after the check, with their kind.
+
+    Args:
+        unread: the records of the key if the log of the check cannot be read.
+    """
+    records = check.records_of(key) or unread
+    if check.cleaning:
+        records = [record for record in records if record.fate not in GOES]
+    texts = [
+        say(
+            f"cleaner_lesson.left_{'tombstone' if record.is_tombstone else 'value'}",
+            offset=record.offset,
+        )
+        for record in records
+    ]
+    return join_comma(texts) or say("common.none")
+
+
+CLEANER_SETTINGS = LessonFigure(
+    _make_settings,
+    _draw_settings,
+    partial(_to_disk, COMPACTION),
+    question=partial(_draw_settings, is_answered=False),
+)
+
+
+# ---- the story of a key in a directory
+
+
+def _make_story(block: LessonBlock) -> KeyStory:
+    location = block_location.locate(block)
+    story = _story(location.snapshot, location.partition.directory, block["key"])
+    if not story.records:
+        raise NoValue(message("key_story.none", partition=location.partition.directory))
+    return story
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _story(snapshot: BrokerSnapshot, directory: str, key: str) -> KeyStory:
+    partition = snapshot.broker.partition(directory)
+    plan = plan_check(snapshot.broker, partition=directory)
+    offsets = cleaner_offsets(snapshot.broker)
+    log = decide_log(
+        plan, partition, checkpointed=offsets.get((partition.topic, partition.partition))
+    )
+    return key_story(log, key.encode(), plan.now_ms)
+
+
+def _draw_story(
+    story: KeyStory, block: LessonBlock, _key: str, *, is_answered: bool = True
+) -> list[Part]:
+    heads = [
+        say("segment.head_offset"),
+        say("cleaner_lesson.head_time"),
+        say("workshop.segment"),
+        say("cleaner_lesson.head_fate"),
+    ]
+    rows = (
+        (
+            format_count(record.offset),
+            units.moment(record.timestamp_ms),
+            format_count(record.segment),
+            to_sentence(render(compaction_text.describe_fate(record, story.log)))
+            if is_answered
+            else UNKNOWN,
+        )
+        for record in story.records
+    )
+    removed = sum(record.fate in GOES for record in story.records)
+    title = say_count("key_story.title", story.record_count, partition=block["tp"], removed=removed)
+    command = f"kafkaviz key {block['data']}/{block['tp']} {block['key']}"
+    return titled_table(title, command, heads, rows, "rlrw")
+
+
+KEY_STORY = LessonFigure(
+    _make_story,
+    _draw_story,
+    lambda block: (
+        "Disk",
+        page_state.address(block_location.sample(block["data"]), block["tp"])
+        | {page_state.TAB: COMPACTION},
+    ),
+    question=partial(_draw_story, is_answered=False),
+)

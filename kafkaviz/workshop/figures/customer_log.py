@@ -1,0 +1,209 @@
+"""The compacted log of the lesson on the cleaner, at any moment of its story.
+
+The log is written batch by batch, and the cleaner looks at it whenever a segment was closed. What
+it decides and what a cleaning leaves is computed as for any broker directory.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from kafkaviz import config_def, versions
+from kafkaviz.analysis.compaction.compaction import (
+    BUFFERS_PER_THREAD,
+    DecidedLog,
+    cleaning_range,
+)
+from kafkaviz.analysis.compaction.decision import CompactionRules, decide
+from kafkaviz.analysis.compaction.log_records import LogRecord, log_records
+from kafkaviz.analysis.compaction.log_state import open_log_state
+from kafkaviz.binary.file_view import in_memory
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.log.settings import Origin, SettingValue
+from kafkaviz.messages import verbatim
+from kafkaviz.search.log_view import SegmentView
+from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
+from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, clean
+from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.lessons import profiles
+
+PROFILES = "profiles"
+TRANSACTIONS = "transactions"
+
+
+def _broker_default(name: str) -> float:
+    return config_def.BROKER_SETTINGS[name].default(versions.NEWEST_RELEASE)
+
+
+MAP_BYTES = int(_broker_default("log.cleaner.dedupe.buffer.size"))
+MAX_KEYS = int(MAP_BYTES // BYTES_PER_KEY * _broker_default("log.cleaner.io.buffer.load.factor"))
+BUFFER_BYTES = int(_broker_default("log.cleaner.io.buffer.size")) // BUFFERS_PER_THREAD
+EXPIRATION_MS = int(_broker_default("producer.id.expiration.ms"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicSettings:
+    """The settings of the topic and of the cleaner in a story.
+
+    Attributes:
+        open_week: the week whose first batch begins a transaction that never ends, from 0; -1 for
+            none.
+        broken_segment: the base offset of a segment whose first batch cannot be read; -1 for none.
+    """
+
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = config_def.LONG_MAX
+    delete_retention_ms: int = DAY_MS
+    segment_ms: int = profiles.WEEKLY.segment_ms
+    most_keys: int = MAX_KEYS
+    open_week: int = -1
+    broken_segment: int = -1
+
+    @property
+    def log(self) -> LogConfig:
+        return replace(
+            profiles.WEEKLY,
+            segment_ms=self.segment_ms,
+            max_compaction_lag_ms=self.max_compaction_lag_ms,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanerCheck:
+    """A moment at which the cleaner looks at the log.
+
+    Attributes:
+        cleaning: the result of one cleaning; None if the cleaner does not take the log, or fails.
+        error: Kafka's exception of a cleaning that fails.
+        segments: the segments after the cleaning, or as they were without one.
+    """
+
+    now_ms: int
+    log: DecidedLog
+    cleaning: Cleaning | None
+    error: str | None
+    segments: tuple[SegmentView, ...]
+
+    @property
+    def first_dirty_offset(self) -> int:
+        """The checkpoint after the check."""
+        if self.cleaning:
+            return self.cleaning.next_first_dirty_offset
+        return self.log.decision.first_dirty_offset
+
+    @cached_property
+    def records(self) -> tuple[LogRecord, ...]:
+        """All records before the check; empty if a segment cannot be read."""
+        return log_records(self.log, self.cleaning, self.now_ms) or ()
+
+    def records_of(self, key: str) -> tuple[LogRecord, ...]:
+        return tuple(record for record in self.records if record.key == key.encode())
+
+
+STANDARD = TopicSettings()
+
+
+@cache
+def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
+    """Returns what the cleaner did whenever a segment was closed, up to a day, and on that day.
+
+    Args:
+        day: a day of the story; its first Monday is day 0. The cleaner looks at the log at 8
+            o'clock, right after the batch of that day.
+    """
+    done: list[CleanerCheck] = []
+    for number in (*range(7, day, 7), day):
+        done.append(_check(story, number, settings, done[-1] if done else None))
+    return tuple(done)
+
+
+def check(story: str, day: int, settings: TopicSettings = STANDARD) -> CleanerCheck:
+    return checks(story, day, settings)[-1]
+
+
+def _check(
+    story: str, day: int, settings: TopicSettings, last: CleanerCheck | None
+) -> CleanerCheck:
+    now_ms = profiles.day(day)
+    if story == PROFILES:
+        written = profiles.profiles(now_ms, settings.log, open_week=settings.open_week)
+    else:
+        written = profiles.transactions(now_ms)
+    checkpoint = last.first_dirty_offset if last else None
+    start = checkpoint or 0
+    cleaned_views = last.segments if last else ()
+    views = [view for view in cleaned_views if view.base_offset < start]
+    views += [view for view in written.segments if view.base_offset >= start]
+    views = [
+        _break(view) if view.base_offset == settings.broken_segment else view for view in views
+    ]
+    state = open_log_state(
+        views,
+        written.producers,
+        log_start_offset=0,
+        log_end_offset=written.log_end_offset,
+        now_ms=now_ms,
+        producer_expiration_ms=EXPIRATION_MS,
+    )
+    rules = CompactionRules(
+        min_cleanable_dirty_ratio=settings.min_cleanable_dirty_ratio,
+        min_compaction_lag_ms=settings.min_compaction_lag_ms,
+        max_compaction_lag_ms=settings.max_compaction_lag_ms,
+    )
+    decision = decide(state.facts, checkpoint, rules, now_ms)
+    log = DecidedLog(
+        partition=profiles.PARTITION,
+        log_directory=None,
+        settings=_values(settings),
+        state=state,
+        decision=decision,
+    )
+    cleaning = None
+    error = None
+    segments = tuple(views)
+    if decision.is_eligible:
+        logs: dict[int, bytes] = defaultdict(bytes)
+
+        def write(base_offset: int, data: bytes) -> None:
+            logs[base_offset] += data
+
+        config = CleanerConfig(
+            log=settings.log,
+            delete_retention_ms=settings.delete_retention_ms,
+            most_keys=settings.most_keys,
+            io_buffer_bytes=BUFFER_BYTES,
+        )
+        try:
+            cleaning = clean(
+                cleaning_range(state, decision),
+                config,
+                versions.NEWEST_RELEASE,
+                now_ms,
+                write=write,
+            )
+            segments = profiles.cleaned_segments(views, cleaning, logs)
+        except CleaningFailed as failure:
+            error = str(failure.exception)
+    return CleanerCheck(now_ms=now_ms, log=log, cleaning=cleaning, error=error, segments=segments)
+
+
+def _break(view: SegmentView) -> SegmentView:
+    """Returns the segment with a bit flipped in the length of its first record."""
+    data = bytearray(view.log.content())
+    data[HEADER_BYTES] ^= 0x10
+    return replace(view, log=in_memory(view.log.name, bytes(data)))
+
+
+def _values(settings: TopicSettings) -> Mapping[str, SettingValue]:
+    ratio = SettingValue(
+        name="min.cleanable.dirty.ratio",
+        value=settings.min_cleanable_dirty_ratio,
+        origin=Origin.DEFAULT,
+        source_name="min.cleanable.dirty.ratio",
+        source=verbatim(""),
+    )
+    return {ratio.name: ratio}
