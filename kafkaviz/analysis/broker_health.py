@@ -53,6 +53,7 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.log.tiered.tiered_view import tiered_offsets
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart, log_directory_of
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
@@ -322,9 +323,18 @@ def partition_retention(
             log_start_offset=partition.log_start_offset,
             high_watermark=partition.high_watermark,
             log_end_offset=state.log_end(summaries),
+            highest_remote_offset=_highest_remote_offset(partition),
             log_directory=check_plan.log_directory(partition),
         )
     ]
+
+
+def _highest_remote_offset(partition: Partition) -> int | None:
+    """Returns the last offset in tiered storage; -1 if it has none, None if it is not open here."""
+    tiered = tiered_offsets(partition.path)
+    if tiered is None:
+        return None
+    return -1 if tiered.latest_tiered is None else tiered.latest_tiered
 
 
 def partition_share(

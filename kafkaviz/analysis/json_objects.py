@@ -36,7 +36,7 @@ FIELDS = {
         deletes.value=limits.deletes deletes.source=limits.policy_source
         retention_ms.value=limits.retention_ms retention_ms.source=limits.ms_source:text
         retention_bytes.value=limits.retention_bytes retention_bytes.source=limits.bytes_source:text
-        tiered=limits.is_tiered log_bytes over_bytes segments""",
+        tiered=limits.is_tiered not_uploaded_bytes log_bytes over_bytes segments""",
     "MetadataRetention": """now_ms max_bytes=limits.max_bytes max_ms=limits.max_ms log_bytes
         total_bytes freed_bytes snapshots deleted_segments""",
     "MetadataSnapshot": "file=name end_offset bytes=size_bytes timestamp_ms deleted_by",

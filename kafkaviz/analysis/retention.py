@@ -39,6 +39,7 @@ KEPT_STATES = (
     "unlimited",
     "compacted",
     "high-watermark",
+    "not-uploaded",
     "empty",
     "unknown",
 )
@@ -57,7 +58,7 @@ class RetentionLimits:
 
     Attributes:
         is_tiered: whether the topic has remote storage. Closed segments are then deleted only after
-            they were copied there, which these files do not show. The limits are the local ones.
+            they were copied there. The limits are the local ones.
     """
 
     deletes: bool | None
@@ -143,8 +144,8 @@ class LogRetention:
         partition: the directory's name.
         now_ms: the time of the pass.
         log_directory: the path of the log directory.
-        log_start_offset, high_watermark, log_end_offset: the offsets that the pass used; None if
-            unknown.
+        log_start_offset, high_watermark, log_end_offset, highest_remote_offset: the offsets that
+            the pass used; None if unknown, see log_retention.
     """
 
     partition: str
@@ -156,6 +157,7 @@ class LogRetention:
     log_start_offset: int | None = field(default=None, compare=False)
     high_watermark: int | None = field(default=None, compare=False)
     log_end_offset: int | None = field(default=None, compare=False)
+    highest_remote_offset: int | None = field(default=None, compare=False)
 
     @property
     def log_bytes(self) -> int:
@@ -172,6 +174,15 @@ class LogRetention:
         for segment in self.segments:
             sizes[segment.state] = sizes.get(segment.state, 0) + segment.age.size_bytes
         return sizes
+
+    @property
+    def not_uploaded_bytes(self) -> int | None:
+        """Bytes of the segments that are not in remote storage; None if unknown or not tiered."""
+        if not self.limits.is_tiered or self.highest_remote_offset is None:
+            return None
+        following = [segment.age.base_offset for segment in self.segments[1:]]
+        uploaded = sum(base_offset - 1 <= self.highest_remote_offset for base_offset in following)
+        return sum(segment.age.size_bytes for segment in self.segments[uploaded:])
 
     @property
     def over_bytes(self) -> int | None:
@@ -248,6 +259,7 @@ def log_retention(
     log_start_offset: int | None = None,
     high_watermark: int | None = None,
     log_end_offset: int | None = None,
+    highest_remote_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
     """Returns which segments a pass at now_ms deletes, and what keeps the rest.
@@ -256,28 +268,44 @@ def log_retention(
 
     Args:
         segments: the oldest first.
+        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. Only a
+            tiered log has this limit.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
+    log_start = log_start_offset or 0
 
-    def is_deletable(number: int) -> bool:
-        """Returns whether UnifiedLog.deletableSegments may return a segment.
+    def is_not_empty(number: int) -> bool:
+        """Returns whether a segment is not the last one, or has records."""
+        return number + 1 < len(segments) or segments[number].size_bytes > 0
 
-        It returns none above the high watermark, and no last segment that is empty.
-        """
+    def is_below_watermark(number: int) -> bool:
         end = end_offsets[number]
-        is_below_watermark = high_watermark is None or end is None or end <= high_watermark
-        return is_below_watermark and (
-            number + 1 < len(segments) or segments[number].size_bytes > 0
-        )
+        return high_watermark is None or end is None or end <= high_watermark
 
-    due = _due_rules(segments, limits, now_ms, log_start_offset or 0, is_deletable)
-    due_without_watermark = _due_rules(
+    def is_uploaded(number: int) -> bool:
+        """Returns whether isSegmentEligibleForDeletion of UnifiedLog allows a segment to go."""
+        if not limits.is_tiered or highest_remote_offset is None:
+            return True
+        if number + 1 == len(segments):
+            return False  # the active segment is rolled first, and copied then
+        end = segments[number + 1].base_offset
+        return end - 1 <= highest_remote_offset or end <= log_start
+
+    due = _due_rules(
         segments,
         limits,
         now_ms,
-        log_start_offset or 0,
-        lambda number: number + 1 < len(segments) or segments[number].size_bytes > 0,
+        log_start,
+        lambda number: is_not_empty(number) and is_below_watermark(number) and is_uploaded(number),
     )
+    due_if_uploaded = _due_rules(
+        segments,
+        limits,
+        now_ms,
+        log_start,
+        lambda number: is_not_empty(number) and is_below_watermark(number),
+    )
+    due_without_watermark = _due_rules(segments, limits, now_ms, log_start, is_not_empty)
     kept_segments = segments[len(due) :]
     due_retentions = [
         SegmentRetention(
@@ -288,7 +316,12 @@ def log_retention(
         )
         for segment, rule in zip(segments, due, strict=False)
     ]
-    kept_retentions = _kept_retentions(kept_segments, limits, len(due_without_watermark) - len(due))
+    kept_retentions = _kept_retentions(
+        kept_segments,
+        limits,
+        upload_count=len(due_if_uploaded) - len(due),
+        watermark_count=len(due_without_watermark) - len(due),
+    )
     retentions = (*due_retentions, *kept_retentions)
     return LogRetention(
         partition,
@@ -299,6 +332,7 @@ def log_retention(
         log_start_offset=log_start_offset,
         high_watermark=high_watermark,
         log_end_offset=log_end_offset,
+        highest_remote_offset=highest_remote_offset,
     )
 
 
@@ -312,6 +346,7 @@ def with_limits(log: LogRetention, limits: RetentionLimits) -> LogRetention:
         log_start_offset=log.log_start_offset,
         high_watermark=log.high_watermark,
         log_end_offset=log.log_end_offset,
+        highest_remote_offset=log.highest_remote_offset,
         log_directory=log.log_directory,
     )
 
@@ -469,13 +504,19 @@ def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
 
 
 def _kept_retentions(
-    segments: Sequence[SegmentAge], limits: RetentionLimits, watermark_count: int
+    segments: Sequence[SegmentAge],
+    limits: RetentionLimits,
+    *,
+    upload_count: int,
+    watermark_count: int,
 ) -> Iterator[SegmentRetention]:
     """Yields the reason why each segment stays.
 
     Args:
         segments: the segments that the next pass does not delete.
-        watermark_count: number of those that only the high watermark keeps.
+        upload_count: number of the first ones that would go if they were in remote storage.
+        watermark_count: number of the first ones that would go if they were in remote storage and
+            below the high watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms = None
@@ -494,17 +535,18 @@ def _kept_retentions(
         blocked_by = (
             blocking_offset if gone_ms is not None and gone_ms > cast(int, until_ms) else None
         )
-        state = (
-            "high-watermark"
-            if number < watermark_count
-            else _retention_state(
+        if number < upload_count:
+            state = "not-uploaded"
+        elif number < watermark_count:
+            state = "high-watermark"
+        else:
+            state = _retention_state(
                 segment,
                 limits,
                 is_last=number + 1 == len(segments),
                 gone_ms=gone_ms,
                 blocked_by=blocked_by,
             )
-        )
         yield SegmentRetention(
             age=segment,
             state=state,
@@ -550,7 +592,7 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
             retention.state == "behind"
             and cast(int, retention.gone_ms) - cast(int, retention.until_ms) > DAY_MS
         )
-        is_odd = retention.state in ("unknown", "high-watermark") or (
+        is_odd = retention.state in ("unknown", "high-watermark", "not-uploaded") or (
             retention.age.counted_by in ("entry", "mtime") and retention.gone_ms is not None
         )
         if retention.is_due:

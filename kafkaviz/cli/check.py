@@ -29,27 +29,27 @@ partial, metadata_log_missing, offline_directories, steps: [{log_directory, part
 file, action: truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error,
 way_out}]}, or null if a file that a start needs cannot be read; counts, {error, warning, info};
 retention, a list of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes,
-tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
-record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
-with the three settings as {value, source}; metadata_retention, {now_ms, max_bytes, max_ms,
-log_bytes, total_bytes, freed_bytes, snapshots: [{file, end_offset, bytes, timestamp_ms,
-deleted_by: size|time}], deleted_segments}, or null without a metadata log; topics, a list of
-{topic, partitions, log_bytes, index_bytes} by file length, the largest first; disk, {length_bytes,
-allocated_bytes, uses: {USE: bytes}, unreadable, log_directories: [{path, length_bytes,
-allocated_bytes, uses}]}; recovery, the reading of the next start, a list of {log_directory, logs,
-segments, log_bytes, largest_log_bytes, threads}; freeing, what may be deleted by hand while the
-broker is stopped, {steps: [{kind, log_directory, files, length_bytes, allocated_bytes, paths}], the
-safest first, and indexes, the price of deleting all .index files: [{log_directory, files,
-length_bytes, allocated_bytes, reads}], with reads as in recovery}. kind is a USE, or retention for
-the segments that the next pass deletes. USE is records, batch-headers, control-batches,
-aborted, damaged, unread, index-entries, preallocated, state, metadata-snapshots, broker-files,
-waiting-for-deletion, leftover, stray, future, remote-index-cache or foreign (not Kafka's).
-unreadable has the folders that cannot be listed; they are not counted. The uses add up to
-length_bytes; files with holes take less space, allocated_bytes. file is relative to its log
-directory. error is Kafka's exception; error and way_out are null unless the action is "fail".
-state is the result of a retention pass at now_ms: log-start, size and time delete the segment;
-until, behind (an older segment), bytes, unlimited, compacted, high-watermark, empty and unknown
-keep it.
+tiered, not_uploaded_bytes (null unless tiered and opened with its store), log_bytes, over_bytes,
+segments: [{segment, bytes, timestamp_ms, counted_by: record|entry|unwritten|mtime|unknown, offset,
+state, until_ms, gone_ms, blocked_by, more_bytes}]}, with the three settings as {value, source};
+metadata_retention, {now_ms, max_bytes, max_ms, log_bytes, total_bytes, freed_bytes, snapshots:
+[{file, end_offset, bytes, timestamp_ms, deleted_by: size|time}], deleted_segments}, or null without
+a metadata log; topics, a list of {topic, partitions, log_bytes, index_bytes} by file length, the
+largest first; disk, {length_bytes, allocated_bytes, uses: {USE: bytes}, unreadable,
+log_directories: [{path, length_bytes, allocated_bytes, uses}]}; recovery, the reading of the next
+start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, threads}; freeing,
+what may be deleted by hand while the broker is stopped, {steps: [{kind, log_directory, files,
+length_bytes, allocated_bytes, paths}], the safest first, and indexes, the price of deleting all
+.index files: [{log_directory, files, length_bytes, allocated_bytes, reads}], with reads as in
+recovery}. kind is a USE, or retention for the segments that the next pass deletes. USE is records,
+batch-headers, control-batches, aborted, damaged, unread, index-entries, preallocated, state,
+metadata-snapshots, broker-files, waiting-for-deletion, leftover, stray, future, remote-index-cache
+or foreign (not Kafka's). unreadable has the folders that cannot be listed; they are not counted.
+The uses add up to length_bytes; files with holes take less space, allocated_bytes. file is relative
+to its log directory. error is Kafka's exception; error and way_out are null unless the action is
+"fail". state is the result of a retention pass at now_ms: log-start, size and time delete the
+segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark, not-uploaded
+(to tiered storage), empty and unknown keep it.
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.

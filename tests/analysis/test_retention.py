@@ -67,8 +67,13 @@ def plainly(
     now_ms: int,
     log_start: int,
     high_watermark: int,
+    uploaded: int | None = None,
 ) -> list[tuple[int, str]]:
-    """Runs UnifiedLog.deleteOldSegments (4.3.1) as three passes from the oldest segment on."""
+    """Runs UnifiedLog.deleteOldSegments (4.3.1) as three passes from the oldest segment on.
+
+    Args:
+        uploaded: the last offset in remote storage, of a tiered log.
+    """
     left, deleted_bases, end = list(segments), [], 10 * len(segments)
 
     def deleted(rule: str, takes) -> None:
@@ -78,6 +83,10 @@ def plainly(
                 return
             if high_watermark < (end if following is None else following) or (
                 following is None and left[0].size_bytes == 0
+            ):
+                return
+            if uploaded is not None and not (
+                following is not None and (following - 1 <= uploaded or following <= log_start)
             ):
                 return
             deleted_bases.append((left.pop(0).base_offset, rule))
@@ -128,6 +137,31 @@ def test_a_pass_deletes_what_the_plain_loop_does(
         (segment.age.base_offset, segment.state) for segment in retention.segments if segment.is_due
     ] == plainly(segments, by, now_ms, log_start, high_watermark)
     assert [segment.age for segment in retention.segments] == segments
+
+
+@given(SEGMENTS, st.integers(-1, 40), st.integers(-1, 150), st.integers(-1, 75), st.integers(0, 75))
+def test_a_tiered_log_keeps_what_is_not_uploaded(rows, ms, size, uploaded, log_start):
+    """Its segments stay for that reason up to the first one that would stay anyway."""
+    segments = ages_of_rows(rows)
+    by = replace(limits(ms, size), is_tiered=True)
+    places = {
+        "now_ms": 50,
+        "log_start_offset": log_start,
+        "high_watermark": 75,
+        "log_end_offset": 10 * len(segments),
+    }
+    log = log_retention("a-0", segments, by, highest_remote_offset=uploaded, **places)
+    due = [(segment.age.base_offset, segment.state) for segment in log.segments if segment.is_due]
+    assert due == plainly(segments, by, 50, log_start, 75, uploaded)
+    unlimited = plainly(segments, by, 50, log_start, 75)
+    kept = [segment.age.base_offset for segment in log.segments if segment.state == "not-uploaded"]
+    assert kept == [base_offset for base_offset, _ in unlimited[len(due) :]]
+    local = [size for number, (_, size) in enumerate(rows, 1) if 10 * number - 1 > uploaded]
+    if len(rows) * 10 - 1 <= uploaded:
+        local = [rows[-1][1]]  # the active segment is never copied
+    assert log.not_uploaded_bytes == sum(local)
+    assert with_limits(log, by) == log
+    assert log_retention("a-0", segments, by, **places).not_uploaded_bytes is None
 
 
 def test_a_pass_deletes_what_kafka_did(data, request):

@@ -95,6 +95,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "retention_ms",
         "retention_bytes",
         "tiered",
+        "not_uploaded_bytes",
         "log_bytes",
         "over_bytes",
         "segments",

@@ -211,6 +211,11 @@ def test_a_recorded_directory_is_in_order(recorded, stores):
         assert {finding.code for finding in health.findings} == {"offset-gap-explained"}
         retained = {log.partition: log.segments[0].age.base_offset for log in health.retention}
         assert retained["orders-0"] == 335  # what retention goes through is local
+        logs = {log.partition: log for log in health.retention}
+        active = logs["orders-0"].segments[-1].age
+        assert active.base_offset == 395 == logs["orders-0"].highest_remote_offset + 1
+        assert active.size_bytes == logs["orders-0"].not_uploaded_bytes > 0
+    assert all(log.not_uploaded_bytes is None for log in check(recorded[0]).retention)
 
 
 def test_a_lost_segment_is_an_error(broken, capsys):

@@ -152,6 +152,8 @@ class ProposedLimits(NamedTuple):
 
     def applied_to(self, logs: Sequence[LogRetention]) -> list[LogRetention]:
         """Returns the same logs with these limits, as far as their cleanup.policy deletes."""
+        if self == ProposedLimits():
+            return list(logs)
         return [
             with_limits(log, self.limits_of(log)) if log.limits.deletes else log for log in logs
         ]

@@ -78,6 +78,8 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
             if is_old:
                 return say("retention.watermark_old", when=moment_text(segment.until_ms))
             return say("retention.watermark")
+        case "not-uploaded":
+            return say("retention.not_uploaded")
         case "unknown" if not log.limits.is_known:
             return say("retention.limits_unknown")
         case state:
@@ -99,7 +101,8 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
     }.get(segment.state, {})
     text = say(f"retention.due_{segment.state}", **values)
     text = say("retention.after_roll", goes=text) if log.segments[-1] is segment else text
-    if log.limits.is_tiered and segment.state != "log-start":
+    is_upload_unknown = log.limits.is_tiered and log.highest_remote_offset is None
+    if is_upload_unknown and segment.state != "log-start":
         return say("retention.once_copied", goes=text)
     return text
 
@@ -145,6 +148,25 @@ def metadata_text(retention: MetadataRetention) -> str:
         segments=say_count("common.n_segments", len(retention.deleted_segments)),
         freed=format_bytes(retention.freed_bytes),
         **values,
+    )
+
+
+def upload_text(logs: Sequence[LogRetention]) -> str:
+    """Says how much of the tiered logs is not in remote storage yet; "" without a tiered log."""
+    tiered_logs = [log for log in logs if log.limits.is_tiered]
+    if not tiered_logs:
+        return ""
+    known = [log for log in tiered_logs if log.not_uploaded_bytes is not None]
+    count_text = say_count("retention.tiered_logs", len(tiered_logs))
+    if not known:
+        return say("retention.upload_unknown", logs=count_text)
+    kept_bytes = sum(log.bytes_by_state().get("not-uploaded", 0) for log in known)
+    return say(
+        "retention.upload_known",
+        logs=count_text,
+        size=format_bytes(sum(cast(int, log.not_uploaded_bytes) for log in known)),
+        total=format_bytes(sum(log.log_bytes for log in known)),
+        due=format_bytes(kept_bytes),
     )
 
 

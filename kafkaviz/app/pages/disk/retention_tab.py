@@ -84,6 +84,7 @@ def _render_limits(
 def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
     from kafkaviz.analysis.retention import retention_changes
     from kafkaviz.figures.disk import retention_view
+    from kafkaviz.figures.text import retention_text
 
     logs = chosen.logs
     proposed_logs = chosen.proposed.applied_to(logs)
@@ -100,6 +101,9 @@ def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice
     swatches = (("due", "due"), ("closed", "dated"), ("active", "undated"))
     st.html(elements.key((kind, say(f"retention.key_{name}")) for kind, name in swatches))
     st.html(retention_view.bars(changes))
+    upload_text = retention_text.upload_text(proposed_logs)
+    if upload_text:
+        elements.paragraph(upload_text, above_px=8)
     _render_command(health, chosen)
     if chosen.compacted:
         _render_cleaner(snapshot, chosen)
