@@ -77,6 +77,7 @@ PAGES = {
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn
     ),
     "index-size": Sheet("/tuning", HEARTBEAT | {"tab": "IndexSize"}, drawn, height=1000),
+    "disk": Sheet("/disk", {}, shows("the largest part is records")),
     "health": Sheet(
         "/health",
         {},

@@ -148,6 +148,7 @@ SHOTS = {
     "tuning": Shot("/tuning", 720, HEARTBEAT, drawn),
     "index-size": Shot("/tuning", 1000, {**HEARTBEAT, "tab": "IndexSize"}, drawn),
     "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
+    "disk": Shot("/disk", 1060, {}, shows("the largest part is records")),
     "compare": Shot(
         "/compare", 1180, PARTED, scrolled_to("If b leads, a drops 70 records"), REPLICA
     ),

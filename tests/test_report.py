@@ -16,9 +16,12 @@ import pytest
 
 from kafkaviz import html, report
 from kafkaviz.analysis import broker_health
+from kafkaviz.analysis.disk import total_uses
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.figures.disk.freeing_tables import price_title
 from kafkaviz.figures.health.health_view import RecoveryBar, RecoveryStrip
 from kafkaviz.figures.text import restart_forecast_text
+from kafkaviz.figures.text.disk_text import freeing_cost, use_text
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
@@ -28,6 +31,7 @@ from kafkaviz.messages import message
 from kafkaviz.report import health as health_part
 from kafkaviz.report import subject
 from kafkaviz.report.subject import gather
+from kafkaviz.units import format_count
 
 MADE_MS = 1_790_000_000_000
 TRAP = "<img src=x onerror=alert(1)>"
@@ -102,6 +106,18 @@ def trapped(tmp_path) -> Path:
 @pytest.fixture(scope="module")
 def damaged_page(damaged) -> str:
     return report.report(open_broker(damaged), MADE_MS)
+
+
+def test_the_section_disk_has_every_use_and_the_safe_order(damaged, damaged_page):
+    """The tables of the Disk page, drawn from the same check."""
+    broker = open_broker(damaged)
+    health = broker_health.check(broker)
+    words = re.search(r'<section id="disk".*?</section>', damaged_page, re.DOTALL)[0]
+    for use, size in total_uses(health.all_shares()).items():
+        assert use_text(use)[1:] in words and format_count(size) in words
+    for step in health.freeing_steps():
+        assert freeing_cost(step.kind) in words
+    assert price_title(health.index_prices()) in words
 
 
 @pytest.mark.slow

@@ -46,6 +46,7 @@ PAGES = {
     "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
     "Health": ("health", {}),
     "Health, of a release": ("health", {"kafka": HTML, "finding": TEXT[:-5]}),
+    "Disk": ("disk", {}),
     "Compare": ("compare", {"with": HTML, "tp": MARKUP}),
     "Explore": (
         "explore",

@@ -98,6 +98,8 @@ STATES = {
     "Tuning, whole broker": State("tuning?tune=Whole+broker", f".st-key-kv_topics {TABLE_ROW}"),
     "Health": State("health?", ".item", DAMAGED),
     "Health, nothing found": State("health?tp=orders-0", ".verdict h2"),
+    "Disk": State("disk?", ".kv-disk .disk-records"),
+    "Disk, what may go": State("disk?", ".st-key-kv_freeing_csv", DAMAGED),
     "Compare": State(f"{COMPARE}&tp=bids-0&leader=b", ".st-key-kv_fig_logs .main-svg"),
     "Compare, a changed value": State(f"{COMPARE}&tp=invoices-0", ".kv-hexpair mark"),
     "Compare, with nothing": State("compare?", ".st-key-kv_empty_compare"),

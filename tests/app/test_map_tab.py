@@ -1,0 +1,55 @@
+"""The tab Map of the Disk page: bars, tables, downloads, and the map before the check is over."""
+
+import pytest
+
+from kafkaviz.analysis.broker_health import check
+from kafkaviz.app.state import check_jobs
+from kafkaviz.units import format_bytes, format_count
+from tests.support.brokers import copy_partitions
+from tests.support.pages import open_page, page_html
+
+pytestmark = pytest.mark.usefixtures("starts")
+
+
+@pytest.fixture
+def is_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waits for its check."""
+    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+
+
+@pytest.mark.usefixtures("is_patient")
+def test_the_map_of_a_checked_broker(clean, tmp_path):
+    names = ("__cluster_metadata-0", "orders-1", "weblogs-0")
+    directory = copy_partitions(clean, tmp_path / "some", names)
+    health = check(directory)
+    html = page_html(open_page("disk", dir=directory))
+    shares = health.all_shares()
+    length = sum(share.length_bytes for share in shares)
+    allocated = format_bytes(sum(share.allocated_bytes for share in shares))
+    assert f"take {allocated} on the disk; their length is {format_bytes(length)}" in html
+    assert "the largest part is records" in html and "disk-unread" not in html
+    assert f"<b>{format_count(length)}</b>" in html
+    for step in health.freeing_steps():
+        assert format_bytes(step.allocated_bytes) in html
+    at = open_page("disk", dir=directory)
+    labels = [button.label for button in at.get("download_button")]
+    assert labels == ["CSV of all paths", "CSV", "CSV"]
+
+
+@pytest.mark.usefixtures("is_patient")
+def test_log_directories_by_their_names(disks):
+    html = page_html(open_page("disk", dir=disks))
+    assert "3 log directories take" in html
+    assert all(f'<span title="{name}">{name}</span>' in html for name in ("disk-a", "disk-c"))
+    assert "waiting for deletion" in html
+
+
+def test_a_large_directory_has_a_map_of_its_listing(damaged, monkeypatch):
+    """It stands below the progress of the ingest, and nothing is divided yet."""
+    monkeypatch.setattr(check_jobs, "is_for_spark", lambda _snapshot: True)
+    monkeypatch.setattr(
+        "kafkaviz.app.widgets.progress_strip.render_ingest_strip", lambda _snapshot: None
+    )
+    html = page_html(open_page("disk", dir=damaged))
+    assert "disk-unread" in html and "disk-records" not in html
+    assert "from the directory listing" in html
