@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
+from kafkaviz.app.state import check_jobs
 from tests.support.pages import ROOT, open_page
 
 ADDRESSES = [
@@ -27,6 +28,12 @@ FEW_STOPS, MAX_STOPS, ALL_STOPS = 1, 12, 1000  # of a slider with many alike
 
 
 pytestmark = pytest.mark.usefixtures("starts")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that needs a check waits for it, else it has no slider."""
+    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
 
 
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:

@@ -22,6 +22,7 @@ PAGES = (
     "rolls",
     "tuning",
     "health",
+    "disk",
     "compare",
     "explore",
     "workshop",

@@ -50,7 +50,9 @@ def render(snapshot: BrokerSnapshot, health: "Health") -> None:
             retention_text.headline_text(logs), _clock_text(health, logs[0].now_ms)
         )
         st.space(16)
-        _render_limits(snapshot, health, logs)
+        with st.container(key="kv_set"):
+            chosen = _choose(snapshot, health, logs)
+        _render_results(snapshot, health, chosen)
     else:
         with elements.empty("retention", say("retention.empty"), say("retention.empty_below")):
             pass
@@ -68,17 +70,6 @@ def _clock_text(health: "Health", now_ms: int) -> str:
 def topic_of(log: "LogRetention | DecidedLog") -> str:
     name = parse_directory(log.partition.rpartition("/")[2])
     return name.topic if name else log.partition
-
-
-@st.fragment
-def _render_limits(
-    snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
-) -> None:
-    """Draws the controls and everything that depends on them. A slider reruns only this part."""
-    with st.container(gap=None):
-        with st.container(key="kv_set"):
-            chosen = _choose(snapshot, health, all_logs)
-        _render_results(snapshot, health, chosen)
 
 
 def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
@@ -362,7 +353,7 @@ def _render_cleanings(
         if st.button(label, key="kv_clean_left"):
             for log in left:
                 cleaning_jobs.get_or_start(snapshot, log)
-            st.rerun(scope="fragment")
+            st.rerun()
 
 
 @st.fragment(run_every=0.4)
