@@ -15,6 +15,9 @@ from kafkaviz.figures.health.health_view import (
     HexDump,
     RecoveryStrip,
 )
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.sentences import to_sentence
+from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
 from kafkaviz.report.html import ReportSection, details, mark, mono, note, table
@@ -60,8 +63,18 @@ def retention_section(subject: Subject) -> ReportSection | None:
         *map(note, segments.notes),
         table(segments.title, segments.columns, rows, "wllw"),
         note(say("report.more_in_json", n=segments.more)) if segments.more else "",
+        note(_metadata_text(subject)),
     )
     return ReportSection("retention", say("disk.tab_retention"), join(body))
+
+
+def _metadata_text(subject: Subject) -> str:
+    """Says what the next pass deletes of the metadata log; "" if that is unknown."""
+    retention = subject.health.metadata_retention()
+    if retention is None:
+        return ""
+    text = retention_text.metadata_text(retention)
+    return to_sentence(say("common.labelled", where=METADATA_DIRECTORY, text=text))
 
 
 def view(subject: Subject) -> HealthView:

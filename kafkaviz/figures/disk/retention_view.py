@@ -243,7 +243,7 @@ def _bar(change: RetentionChange, widest: int) -> Html:
         if size
     )
     current = ""
-    if change.current_due_bytes != change.due_bytes:
+    if change.current_due_bytes not in (0, change.due_bytes):
         width = 100 * change.current_due_bytes / max(1, widest)
         current = tag("s", style=f"width:{width:.3f}%")
     freed = say(

@@ -97,7 +97,7 @@ TERMS = (
     GlossaryTerm("high_watermark", "Health", "after-a-crash"),
     GlossaryTerm("last_stable_offset", "Lookup", "batches"),
     GlossaryTerm("control_batch", "Segment", "batches"),
-    GlossaryTerm("retention", "Health", "rolls"),
+    GlossaryTerm("retention", "Disk", "rolls"),
     GlossaryTerm("clean_stop", "Health", "after-a-crash"),
     GlossaryTerm("recovery_point", "Health", "after-a-crash"),
     GlossaryTerm("recovery", "Health", "after-a-crash"),
