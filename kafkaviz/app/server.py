@@ -20,6 +20,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import environment
@@ -141,6 +143,29 @@ def send_at_once() -> None:
     starlette_server._bind_socket = bind_without_delay  # ty: ignore[invalid-assignment]
 
 
+def skip_late_fragments() -> None:
+    """Skips the run of a fragment if its visitor has left the fragment's page.
+
+    st.switch_page runs another page, and until the browser hears of it, it may ask for a fragment
+    of the previous page that runs regularly. Streamlit 1.67 answers that request after the run of
+    the new page. It finds no such fragment, but announces a run of the previous page, and the
+    browser clears everything that it shows.
+    """
+    run_script = ScriptRunner._run_script
+
+    def run_unless_late(runner: ScriptRunner, request: RerunData) -> None:
+        context = get_script_run_ctx()
+        current_page = context.page_script_hash if context else ""
+        is_late = bool(request.fragment_id_queue) and current_page not in (
+            "",
+            request.page_script_hash,
+        )
+        if not is_late:
+            run_script(runner, request)
+
+    ScriptRunner._run_script = run_unless_late  # ty: ignore[invalid-assignment]
+
+
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
     """Runs the imports of the first page, garbage collection and the work of the registry."""
@@ -171,6 +196,7 @@ def main(arguments: Sequence[str]) -> None:
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     send_at_once()
+    skip_late_fragments()
     # the allowedHosts of config.toml apply to Streamlit's own command; here HostCheck decides
     fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
