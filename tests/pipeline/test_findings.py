@@ -15,7 +15,7 @@ from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.findings import finding as finding_table
 from kafkaviz.analysis.findings.finding import Evidence, Finding
-from kafkaviz.analysis.retention import RetentionLimits
+from kafkaviz.analysis.retention import RetentionLimits, with_limits
 from kafkaviz.analysis.serialization import to_plain
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
@@ -64,6 +64,8 @@ def assert_health(out: Path, *directories: Path) -> None:
         assert stored.findings == expected.findings
         assert stored.restart == expected.restart
         assert stored.retention == expected.retention
+        for log, expected_log in zip(stored.retention, expected.retention, strict=True):
+            assert with_limits(log, log.limits) == with_limits(expected_log, expected_log.limits)
         assert broker_health.Health(broker=broker, **stored._asdict()) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
