@@ -42,6 +42,8 @@ PAGES = [
     ("health", DAMAGED, {"kafka": "2.2"}),
     ("health", KILLED, {}),
     ("health", UNSTARTABLE, {}),
+    ("disk", CLEAN, {"tab": "Retention", "keep_size": "1 MiB"}),
+    ("disk", CLEAN, {"tab": "Retention", "topic": "accounts"}),
     ("compare", CLEAN, {}),
     ("compare", DAMAGED, {"with": str(SAMPLES / "kafka-4.3.1-clean.tar.gz")}),
     ("explore", CLEAN, {}),
