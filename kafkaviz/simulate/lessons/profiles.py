@@ -7,7 +7,7 @@ week a customer leaves, and her service writes a tombstone:
     week 2    6 anna   7 eva     8 ben     9 eva      10 fred   11 anna
     week 3   12 ben   13 gus    14 dan    15 cleo: -  16 anna   17 ben
 
-The writer gives the segments as a broker has them open. A cleaning gives the segments after it.
+The writer gives the segments as a clean stop leaves them. A cleaning gives the segments after it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,10 +57,10 @@ MARKERS = {"abort": ABORT, "commit": COMMIT}
 
 @dataclass(frozen=True)
 class CustomerLog:
-    """A log as a broker has it open.
+    """The segments of a log as a clean stop leaves them.
 
     Attributes:
-        segments: by base offset, the active one last.
+        segments: the segments by base offset, the active one last.
         producers: an array of producer_snapshot.PRODUCER.
     """
 
@@ -107,6 +107,7 @@ def _write(batches: Iterator[tuple[int, str]], end_ms: int, config: LogConfig) -
         if time_ms <= end_ms:
             row, data = _batch(text, log.log_end_offset, time_ms)
             log.append(row, data)
+    log.close(end_ms)
     return CustomerLog(
         segments=tuple(
             SegmentView(

@@ -1,7 +1,7 @@
 """The compacted log of the lesson on the cleaner, at any moment of its story.
 
-The log is written batch by batch, and the cleaner looks at it whenever a segment was closed. What
-it decides and what a cleaning leaves is computed as for any broker directory.
+The log is written batch by batch, and the cleaner looks at it whenever a segment was closed. Its
+decisions and cleanings are computed as for any broker directory.
 """
 
 from collections import defaultdict
@@ -79,7 +79,7 @@ class CleanerCheck:
     Attributes:
         cleaning: the result of one cleaning; None if the cleaner does not take the log, or fails.
         error: Kafka's exception of a cleaning that fails.
-        segments: the segments after the cleaning, or as they were without one.
+        segments: the segments after the cleaning, or unchanged segments if there was none.
     """
 
     now_ms: int
