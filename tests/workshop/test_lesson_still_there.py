@@ -291,7 +291,6 @@ def test_the_key_of_the_sample_has_five_records_in_the_active_segment():
     ("number", "kind"),
     [
         (1, "log-retention"),
-        (4, "cleaner-log"),
         (6, "cleaner-weeks"),
         (9, "cleaner-settings"),
         (10, "key-story"),
@@ -310,3 +309,13 @@ def test_a_table_waits_for_the_answer(number, kind, spoken):
 def test_a_step_shows_its_log(starts):
     html = page_html(open_page("workshop", lesson="still-there", at="5"))
     assert "The cleaner may take offsets 12 to 23" in html and "kv-cleaning" in html
+
+
+def test_a_log_is_shown_with_its_sizes_before_the_ratio_is_known():
+    block = figure(4, "cleaner-log")
+    look = LIVE["cleaner-log"].make(block)
+    (question,) = LIVE["cleaner-log"].question(look, block, "key")
+    (answer,) = LIVE["cleaner-log"].draw(look, block, "key")
+    asked, shown = ("".join(map(str, group.parts)) for group in (question, answer))
+    assert "339" in asked and "275" in asked and "45" not in asked
+    assert "45" in shown

@@ -64,7 +64,7 @@ FIRST_SCREEN = """() => {
   const all = root => [...root.querySelectorAll('*')].flatMap(el => [
     el, ...(el.shadowRoot ? all(el.shadowRoot) : [])]);
   const marks = [...document.querySelectorAll('[class*=st-key-kv_drawn]')].map(drawn =>
-    all(drawn).filter(el => el.matches('svg :is(path, rect, circle, line), td, .h, pre *')
+    all(drawn).filter(el => el.matches('svg :is(path, rect, circle, line), td, .h, .kv-cell, pre *')
       && el.getClientRects().length).length);
   return {
     seen: (Math.min(innerHeight, bottom) - Math.max(0, top)) / (bottom - top),

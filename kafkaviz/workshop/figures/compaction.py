@@ -126,11 +126,6 @@ def _draw_log(
             "cleaner_log",
             elements.figure_head_html(title, say("cleaning.below_cells")),
             cleaning_figure.figure(drawn),
-            table_html(
-                [say("cleaner_lesson.head_cleaner"), say("workshop.value")],
-                _decision_rows(check, is_answered=is_answered),
-                "lw",
-            ),
         )
     ]
 
@@ -141,20 +136,6 @@ def _held_text(check: CleanerCheck) -> str:
         check.log.decision, check.log.state.oldest_transaction
     )
     return say("cleaner_lesson.held", barrier=barrier)
-
-
-def _decision_rows(check: CleanerCheck, *, is_answered: bool) -> list[tuple[str, str]]:
-    decision = check.log.decision
-    ratio = UNKNOWN
-    if is_answered and decision.cleanable_ratio is None:
-        ratio = "–"
-    elif is_answered:
-        ratio = units.format_percent(decision.cleanable_bytes, decision.total_bytes)
-    return [
-        (say("cleaner_lesson.row_clean_bytes"), format_bytes(decision.clean_bytes)),
-        (say("cleaner_lesson.row_dirty_bytes"), format_bytes(decision.cleanable_bytes)),
-        (say("cleaner_lesson.row_ratio"), ratio),
-    ]
 
 
 CLEANER_LOG = LessonFigure(
