@@ -99,7 +99,7 @@ class LogDirectory:
         """The directory.id in meta.properties, which exists since 3.7, or None."""
         return self.properties.get("directory.id")
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The path for the user; in an archive, the archive's path and the path in it."""
         return str(archive.display_path(self.path))
