@@ -59,7 +59,7 @@ FIELDS = {
     "Cleaning": """next_first_dirty_offset passes map_keys
         removed=removed.ranges removed_records=removed.records removed_ranges=removed.count
         kept=retained.ranges kept_records=retained.records kept_ranges=retained.count
-        aborted_records keyless_records
+        replaced_records aborted_records keyless_records expired_tombstones removed_markers
         tombstones_left tombstones_before tombstone_records=tombstone_count
         markers_left markers_before marker_records=marker_count
         segments bytes_before=source_bytes bytes_after=log_bytes bytes_freed""",

@@ -156,6 +156,8 @@ class Cleaning:
         segments: the new segments.
         source_bytes: the size of the .log files that they replace.
         aborted_records: records that were removed because their transaction was aborted.
+        expired_tombstones: tombstones that were removed because their delete horizon has passed.
+        keyless_records: records that were removed because they have no key.
     """
 
     next_first_dirty_offset: int
@@ -173,10 +175,18 @@ class Cleaning:
     records_read: int
     records_written: int
     keyless_records: int
+    expired_tombstones: int
+    removed_markers: int
 
     @property
     def log_bytes(self) -> int:
         return sum(segment.log_bytes for segment in self.segments)
+
+    @property
+    def replaced_records(self) -> int:
+        """The records that were removed because the map has a later one of their key."""
+        others = self.aborted_records + self.keyless_records + self.removed_markers
+        return self.removed.records - others - self.expired_tombstones
 
     @property
     def bytes_freed(self) -> int:
@@ -299,6 +309,8 @@ class _Cleaner:
             records_read=int(tally["records_read"]),
             records_written=int(tally["records_written"]),
             keyless_records=int(tally["keyless_records"]),
+            expired_tombstones=int(tally["expired"]),
+            removed_markers=int(tally["removed_markers"]),
         )
 
     def _report(self, chunk: BatchChunk) -> None:

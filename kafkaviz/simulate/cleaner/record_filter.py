@@ -63,6 +63,8 @@ TALLY: np.dtype = np.dtype(
         ("records_written", "i8"),
         ("keyless_records", "i8"),  # records without a key that were removed
         ("aborted", "i8"),  # records that were removed because their transaction was aborted
+        ("expired", "i8"),  # tombstones that were removed because their delete horizon has passed
+        ("removed_markers", "i8"),
         ("removed", "i8"),  # records
         ("removed_ranges", "i8"),
         ("last_removed", "i8"),
@@ -304,11 +306,13 @@ def _keep_records(
                 high, low = hash_key(source, row.key_position, row.key_size_bytes, seeds)
                 is_latest = offset >= offsets[find_slot(hashes, offsets, high, low)]
                 is_kept = is_latest and (row.value_size_bytes >= 0 or retains_deletes)
+                tally.expired += is_latest and not is_kept
         if not is_deleted:
             tally.records_read += 1
         if not is_kept:
             tally.removed += 1
             tally.aborted += rule.discards and not is_control
+            tally.removed_markers += is_control
             tally.removed_ranges, tally.last_removed = _add_offset(
                 removed_ranges, tally.removed_ranges, tally.last_removed, offset
             )

@@ -1,5 +1,7 @@
 """The fate of every record of a small log, compared with what Kafka's Cleaner removed."""
 
+from collections import Counter
+
 from kafkaviz.analysis.compaction.key_story import GOES
 from kafkaviz.analysis.compaction.log_records import log_records
 from tests.analysis.compaction.recorded import clean_recorded, lines
@@ -16,6 +18,14 @@ def test_the_records_that_go_are_those_that_kafka_removed(line, tmp_path):
         offset for first, last in line["cleaned"]["removed"] for offset in range(first, last + 1)
     }
     assert {record.offset for record in records if record.fate in GOES} == removed
+    fates = Counter(record.fate for record in records)
+    assert [fates[fate] for fate in GOES] == [
+        cleaning.expired_tombstones,
+        cleaning.replaced_records,
+        cleaning.aborted_records,
+        cleaning.removed_markers,
+        cleaning.keyless_records,
+    ]
     expected_map = line["cleaned"]["map"]
     mapped = {record.key.decode(): record.offset for record in records if record.is_mapped}
     assert mapped == expected_map
