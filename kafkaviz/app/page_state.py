@@ -80,6 +80,10 @@ RETENTION = {
     "retention.bytes": "keep_size",
     "min.cleanable.dirty.ratio": "dirty_ratio",
 }
+# Disk, Compaction: the topic-partition, the key whose records are listed, and whether it is text
+COMPACTED_LOG = "log"
+RECORD_KEY = "key"
+KEY_FORM = "key_as"
 # Tuning: the subject, and the interval to compare with the current one
 TUNING_SUBJECT = "tune"
 CONSIDERED_INTERVAL = "consider"

@@ -11,7 +11,7 @@ The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2
 the cleaner's map takes all keys of the part that is cleaned.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -142,10 +142,15 @@ class FoundRecord:
     delete_horizon_ms: int | None
 
 
-def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
+def key_story(
+    log: DecidedLog, key: bytes, now_ms: int, on_read: Callable[[int], None] | None = None
+) -> KeyStory:
     """Returns the records of a key, and why each is still there at now_ms.
 
     Reads every record of the log, up to the first unreadable batch of the active segment.
+
+    Args:
+        on_read: called with the bytes that were read since the last call.
 
     Raises:
         CleaningFailed: a batch of another segment cannot be read.
@@ -156,7 +161,7 @@ def key_story(log: DecidedLog, key: bytes, now_ms: int) -> KeyStory:
     count = 0
     # the latest record that the next cleaning has in its map
     mapped_offset = NONE
-    search = _KeySearch(log.state, key)
+    search = _KeySearch(log.state, key, on_read)
     for match in search.matches():
         count += 1
         is_dirty = match.offset >= decision.first_dirty_offset
@@ -226,8 +231,9 @@ class _KeySearch:
         unread_from: the field of KeyStory, once all matches were yielded.
     """
 
-    def __init__(self, state: LogState, key: bytes) -> None:
+    def __init__(self, state: LogState, key: bytes, on_read: Callable[[int], None] | None) -> None:
         self._state = state
+        self._on_read = on_read
         self._key = np.frombuffer(key, np.uint8)
         self.unread_from: UnreadPart | None = None
 
@@ -240,6 +246,8 @@ class _KeySearch:
                     can_discard, _ = transactions.take(chunk)
                     yield from _find_in_chunk(view, chunk, can_discard, self._key)
                     position = int(chunk.batches["position"][-1] + chunk.batches["size_bytes"][-1])
+                    if self._on_read:
+                        self._on_read(int(chunk.batches["size_bytes"].sum()))
             except CleaningFailed:
                 if view is not self._state.views[-1]:
                     raise

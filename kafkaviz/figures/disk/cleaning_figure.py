@@ -365,7 +365,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
             BarPiece(
                 start=share(segment.base_offset),
                 stop=share(ends[segment.sources[-1]]),
-                look=CLEAN,
+                look="after",
                 text=say(
                     "cleaning.segment", name=file_stem(segment.base_offset), size=segment.log_bytes
                 ),

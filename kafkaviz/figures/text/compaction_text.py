@@ -12,10 +12,12 @@ from kafkaviz.messages import Message, message
 from kafkaviz.units import moment
 
 
-def describe_reason(decision: CleaningDecision, settings: Mapping[str, SettingValue]) -> Message:
+def describe_reason(
+    decision: CleaningDecision, settings: Mapping[str, SettingValue], *, is_short: bool = False
+) -> Message:
     """Says whether the cleaner takes the log now, and why."""
     return message(
-        f"compaction.reason_{decision.reason.name.lower()}",
+        f"compaction.{'now' if is_short else 'reason'}_{decision.reason.name.lower()}",
         ratio=decision.cleanable_ratio or 0.0,
         limit=settings["min.cleanable.dirty.ratio"].value,
         delay=decision.max_compaction_delay_ms,

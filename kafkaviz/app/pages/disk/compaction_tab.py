@@ -1,11 +1,360 @@
 """The tab Compaction of the Disk page: the logs that the cleaner takes, and one cleaning."""
 
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.widgets import elements
-from kafkaviz.messages import say
+from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.widgets import choice, elements, progress_strip, tables
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.text.sentences import end_sentence
+from kafkaviz.jobs import Job
+from kafkaviz.log.archives import archive
+from kafkaviz.messages import render as render_message
+from kafkaviz.messages import say, say_count
 
-CONTROLS: tuple[str, ...] = ()  # the address parameters of this tab
+if TYPE_CHECKING:
+    from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
+    from kafkaviz.analysis.compaction.key_story import KeyStory
+    from kafkaviz.app.state.cleaning_jobs import CleanedLog
+
+CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM)
+TEXT_KEY = "text"
+HEX_KEY = "hex"
+SHOWN_RECORDS = 100
+DIRTY_RATIO = "min.cleanable.dirty.ratio"
+MIN_RATIO = "0"
+NUMBERS_PX = 560
 
 
-def render(_snapshot: BrokerSnapshot) -> None:
-    elements.heading(say("disk.tab_compaction"))
+def render(snapshot: BrokerSnapshot) -> None:
+    job = cleaning_jobs.decide(snapshot)
+    if not job.wait_until_over(cleaning_jobs.QUICK_S):
+        _render_progress(lambda: cleaning_jobs.decide(snapshot), say("compaction.deciding"))
+        return
+    if isinstance(job.error, CannotOpen):
+        _render_empty(render_message(job.error.what))
+        return
+    decisions = job.wait()
+    if decisions is None or not (decisions.logs or decisions.unread):
+        _render_empty(say("compaction.empty_below"))
+        return
+    _render_logs(decisions)
+    if decisions.logs:
+        st.space(32)
+        _render_log(snapshot, decisions)
+
+
+def _render_empty(reason: str) -> None:
+    with elements.empty("compaction", say("compaction.empty"), reason):
+        pass
+
+
+@st.fragment(run_every=0.4)
+def _render_progress(get_job: Callable[[], Job[Any, Any]], text: str) -> None:
+    """Draws the progress of a job, and runs the page again at its end."""
+    job = get_job()
+    if job.is_over:
+        st.rerun()
+    progress_strip.render_reading_job(job, text, button_key="kv_cleaning_cancel")
+
+
+def _render_logs(decisions: "CleanerDecisions") -> None:
+    from kafkaviz.figures.disk import compaction_view
+
+    elements.figure_head(compaction_view.headline(decisions), compaction_view.map_text(decisions))
+    st.space(12)
+    table = compaction_view.log_table(decisions)
+    with st.container(key="kv_compacted"):
+        tables.table(table.columns, table.rows, "rmlrrll")
+    elements.hidden_count("common.more_in_csv", table.more)
+    for log in decisions.unread:
+        text = say("cli_compaction.unread", partition=log.partition, problem=log.message)
+        elements.paragraph(text, above_px=6)
+    tables.download(
+        "CSV",
+        lambda: tables.to_csv(compaction_view.VALUE_COLUMNS, compaction_view.log_values(decisions)),
+        "compaction.csv",
+        "kv_compaction_csv",
+    )
+
+
+# ---- one log
+
+
+def _render_log(snapshot: BrokerSnapshot, decisions: "CleanerDecisions") -> None:
+    from kafkaviz.figures.disk import compaction_view
+
+    logs = {log.partition: log for log in compaction_view.sorted_logs(decisions)}
+    name = choice.draw_bound(
+        st.selectbox,
+        say("common.topic_partition"),
+        list(logs),
+        next(iter(logs)),
+        page_state.COMPACTED_LOG,
+        format_func=units.escape_controls,
+        width=360,
+    )
+    log = logs[name]
+    st.space(12)
+    elements.paragraph(compaction_view.decision_text(log))
+    st.space(16)
+    _render_cleaning(snapshot, decisions, log)
+    st.space(32)
+    _render_story(snapshot, decisions, log)
+
+
+def _render_cleaning(
+    snapshot: BrokerSnapshot, decisions: "CleanerDecisions", log: "DecidedLog"
+) -> None:
+    """Draws the log before and after one cleaning, or the button that starts the cleaning."""
+    if not log.decision.cleanable_bytes:
+        _render_figure(decisions, log, None)
+        return
+    job = cleaning_jobs.get(snapshot, log.partition)
+    starts_now = log.decision.is_eligible and cleaning_jobs.is_quick(log)
+    if job is None and starts_now:
+        job = cleaning_jobs.get_or_start(snapshot, log)
+    if job is None:
+        _render_figure(decisions, log, None)
+        st.space(12)
+        _render_start(snapshot, log)
+        return
+    if not job.wait_until_over(cleaning_jobs.QUICK_S):
+        _render_progress(
+            lambda: cleaning_jobs.get_or_start(snapshot, log),
+            say("health.reading_partition", partition=units.escape_controls(log.partition)),
+        )
+        return
+    if job.error is not None or job.result is None:
+        assert job.error is not None
+        _render_figure(decisions, log, None)
+        st.space(12)
+        elements.paragraph(progress_strip.failure_text(job.error))
+        _render_start(snapshot, log)
+        return
+    _render_result(snapshot, decisions, log, job.result)
+
+
+def _render_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
+    key = "compaction.start" if log.decision.is_eligible else "compaction.start_anyway"
+    st.button(
+        say(key, size=cleaning_jobs.bytes_to_read(log)),
+        key="kv_clean",
+        on_click=cleaning_jobs.restart,
+        args=(snapshot, log),
+    )
+
+
+def _render_figure(
+    decisions: "CleanerDecisions", log: "DecidedLog", cleaned: "CleanedLog | None"
+) -> None:
+    from kafkaviz.analysis.compaction.log_records import log_records
+    from kafkaviz.figures.disk import cleaning_figure
+
+    if cleaned is None:
+        cleaning = None
+        records = log_records(log, None, decisions.plan.now_ms)
+    else:
+        cleaning = cleaned.cleaning
+        records = cleaned.records
+    figure_view = cleaning_figure.view(log, cleaning, records)
+    with st.container(key="kv_fig_cleaning"):
+        elements.figure_head(figure_view.title, figure_view.caption)
+        st.html(cleaning_figure.figure(figure_view))
+
+
+def _render_result(
+    snapshot: BrokerSnapshot,
+    decisions: "CleanerDecisions",
+    log: "DecidedLog",
+    cleaned: "CleanedLog",
+) -> None:
+
+    if not log.decision.is_eligible:
+        elements.paragraph(say("compaction.what_if", setting=DIRTY_RATIO))
+        st.space(8)
+    _render_figure(decisions, log, cleaned)
+    if cleaned.error:
+        st.space(12)
+        with elements.state(
+            "cleaning",
+            "error",
+            say("compaction.fails"),
+            say("compaction.fails_why", error=cleaned.error),
+        ):
+            pass
+    if cleaned.cleaning:
+        st.space(20)
+        _render_numbers(decisions, cleaned)
+    st.space(12)
+    _render_command(snapshot, decisions, log, cleaned)
+
+
+def _render_numbers(decisions: "CleanerDecisions", cleaned: "CleanedLog") -> None:
+    from kafkaviz.figures.disk import compaction_view
+
+    cleaning = cleaned.cleaning
+    assert cleaning is not None
+    elements.heading(say("compaction.numbers"))
+    st.space(8)
+    with st.container(width=NUMBERS_PX):
+        rows = compaction_view.number_rows(cleaning, decisions.map.most_keys)
+        tables.table((say("compaction.column_number"), ""), rows, "lr")
+    st.space(20)
+    elements.heading(say("compaction.horizons"), say("compaction.horizons_below"))
+    st.space(8)
+    horizon_rows = compaction_view.horizon_rows(cleaning)
+    if horizon_rows:
+        tables.table([say(head) for head in compaction_view.HORIZON_HEADS], horizon_rows, "lrrrl")
+    else:
+        elements.paragraph(say("compaction.no_horizons"), is_faint=True)
+
+
+def _render_command(
+    snapshot: BrokerSnapshot,
+    decisions: "CleanerDecisions",
+    log: "DecidedLog",
+    cleaned: "CleanedLog",
+) -> None:
+    ratio = () if log.decision.is_eligible else ("--set", f"{DIRTY_RATIO}={MIN_RATIO}")
+    command = _command("compaction", snapshot, decisions, log, *ratio)
+    st.code(command, language="bash", wrap_lines=True)
+    tables.download(
+        "JSON",
+        lambda: cleaning_json(snapshot, decisions, log, cleaned),
+        f"{units.escape_controls(log.partition)}-compaction.json",
+        "kv_compaction_json",
+        "application/json",
+    )
+
+
+def cleaning_json(
+    snapshot: BrokerSnapshot,
+    decisions: "CleanerDecisions",
+    log: "DecidedLog",
+    cleaned: "CleanedLog",
+) -> str:
+    """Returns the output of `kafkaviz compaction --json` for the partition's directory."""
+    from kafkaviz.analysis.compaction.compaction import (
+        decide_log,
+        to_compaction,
+        to_partition_compaction,
+    )
+    from kafkaviz.analysis.json_objects import to_json_object
+
+    plan = decisions.plan
+    partition = snapshot.broker.partition(log.partition)
+    if not log.decision.is_eligible:
+        settings = replace(plan.settings, overrides={DIRTY_RATIO: MIN_RATIO})
+        checkpointed = log.decision.checkpointed
+        log = decide_log(replace(plan, settings=settings), partition, checkpointed=checkpointed)
+    result = to_partition_compaction(log, cleaned.cleaning, cleaned.error)
+    answer = to_json_object(to_compaction(decisions, [result], []))
+    answer["directory"] = archive.display_text(partition.path)
+    return json.dumps(answer, ensure_ascii=False, indent=2)
+
+
+# ---- a key's story
+
+
+def _render_story(
+    snapshot: BrokerSnapshot, decisions: "CleanerDecisions", log: "DecidedLog"
+) -> None:
+    elements.heading(say("compaction.story"), say("compaction.story_below"))
+    st.space(8)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap=12):
+        text = st.text_input(
+            say("report.record_key"),
+            key=page_state.RECORD_KEY,
+            bind="query-params",
+            width=360,
+        )
+        form = choice.draw_bound(
+            st.segmented_control,
+            say("compaction.key_form"),
+            (TEXT_KEY, HEX_KEY),
+            TEXT_KEY,
+            page_state.KEY_FORM,
+            format_func=lambda word: say(f"compaction.key_{word}"),
+            required=True,
+            label_visibility="collapsed",
+        )
+    if not text:
+        return
+    key = _parse_key(text, is_hex=form == HEX_KEY)
+    if key is None:
+        elements.paragraph(say("key_story.no_hex", text=text), above_px=8)
+        return
+    job = cleaning_jobs.story(snapshot, log, key)
+    if not job.wait_until_over(cleaning_jobs.QUICK_S):
+        _render_progress(
+            lambda: cleaning_jobs.story(snapshot, log, key),
+            say("health.reading_partition", partition=units.escape_controls(log.partition)),
+        )
+    elif job.error is not None:
+        elements.paragraph(progress_strip.failure_text(job.error), above_px=8)
+    else:
+        story = cast("KeyStory", job.result)
+        _render_records(story, units.escape_controls(log.partition))
+        if story.unread_from:
+            unread_text = say(
+                "key_story.unread_from",
+                segment=story.unread_from.segment,
+                position=story.unread_from.position,
+            )
+            elements.paragraph(unread_text, above_px=8)
+        options = ("--hex",) if form == HEX_KEY else ()
+        command = _command("key", snapshot, decisions, log, text, *options)
+        st.code(command, language="bash", wrap_lines=True)
+
+
+def _parse_key(text: str, *, is_hex: bool) -> bytes | None:
+    """Returns the bytes of a key, or None if the text is not hexadecimal."""
+    if not is_hex:
+        return text.encode("utf-8", "surrogateescape")
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return None
+
+
+def _render_records(story: "KeyStory", partition: str) -> None:
+    from kafkaviz.analysis.compaction.key_story import GOES
+    from kafkaviz.figures.disk import compaction_view
+
+    st.space(8)
+    if not story.records:
+        elements.paragraph(end_sentence(say("key_story.none", partition=partition)))
+        return
+    removed_count = sum(record.fate in GOES for record in story.records)
+    title = say_count(
+        "key_story.title", story.record_count, partition=partition, removed=removed_count
+    )
+    elements.paragraph(end_sentence(title))
+    st.space(8)
+    rows = compaction_view.story_rows(story)
+    heads = [say(head) for head in compaction_view.STORY_HEADS]
+    tables.table(heads, rows[:SHOWN_RECORDS], "rlrrrw")
+    elements.hidden_count("common.more_in_csv", len(rows) - SHOWN_RECORDS)
+    tables.download("CSV", lambda: tables.to_csv(heads, rows), "key.csv", "kv_key_csv")
+
+
+def _command(
+    name: str,
+    snapshot: BrokerSnapshot,
+    decisions: "CleanerDecisions",
+    log: "DecidedLog",
+    *options: str,
+) -> str:
+    """Returns the command with the same answer as the page."""
+    path = archive.display_text(snapshot.broker.partition(log.partition).path)
+    words = ["kafkaviz", name, path, *options, "--now", str(decisions.plan.now_ms)]
+    return units.escape_controls(shlex.join(words))

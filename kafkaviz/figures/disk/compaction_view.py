@@ -1,0 +1,309 @@
+"""The view of compaction: the compacted logs, the numbers of one cleaning, a key's records."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
+from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
+from kafkaviz.analysis.compaction.key_story import KeyStory
+from kafkaviz.figures.text import compaction_text
+from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
+from kafkaviz.format.names import parse_directory
+from kafkaviz.html import Html, join, tag
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
+from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
+from kafkaviz.units import format_bytes, format_count, format_percent
+
+MAX_ROWS = 300  # rows of a table that are shown
+# the names of barriers that are not the name of a setting
+BARRIER_KEYS = {
+    Barrier.ACTIVE_SEGMENT: "rolls.active_segment",
+    Barrier.HIGH_WATERMARK: "compare.key_watermark",
+    Barrier.OPEN_TRANSACTION: "compaction.held_open_transaction",
+    Barrier.CHECKPOINT: "compaction.held_checkpoint",
+}
+VALUE_COLUMNS = (
+    "partition",
+    "log_directory",
+    "place_in_order",
+    "eligible",
+    "reason",
+    "cleanable_ratio",
+    "clean_bytes",
+    "cleanable_bytes",
+    "first_dirty_offset",
+    "first_uncleanable_offset",
+    "held_by",
+)
+
+
+# ---- all logs
+
+
+class LogTable(NamedTuple):
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: int  # number of rows that are left out
+
+
+def headline(decisions: CleanerDecisions) -> str:
+    """Says how many logs the cleaner takes now, and which one goes first."""
+    count = len(decisions.logs)
+    order = decisions.order
+    if not order:
+        return say_count("compaction.headline_none", count)
+    return say_count("compaction.headline", count, eligible=len(order), first=order[0])
+
+
+def map_text(decisions: CleanerDecisions) -> str:
+    """Says which clock counts, and how many keys fit into the offset map."""
+    return say(
+        "compaction.clock_and_map",
+        when=units.moment(decisions.plan.now_ms, fraction=False),
+        size=decisions.map.size_bytes,
+        n=decisions.map.most_keys,
+    )
+
+
+def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
+    """Returns the logs in the order of the cleaner; then those with the largest dirty share."""
+    places = _places(decisions)
+    return sorted(
+        decisions.logs,
+        key=lambda log: (
+            places.get(log.partition, len(places)),
+            -(log.decision.cleanable_ratio or 0),
+            -log.decision.total_bytes,
+        ),
+    )
+
+
+def log_table(decisions: CleanerDecisions) -> LogTable:
+    """Returns the compacted logs. Those of a topic without a complete segment share one row."""
+    places = _places(decisions)
+    rows = []
+    idle: Counter[str] = Counter()
+    for log in sorted_logs(decisions):
+        if log.decision.reason == DecisionReason.NOTHING_CLEANABLE:
+            idle[_topic(log.partition)] += 1
+        else:
+            rows.append(_log_row(log, places.get(log.partition)))
+    for topic, count in idle.items():
+        name = say_count("compaction.idle_logs", count, topic=topic)
+        reason = say("compaction.now_nothing_cleanable")
+        rows.append(("", name, "", "", "", reason, ""))
+    return LogTable(
+        columns=tuple(
+            say(key)
+            for key in (
+                "compaction.column_place",
+                "common.topic_partition",
+                "compaction.column_ratio",
+                "retention.column_cleanable",
+                "retention.column_clean",
+                "compaction.column_now",
+                "compaction.column_ends",
+            )
+        ),
+        rows=tuple(rows[:MAX_ROWS]),
+        more=max(0, len(rows) - MAX_ROWS),
+    )
+
+
+def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
+    """Returns the same as plain values for a CSV file, with VALUE_COLUMNS and one row per log."""
+    places = _places(decisions)
+    return [
+        (
+            log.partition,
+            log.log_directory or "",
+            places.get(log.partition, ""),
+            log.decision.is_eligible,
+            log.decision.reason.value,
+            "" if log.decision.cleanable_ratio is None else log.decision.cleanable_ratio,
+            log.decision.clean_bytes,
+            log.decision.cleanable_bytes,
+            log.decision.first_dirty_offset,
+            log.decision.first_uncleanable_offset,
+            log.decision.held_by.value,
+        )
+        for log in sorted_logs(decisions)
+    ]
+
+
+def _places(decisions: CleanerDecisions) -> dict[str, int]:
+    return {partition: place for place, partition in enumerate(decisions.order, 1)}
+
+
+def _topic(partition: str) -> str:
+    name = parse_directory(partition)
+    return name.topic if name else partition
+
+
+def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
+    decision = log.decision
+    return (
+        "" if place is None else format_count(place),
+        log.partition,
+        share_html(decision.cleanable_ratio or 0.0),
+        format_bytes(decision.cleanable_bytes),
+        format_bytes(decision.clean_bytes),
+        render(compaction_text.describe_reason(decision, log.settings, is_short=True)),
+        _barrier_name(decision.held_by),
+    )
+
+
+def _barrier_name(barrier: Barrier) -> str:
+    key = BARRIER_KEYS.get(barrier)
+    return say(key) if key else barrier.value
+
+
+def share_html(share: float) -> Html:
+    """Returns a share as a small bar with its number."""
+    bar = tag("span", tag("i", style=f"width:{100 * share:.0f}%"), class_="kv-share")
+    return join((bar, " ", format_percent(share, 1)))
+
+
+# ---- one log
+
+
+def decision_text(log: DecidedLog) -> str:
+    """Says whether the cleaner takes the log; the figure says what ends the cleanable part."""
+    decision = log.decision
+    reason = compaction_text.describe_reason(decision, log.settings)
+    texts = [end_sentence(say("cli_compaction.partition", name=log.partition, reason=reason))]
+    if decision.force_update_checkpoint:
+        text = say(
+            "cli_compaction.forced",
+            checkpoint=decision.checkpointed,
+            offset=decision.first_dirty_offset,
+        )
+        texts.append(to_sentence(text))
+    return join_sentences(texts)
+
+
+def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
+    """Returns rows of a name and a value: the numbers of one cleaning."""
+    source_count = sum(len(segment.sources) for segment in cleaning.segments)
+    rows = [
+        (
+            say("compaction.row_bytes"),
+            say("compaction.from_to", before=cleaning.source_bytes, after=cleaning.log_bytes),
+        ),
+        (say("compaction.row_freed"), format_bytes(cleaning.bytes_freed)),
+        (
+            say("common.segments"),
+            say("compaction.n_from_to", before=source_count, after=len(cleaning.segments)),
+        ),
+        (say("compaction.row_removed"), format_count(cleaning.removed.records)),
+    ]
+    rows += [
+        (tag("span", say(f"compaction.removed_{name}"), class_="kv-sub"), format_count(count))
+        for name, count in (
+            ("replaced", cleaning.replaced_records),
+            ("expired", cleaning.expired_tombstones),
+            ("aborted", cleaning.aborted_records),
+            ("markers", cleaning.removed_markers),
+            ("keyless", cleaning.keyless_records),
+        )
+        if count
+    ]
+    rows += [
+        (say("compaction.row_kept"), format_count(cleaning.retained.records)),
+        (say("compaction.row_checkpoint"), format_count(cleaning.next_first_dirty_offset)),
+        (
+            say("compaction.row_map"),
+            say("compaction.map_use", keys=cleaning.map_keys, most=most_keys),
+        ),
+        (say("compaction.row_passes"), _passes_text(cleaning)),
+    ]
+    return rows
+
+
+def _passes_text(cleaning: Cleaning) -> str:
+    if cleaning.passes is None:
+        return say("cli_compaction.endless")
+    return format_count(cleaning.passes)
+
+
+class HorizonRow(NamedTuple):
+    """The tombstones and markers with the same delete horizon after the cleaning."""
+
+    horizon: str
+    tombstones: str
+    markers: str
+    first_offset: str
+    origin: str  # whether this cleaning or an earlier one sets the horizon
+
+
+HORIZON_HEADS = (
+    "compaction.column_horizon",
+    "compaction.column_tombstones",
+    "compaction.column_markers",
+    "compaction.column_first",
+    "compaction.column_origin",
+)
+
+
+def horizon_rows(cleaning: Cleaning) -> list[HorizonRow]:
+    """Returns what stays only until a delete horizon, by horizon.
+
+    The listed tombstones and markers count; see Cleaning. A marker without a horizon stays as long
+    as the log has records of its transaction.
+    """
+    tombstones: Counter[tuple[int, bool]] = Counter()
+    markers: Counter[tuple[int, bool]] = Counter()
+    first_offsets: dict[tuple[int, bool], int] = {}
+    for counter, rows in ((tombstones, cleaning.tombstones), (markers, cleaning.markers)):
+        for row in rows.tolist():
+            key = (row[AFTER], row[BEFORE] == NO_TIMESTAMP)
+            counter[key] += 1
+            first_offsets[key] = min(first_offsets.get(key, row[0]), row[0])
+    return [
+        HorizonRow(
+            horizon=say("common.none") if key[0] == NO_TIMESTAMP else units.moment(key[0]),
+            tombstones=format_count(tombstones[key]),
+            markers=format_count(markers[key]),
+            first_offset=format_count(first_offsets[key]),
+            origin=_origin(key[0], is_new=key[1]),
+        )
+        for key in sorted(first_offsets)[:MAX_ROWS]
+    ]
+
+
+def _origin(horizon_ms: int, *, is_new: bool) -> str:
+    if horizon_ms == NO_TIMESTAMP:
+        return say("compaction.horizon_later")
+    return say("compaction.horizon_new" if is_new else "compaction.horizon_old")
+
+
+# ---- a key
+
+
+STORY_HEADS = (
+    "report.record_offset",
+    "report.record_time",
+    "common.segment",
+    "segment.head_size",
+    "report.record_value",
+    "compaction.column_fate",
+)
+
+
+def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
+    """Returns rows of offset, time, segment, size, value, fate; the newest record first."""
+    return [
+        (
+            format_count(record.offset),
+            units.moment(record.timestamp_ms),
+            format_count(record.segment),
+            format_bytes(record.size_bytes),
+            say("compaction.tombstone")
+            if record.value_bytes is None
+            else format_bytes(record.value_bytes),
+            render(compaction_text.describe_fate(record, story.log)),
+        )
+        for record in reversed(story.records)
+    ]

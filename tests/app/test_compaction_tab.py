@@ -1,0 +1,121 @@
+"""The tab Compaction of the Disk page: Kafka's recorded logs, one cleaning and a key's records."""
+
+import json
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.app.cache.broker_cache import open_snapshot
+from kafkaviz.app.pages.disk.compaction_tab import cleaning_json
+from kafkaviz.app.state import cleaning_jobs
+from tests.analysis.compaction.recorded import lines, write_broker
+from tests.support.pages import (
+    assert_no_exception,
+    open_page,
+    page_html,
+    press_button,
+    select_option,
+)
+
+pytestmark = pytest.mark.usefixtures("starts")
+BY_ID = {line["id"]: line for line in lines()}
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waits for its jobs, so that no progress is drawn."""
+    monkeypatch.setattr(cleaning_jobs, "QUICK_S", 60)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A log of which 21 records go; its policy is known from the cleaner's checkpoint."""
+    broker = write_broker(BY_ID["4.4.0-compact-53-0"], tmp_path / "broker")
+    (broker / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
+    return broker
+
+
+def opened(directory, **query):
+    return open_page("disk", dir=directory, tab="Compaction", **query)
+
+
+def set_ratio(directory, ratio: float) -> None:
+    text = f"log.dirs={directory}\nlog.cleaner.min.cleanable.ratio={ratio}\n"
+    (directory / "server.properties").write_text(text)
+
+
+def test_a_small_log_is_cleaned_at_once(directory):
+    html = page_html(opened(directory))
+    assert "The cleaner takes the compacted log, t-0, now" in html
+    assert "21 records go, 5 records stay: 2.36 KiB become" in html
+    assert html.count("kv-cell") == 34 and html.count("kv-after hole") == 21
+    assert "The cleaning in numbers" in html and "replaced by a later record of the key" in html
+
+
+def test_a_log_that_is_not_taken_can_be_cleaned_as_a_what_if(directory):
+    set_ratio(directory, 1)
+    at = opened(directory)
+    assert "does not take the compacted log now" in page_html(at)
+    assert "records go" not in page_html(at)
+    html = page_html(press_button(at, "kv_clean"))
+    assert "What if: the cleaner does not take this log now." in html and "21 records go" in html
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1])
+def test_the_json_is_that_of_the_command(directory, ratio, capsys):
+    set_ratio(directory, ratio)
+    snapshot = open_snapshot(str(directory))
+    decisions = cleaning_jobs.decisions(snapshot)
+    [log] = decisions.logs
+    cleaned = cleaning_jobs.get_or_start(snapshot, log).wait()
+    downloaded = cleaning_json(snapshot, decisions, log, cleaned)
+    [code] = opened(directory).code
+    assert main([*code.value.split()[1:], "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert json.loads(downloaded) | {"schema": printed["schema"]} == printed
+
+
+def test_a_large_log_waits_for_its_button(directory, monkeypatch):
+    monkeypatch.setattr(cleaning_jobs, "QUICK_BYTES", 1000)
+    at = opened(directory)
+    assert "The cleaner may take offsets 0 to 25" in page_html(at)
+    at = press_button(at, "kv_clean")
+    assert "21 records go" in page_html(at)
+
+
+def test_the_records_of_a_key(directory):
+    at = opened(directory, key="k4......")
+    html = page_html(at)
+    assert "t-0 has 2 records with this key; a cleaning at this moment would remove 1." in html
+    assert "goes: offset 13 replaces it" in html and "stays: the latest record of the key" in html
+    assert at.code[-1].value.startswith("kafkaviz key ")
+    by_hex = opened(directory, key=b"k4......".hex(), key_as="hex")
+    assert "goes: offset 13 replaces it" in page_html(by_hex)
+    assert "is not a key in hexadecimal" in page_html(opened(directory, key="k", key_as="hex"))
+    assert "t-0 has no record with this key." in page_html(opened(directory, key="other"))
+
+
+def test_a_cleaning_that_fails(tmp_path):
+    line = next(line for line in lines() if "cleaning_error" in line)
+    directory = write_broker(line, tmp_path / "broker")
+    checkpoint = line["checkpoint_before"] or "0\n1\nt 0 0\n"
+    (directory / "cleaner-offset-checkpoint").write_text(checkpoint)
+    html = page_html(opened(directory))
+    assert "The cleaning fails" in html and line["cleaning_error"]["class"] in html
+
+
+def test_topics_that_are_not_compacted(tmp_path):
+    line = BY_ID["4.4.0-compact-53-0"]
+    directory = write_broker(line, tmp_path / "broker")
+    set_ratio(directory, 0.5)
+    assert "No topic here is compacted" in page_html(opened(directory))
+
+
+def test_the_sample_has_idle_logs(clean):
+    at = opened(clean)
+    assert_no_exception(at)
+    html = page_html(at)
+    assert "The cleaner takes none of the 8 compacted logs now" in html
+    assert "__consumer_offsets (3 partitions)" in html
+    at = select_option(at, "Topic-partition", "accounts-1")
+    assert "accounts-1: not taken, because its dirty share" in page_html(at)
