@@ -1,8 +1,14 @@
 """The tab Retention of the Disk page: sliders, the command for them, and what they free."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.state import check_jobs, cleaning_jobs
+from kafkaviz.format.names import CLEANER_CHECKPOINT
+from kafkaviz.units import format_bytes
 from tests.support.brokers import copy_partitions
 from tests.support.pages import move_slider, open_page, page_html, query_value, select_option
 
@@ -59,3 +65,13 @@ def test_a_compacted_topic_has_a_dirty_ratio(some_topics):
     html = page_html(at)
     assert "With min.cleanable.dirty.ratio 0.9 the cleaner takes 0 of 1 log now" in html
     assert at.code[0].value.endswith("--add-config min.cleanable.dirty.ratio=0.9")
+
+
+def test_a_log_that_the_cleaner_takes_says_what_that_frees(some_topics, tmp_path):
+    """Without a checkpoint all of the log but its active segment is dirty."""
+    directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
+    (directory / CLEANER_CHECKPOINT).unlink()
+    html = page_html(opened(directory, topic="accounts", dirty_ratio="0.9"))
+    (partition,) = compaction(directory).partitions
+    assert "With min.cleanable.dirty.ratio 0.9 the cleaner takes 1 of 1 log now" in html
+    assert f"one cleaning frees {format_bytes(partition.cleaned.bytes_freed)}" in html
