@@ -137,6 +137,26 @@ def test_from_damage_to_rebuilt_indexes(walk):
     )
 
 
+def test_from_a_full_disk_to_retention(walk):
+    walk.titled("37 topic-partitions")
+    walk.to("Disk")
+    walk.titled("Disk")
+    walk.shows(".kv-disk .disk-records")
+    walk.step("A full disk: the space of each topic by use, to scale")
+    walk.shows(".st-key-kv_freeing_csv")
+    with walk.page.expect_download(timeout=PATIENCE_MS) as waited:
+        walk.presses("CSV of all paths")
+    rows = waited.value.path().read_text(encoding="utf-8").splitlines()
+    assert rows[1].startswith("waiting-for-deletion,") and rows[-1].startswith("retention,")
+    walk.step("What may be deleted while the broker is stopped, the safest first")
+    walk.presses("Retention", "tab")
+    walk.sees("would delete 72 of 90 segments")
+    walk.step("What the next pass of retention deletes by itself")
+    walk.presses("Compaction", "tab")
+    walk.page.wait_for_url("**tab=Compaction**")
+    walk.step("What the cleaner would remove")
+
+
 def test_from_a_simulation_to_its_directory(walk):
     walk.titled("37 topic-partitions")
     walk.to("Rolls")

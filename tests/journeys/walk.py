@@ -35,7 +35,7 @@ SHORTEN = """places => {
   visit(document.body);
 }"""
 HEAD = """\
-# Five journeys
+# Six journeys
 
 Each begins at the address that `make run` prints and goes on by clicks alone, on the directories of
 `sample_data`. The pictures are made by `make journeys`, which runs
