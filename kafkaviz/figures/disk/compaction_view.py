@@ -287,7 +287,7 @@ STORY_HEADS = (
     "report.record_time",
     "common.segment",
     "segment.head_size",
-    "report.record_value",
+    "compaction.column_value",
     "compaction.column_fate",
 )
 

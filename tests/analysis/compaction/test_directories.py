@@ -8,6 +8,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
+from kafkaviz.figures.text.compaction_text import describe_barrier, describe_reason
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 
@@ -56,3 +57,24 @@ def test_a_typed_policy_counts_for_every_topic():
     result = kv.compaction(broker, settings=settings)
     assert len(result.partitions) > 20
     assert [partition.error for partition in result.partitions if partition.error] == []
+
+
+@pytest.mark.slow
+def test_every_compacted_log_of_every_recorded_directory_is_explained(shared):
+    """Each log has a reason and a barrier; it is cleaned, refused or fails as Kafka's would."""
+    log_count = 0
+    for path in sorted((shared / "data").glob("kafka-*.tar.gz")):
+        if ".expected." in path.name:
+            continue
+        result = kv.compaction(path)
+        assert [(path.name, log.partition) for log in result.unread] == []
+        assert result.partitions, path.name
+        log_count += len(result.partitions)
+        for partition in result.partitions:
+            decision = partition.decision
+            assert describe_reason(decision, partition.settings)
+            assert describe_barrier(decision, partition.oldest_transaction)
+            is_cleaned = partition.cleaned is not None
+            assert decision.is_eligible == (is_cleaned or partition.error is not None)
+            assert is_cleaned or decision.reason in NOTHING_TO_DO or partition.error
+    assert log_count > 40

@@ -272,7 +272,7 @@ def _render_story(
     st.space(8)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=12):
         text = st.text_input(
-            say("report.record_key"),
+            say("compaction.key"),
             key=page_state.RECORD_KEY,
             bind="query-params",
             width=360,
