@@ -287,7 +287,7 @@ STORY_HEADS = (
     "report.record_time",
     "common.segment",
     "segment.head_size",
-    "compaction.column_value",
+    "workshop.value",
     "compaction.column_fate",
 )
 

@@ -1,0 +1,60 @@
+"""The tables of the tab Compaction, compared with what Kafka's Cleaner left."""
+
+from collections import Counter
+
+from kafkaviz.analysis.compaction.compaction import decide_logs
+from kafkaviz.figures.disk import compaction_view
+from kafkaviz.units import moment
+from tests.analysis.compaction.recorded import clean_recorded, lines, unpacked, write_broker
+
+BY_ID = {line["id"]: line for line in lines()}
+
+
+def test_what_stays_for_now_is_counted_by_its_delete_horizon(tmp_path):
+    line = next(
+        line for line in lines() if len(line.get("cleaned", {}).get("markers_left", ())) > 3
+    )
+    cleaned = line["cleaned"]
+    _, cleaning = clean_recorded(line, tmp_path)
+    rows = compaction_view.horizon_rows(cleaning)
+    counts = Counter(
+        "none" if after_ms is None else moment(after_ms)
+        for offset, _, after_ms in (*cleaned["tombstones_left"], *cleaned["markers_left"])
+        if offset < line["report"]["first_uncleanable_segment"]
+    )
+    drawn = Counter()
+    for row in rows:
+        drawn[row.horizon] += int(row.tombstones) + int(row.markers)
+    assert drawn == counts
+
+
+def test_the_reasons_add_up_to_the_records_that_go(tmp_path):
+    line = BY_ID["4.4.0-compact-2-1"]
+    _, cleaning = clean_recorded(line, tmp_path)
+    rows = dict(compaction_view.number_rows(cleaning, 100))
+    counts = [int(value) for name, value in rows.items() if name.startswith("<span")]
+    assert sum(counts) == int(rows["Records that go"]) == cleaning.removed.records == 12
+    assert rows["Offset map"] == "3 of 100 keys"
+
+
+def test_the_table_has_the_order_of_the_cleaner_and_one_row_for_idle_logs(tmp_path):
+    folder = write_broker(BY_ID["4.4.0-compact-53-0"], tmp_path / "broker")
+    for number in range(3):
+        (folder / f"__consumer_offsets-{number}").mkdir()
+        (folder / f"__consumer_offsets-{number}" / f"{0:020}.log").write_bytes(b"")
+    (folder / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
+    decisions = decide_logs(folder)
+    table = compaction_view.log_table(decisions)
+    assert [row[:2] for row in table.rows] == [
+        ("1", "t-0"),
+        ("", "__consumer_offsets (3 partitions)"),
+    ]
+    values = compaction_view.log_values(decisions)
+    assert [row[0] for row in values] == [
+        "t-0",
+        *(f"__consumer_offsets-{number}" for number in range(3)),
+    ]
+    assert values[0][7] == len(unpacked(BY_ID["4.4.0-compact-53-0"]["files"][f"{0:020}.log"]))
+    assert compaction_view.headline(decisions) == (
+        "The cleaner takes 1 of 4 compacted logs now, t-0 first"
+    )
