@@ -32,6 +32,12 @@ def test_the_map_of_a_checked_broker(clean, tmp_path):
     for step in health.freeing_steps():
         assert format_bytes(step.allocated_bytes) in html
     at = open_page("disk", dir=directory)
+    menus = {item.proto.label: list(item.proto.options) for item in at.get("menu_button")}
+    assert sorted(menus["Topic-partitions of a topic"]) == [
+        "\\_\\_cluster\\_metadata",
+        "orders",
+        "weblogs",
+    ]
     labels = [button.label for button in at.get("download_button")]
     assert labels == ["CSV of all paths", "CSV", "CSV"]
 

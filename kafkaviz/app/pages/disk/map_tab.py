@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.html import tag
@@ -47,8 +48,10 @@ def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
     with st.container(key="kv_disk_bars"):
         _render_bars(disk_map.directories_view(shares, names))
     st.space(16)
+    topic_bars = disk_map.topics_view(shares)
     with st.container(key="kv_topic_bars"):
-        _render_bars(disk_map.topics_view(shares))
+        _render_bars(topic_bars)
+        _render_topic_menu(snapshot, [bar.name for bar in topic_bars.bars if not bar.is_other])
     st.space(32)
     name = units.escape_controls(snapshot.broker.name)
     _render_freeing(account, names, f"{name}-freeing.csv")
@@ -73,6 +76,22 @@ def _render_bars(view: "DiskMapView") -> None:
         swatches = [(f"disk-{group}", label) for group, label in view.legend]
         st.html(elements.key(swatches))
     st.html(disk_map.figure(view))
+
+
+def _render_topic_menu(snapshot: BrokerSnapshot, topics: Sequence[str]) -> None:
+    """Draws the menu that leads to the topic-partitions of a topic on the Broker page."""
+    if not topics:
+        return
+    topic = st.menu_button(
+        say("disk.partitions_of"),
+        topics,
+        format_func=elements.escape_markdown,
+        type="tertiary",
+        key="kv_partitions_of",
+    )
+    if topic:
+        address = page_state.address(snapshot.directory)
+        st.switch_page("app.py", query_params=address | {page_state.FILTER: topic})
 
 
 def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key: str) -> None:
