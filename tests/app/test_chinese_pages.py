@@ -44,6 +44,7 @@ PAGES = [
     ("health", UNSTARTABLE, {}),
     ("disk", CLEAN, {"tab": "Retention", "keep_size": "1 MiB"}),
     ("disk", CLEAN, {"tab": "Retention", "topic": "accounts"}),
+    ("disk", CLEAN, {"tab": "Compaction", "log": "accounts-1", "key": "other"}),
     ("compare", CLEAN, {}),
     ("compare", DAMAGED, {"with": str(SAMPLES / "kafka-4.3.1-clean.tar.gz")}),
     ("explore", CLEAN, {}),

@@ -1,6 +1,7 @@
 """The tab Compaction of the Disk page: Kafka's recorded logs, one cleaning and a key's records."""
 
 import json
+from threading import Event
 
 import pytest
 
@@ -8,6 +9,8 @@ from kafkaviz.__main__ import main
 from kafkaviz.app.cache.broker_cache import open_snapshot
 from kafkaviz.app.pages.disk.compaction_tab import cleaning_json
 from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.figures.disk import cleaning_figure
+from kafkaviz.jobs import Job, ReadProgress
 from tests.analysis.compaction.recorded import lines, write_broker
 from tests.support.pages import (
     assert_no_exception,
@@ -119,3 +122,27 @@ def test_the_sample_has_idle_logs(clean):
     assert "__consumer_offsets (3 partitions)" in html
     at = select_option(at, "Topic-partition", "accounts-1")
     assert "accounts-1: not taken, because its dirty share" in page_html(at)
+
+
+def test_keys_from_the_log_are_not_markup():
+    records = [cleaning_figure.RecordCell(text="0", key="<b>x</b>", value="<script>", look="dirty")]
+    segment = cleaning_figure.SegmentCells(
+        name="a.log", details="", result="", cells=tuple(records)
+    )
+    drawn = cleaning_figure.figure(
+        cleaning_figure.CleaningView(
+            title="", caption="", step=1, map_rows=(), segments=(segment,), bars=None, notes=()
+        )
+    )
+    assert "<script>" not in drawn and "&lt;b&gt;x&lt;/b&gt;" in drawn
+
+
+def test_a_cancelled_cleaning_can_be_started_again(directory):
+    snapshot = open_snapshot(str(directory))
+    [log] = cleaning_jobs.decisions(snapshot).logs
+    job = Job(lambda report: Event().wait(60), ReadProgress(0, 100, "t-0"))
+    cleaning_jobs.cleaning_jobs().get_or_start((snapshot.key, log.partition), lambda: job)
+    job.cancel()
+    at = opened(directory)
+    assert "It was cancelled." in page_html(at)
+    assert "21 records go" in page_html(press_button(at, "kv_clean"))

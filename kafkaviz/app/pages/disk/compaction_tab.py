@@ -14,7 +14,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.sentences import end_sentence
+from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.jobs import Job
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render as render_message
@@ -137,7 +137,7 @@ def _render_cleaning(
         assert job.error is not None
         _render_figure(decisions, log, None)
         st.space(12)
-        elements.paragraph(progress_strip.failure_text(job.error))
+        elements.paragraph(to_sentence(progress_strip.failure_text(job.error)))
         _render_start(snapshot, log)
         return
     _render_result(snapshot, decisions, log, job.result)
@@ -300,7 +300,7 @@ def _render_story(
             say("health.reading_partition", partition=units.escape_controls(log.partition)),
         )
     elif job.error is not None:
-        elements.paragraph(progress_strip.failure_text(job.error), above_px=8)
+        elements.paragraph(to_sentence(progress_strip.failure_text(job.error)), above_px=8)
     else:
         story = cast("KeyStory", job.result)
         _render_records(story, units.escape_controls(log.partition))
