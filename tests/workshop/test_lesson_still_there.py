@@ -308,7 +308,13 @@ def test_a_table_waits_for_the_answer(number, kind, spoken):
 
 def test_a_step_shows_its_log(starts):
     html = page_html(open_page("workshop", lesson="still-there", at="5"))
-    assert "The cleaner may take offsets 12 to 23" in html and "kv-cleaning" in html
+    assert "The cleaner may take offsets 12 to 23" in html and html.count('"kv-cleaning"') == 1
+
+
+def test_a_solved_exercise_shows_the_map_and_the_result(starts):
+    query = {"answers": "still-there.5a still-there.5x"}
+    html = page_html(open_page("workshop", lesson="still-there", at="5", **query))
+    assert "The map holds 7 keys" in html and html.count('"kv-cleaning"') == 2
 
 
 def test_a_log_is_shown_with_its_sizes_before_the_ratio_is_known():

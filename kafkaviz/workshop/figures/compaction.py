@@ -109,7 +109,7 @@ LOG_RETENTION = LessonFigure(
 
 
 def _draw_log(
-    check: CleanerCheck, _block: LessonBlock, _key: str, *, is_answered: bool = True
+    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
     decision = check.log.decision
     state = say("cleaner_lesson.log_ask")
@@ -123,7 +123,7 @@ def _draw_log(
     drawn = cleaning_figure.view(check.log, None, check.records, cleaning_figure.RANGE)
     return [
         frame(
-            "cleaner_log",
+            key,
             elements.figure_head_html(title, say("cleaning.below_cells")),
             cleaning_figure.figure(drawn),
         )
@@ -151,18 +151,18 @@ CLEANER_LOG = LessonFigure(
 STEPS = dict(zip(CLEANING_STEPS, cleaning_figure.STEPS, strict=True))
 
 
-def _draw_cleaning(check: CleanerCheck, block: LessonBlock, _key: str) -> list[Part]:
-    return _cleaning_parts(check, STEPS[block["shows"]])
+def _draw_cleaning(check: CleanerCheck, block: LessonBlock, key: str) -> list[Part]:
+    return _cleaning_parts(check, STEPS[block["shows"]], key)
 
 
-def _ask_cleaning(check: CleanerCheck, _block: LessonBlock, _key: str) -> list[Part]:
-    return _cleaning_parts(check, cleaning_figure.RANGE)
+def _ask_cleaning(check: CleanerCheck, _block: LessonBlock, key: str) -> list[Part]:
+    return _cleaning_parts(check, cleaning_figure.RANGE, key)
 
 
-def _cleaning_parts(check: CleanerCheck, step: int) -> list[Part]:
+def _cleaning_parts(check: CleanerCheck, step: int, key: str) -> list[Part]:
     drawn = cleaning_figure.view(check.log, check.cleaning, check.records, step)
     head = elements.figure_head_html(drawn.title, drawn.caption)
-    return [frame("cleaning", head, cleaning_figure.figure(drawn))]
+    return [frame(key, head, cleaning_figure.figure(drawn))]
 
 
 def _make_cleaning(block: LessonBlock) -> CleanerCheck:
@@ -263,7 +263,7 @@ CLEANER_WEEKS = LessonFigure(
 
 
 def _draw_files(
-    check: CleanerCheck, _block: LessonBlock, _key: str, *, is_answered: bool = True
+    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
     cleaning = check.cleaning
     heads = [
@@ -291,7 +291,7 @@ def _draw_files(
             after,
             "rrrr",
         )
-    return [frame("cleaned_files", *parts)]
+    return [frame(key, *parts)]
 
 
 def _file_cells(view) -> tuple[str, str, str, str]:
@@ -348,7 +348,7 @@ def _draw_settings(
     first = next(iter(checks.values()))
     title = say("cleaner_lesson.settings_title", day=_day(first.now_ms))
     caption = say("cleaner_lesson.settings_below", key=block["key"])
-    return titled_table(title, caption, heads, rows, "www")
+    return titled_table(title, caption, heads, rows, "wwl")
 
 
 def _cleaner_text(check: CleanerCheck) -> str:
