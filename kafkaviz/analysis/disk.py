@@ -126,7 +126,11 @@ class FileLister:
         opened = {partition.directory for partition in partitions}
         for name in self._folders_in(directory.path):
             if name not in opened:
-                use = Use.REMOTE_INDEX_CACHE if name in names.NO_PARTITIONS else Use.FOREIGN
+                use = Use.FOREIGN
+                if name in names.NO_PARTITIONS:
+                    use = Use.REMOTE_INDEX_CACHE
+                elif names.parse_directory(name):
+                    use = Use.UNREAD  # it could not be opened, or was created after the listing
                 folder = directory.path / name
                 for info in self._files_below(folder):
                     yield FileUse(info, use, folder)

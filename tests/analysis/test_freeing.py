@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.broker_health import check, health_object
+from kafkaviz.analysis.disk import Use, disk_shares, total_uses
 from kafkaviz.analysis.freeing import FreeingKind, freeing_steps
 from kafkaviz.log.broker import open_broker
 from tests.analysis.lab import Lab
@@ -24,8 +25,6 @@ def write(root: Path, *names: str) -> None:
 def found(root: Path) -> dict[FreeingKind, list[str]]:
     """Returns the paths of each kind, relative to the log directory."""
     broker = open_broker(root)
-    from kafkaviz.analysis.disk import disk_shares
-
     steps = freeing_steps(broker, disk_shares(broker))
     return {step.kind: sorted(str(path.relative_to(root)) for path in step.paths) for step in steps}
 
@@ -60,6 +59,16 @@ def test_the_only_copy_of_a_moving_replica_stays(clean, tmp_path):
     lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
     write(lab.path, f"other-0.{SUFFIX}-future/{0:020d}.log")
     assert found(lab.path) == {}
+
+
+def test_a_partition_that_was_created_after_the_listing_stays(clean, tmp_path):
+    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    broker = open_broker(lab.path)
+    write(lab.path, f"new-topic-0/{0:020d}.log", "notes/todo.txt")
+    shares = list(disk_shares(broker))
+    [step] = freeing_steps(broker, shares)
+    assert step.paths == (lab.path / "notes",)
+    assert total_uses(shares[-1:])[Use.UNREAD] == 100
 
 
 def test_the_metadata_log_stays(clean, tmp_path):
