@@ -1,8 +1,11 @@
 """The tab Map of the Disk page: bars, tables, downloads, and the map before the check is over."""
 
+from pathlib import Path
+
 import pytest
 
 from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.disk import FileLister
 from kafkaviz.app.state import check_jobs
 from kafkaviz.units import format_bytes, format_count
 from tests.support.brokers import copy_partitions
@@ -59,3 +62,17 @@ def test_a_large_directory_has_a_map_of_its_listing(damaged, monkeypatch):
     html = page_html(open_page("disk", dir=damaged))
     assert "disk-unread" in html and "disk-records" not in html
     assert "from the directory listing" in html
+
+
+@pytest.mark.usefixtures("is_patient")
+def test_a_folder_that_cannot_be_listed_is_named(damaged, monkeypatch):
+    unreadable = damaged / "locked"
+    folders_in = FileLister._folders_in
+
+    def list_folders(lister: FileLister, folder: Path) -> list[str]:
+        lister.unreadable.add(unreadable)
+        return folders_in(lister, folder)
+
+    monkeypatch.setattr(FileLister, "_folders_in", list_folders)
+    html = page_html(open_page("disk", dir=damaged))
+    assert "cannot be listed" in html and html.count(str(unreadable)) == 1

@@ -117,7 +117,8 @@ def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
 
 
 def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
-    folders = [archive.display_text(path) for share in shares for path in share.unreadable]
+    paths = dict.fromkeys(path for share in shares for path in share.unreadable)
+    folders = [archive.display_text(path) for path in paths]
     if folders:
         reason = say("common.names", names=tuple(folders))
         with elements.state("unreadable", "warning", say("disk.unreadable"), reason):
