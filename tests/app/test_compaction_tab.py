@@ -146,3 +146,14 @@ def test_a_cancelled_cleaning_can_be_started_again(directory):
     at = opened(directory)
     assert "It was cancelled." in page_html(at)
     assert "21 records go" in page_html(press_button(at, "kv_clean"))
+
+
+def test_a_cancelled_story_can_be_started_again(directory):
+    snapshot = open_snapshot(str(directory))
+    job = Job(lambda report: Event().wait(60), ReadProgress(0, 100, "t-0"))
+    cleaning_jobs.story_jobs().get_or_start((snapshot.key, "t-0", b"k4......"), lambda: job)
+    job.cancel()
+    at = opened(directory, key="k4......")
+    assert "It was cancelled." in page_html(at)
+    at = press_button(at, "kv_cleaning_again")
+    assert "goes: offset 13 replaces it" in page_html(at)

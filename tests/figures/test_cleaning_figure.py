@@ -94,6 +94,13 @@ def test_the_drawing_is_escaped_and_complete(is_small, language, tmp_path):
 def test_the_bars_cover_the_log(tmp_path):
     _, log, cleaning, _ = opened("4.4.0-compact-2-1", tmp_path)
     bars = cleaning_figure.view(log, cleaning, None).bars
+    assert sum(piece.size_bytes for piece in bars.before) == sum(
+        segment.size_bytes for segment in log.state.facts.segments
+    )
+    freed_bytes = sum(piece.size_bytes for piece in bars.before) - sum(
+        piece.size_bytes for piece in bars.after
+    )
+    assert freed_bytes == cleaning.bytes_freed
     for pieces in (bars.before, bars.after):
         pieces = sorted(pieces, key=lambda piece: piece.start)
         assert (pieces[0].start, pieces[-1].stop) == (0, 1)

@@ -34,7 +34,7 @@ def test_the_reasons_add_up_to_the_records_that_go(tmp_path):
     rows = dict(compaction_view.number_rows(cleaning, 100))
     counts = [int(value) for name, value in rows.items() if name.startswith("<span")]
     assert sum(counts) == int(rows["Records that go"]) == cleaning.removed.records == 12
-    assert rows["Offset map"] == "3 of 100 keys"
+    assert rows["Offset map (log.cleaner.dedupe.buffer.size)"] == "3 of 100 keys"
 
 
 def test_the_table_has_the_order_of_the_cleaner_and_one_row_for_idle_logs(tmp_path):

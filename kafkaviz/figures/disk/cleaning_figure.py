@@ -1,16 +1,17 @@
 """One log before and after one cleaning.
 
 A small log is drawn record by record: each record is a cell, and below it is the same offset after
-the cleaning, so that the holes can be seen. A larger log is drawn as three bars on the scale of its
-offsets: the segments before, the share of the records that go, the segments after.
+the cleaning, so that the holes can be seen. A larger log is drawn as bars on the scale of its
+offsets: the segments before, the share of the records that go, the segments after. Two more bars
+show the segments on the scale of their bytes.
 
     figure(view(log, cleaning, records, step=MAP))
 
 A lesson shows the steps one by one, a page the last one.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +39,7 @@ NULL = "null"  # the value of a tombstone
 GONE_BEFORE = "gone-before"
 KEEPS = "keeps"
 GOES_NOW = "goes"
+AFTER = "after"  # a segment that the cleaner writes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +86,16 @@ class SegmentCells:
 
 @dataclass(frozen=True, kw_only=True)
 class BarPiece:
-    """A piece of a bar: shares of the width from the left, a look of PARTS, and its text."""
+    """A segment as a piece of a bar.
+
+    Attributes:
+        start, stop: shares of the width, on the scale of the offsets.
+        look: one of PARTS, or AFTER.
+    """
 
     start: float
     stop: float
+    size_bytes: int
     look: str
     text: str
 
@@ -183,7 +191,9 @@ def _title(log: DecidedLog, cleaning: Cleaning | None, step: int) -> str:
 def _caption(step: int, *, is_small: bool) -> str:
     if is_small:
         return say("cleaning.below_holes" if step == RESULT else "cleaning.below_cells")
-    return say("cleaning.below_shares" if step >= REMOVAL else "cleaning.below_bars")
+    if step < REMOVAL:
+        return say("cleaning.below_bars")
+    return say("cleaning.below_bytes" if step == RESULT else "cleaning.below_shares")
 
 
 def _notes(log: DecidedLog, cleaning: Cleaning | None, step: int) -> Iterable[str]:
@@ -348,6 +358,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
         BarPiece(
             start=share(segment.base_offset),
             stop=share(stop),
+            size_bytes=segment.size_bytes,
             look=_part(log.decision, min(stop - 1, max(segment.base_offset, first))),
             text=say(
                 "cleaning.segment", name=file_stem(segment.base_offset), size=segment.size_bytes
@@ -365,7 +376,8 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
             BarPiece(
                 start=share(segment.base_offset),
                 stop=share(ends[segment.sources[-1]]),
-                look="after",
+                size_bytes=segment.log_bytes,
+                look=AFTER,
                 text=say(
                     "cleaning.segment", name=file_stem(segment.base_offset), size=segment.log_bytes
                 ),
@@ -376,6 +388,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
         after += tuple(
             piece for piece, base in zip(before, bases, strict=True) if base not in cleaned
         )
+        after = tuple(sorted(after, key=lambda piece: piece.start))
     return LogBars(
         first=format_count(first),
         last=format_count(facts.log_end_offset),
@@ -528,8 +541,31 @@ def _bars_html(bars: LogBars) -> Html:
         parts.append(_row_html(say("cleaning.row_removed"), _shades_html(bars.removed)))
     if bars.after:
         parts.append(_row_html(say("cleaning.row_after"), _pieces_html(bars.after)))
-    scale = tag("div", tag("span", bars.first), tag("span", bars.last), class_="kv-scale")
-    return tag("div", *parts, scale, class_="kv-logbars")
+    parts.append(_scale_html(bars.first, bars.last))
+    if bars.after:
+        total_bytes = max(_size(bars.before), _size(bars.after), 1)
+        for key, pieces in (("bytes_before", bars.before), ("bytes_after", bars.after)):
+            content = _pieces_html(_on_byte_scale(pieces, total_bytes))
+            parts.append(_row_html(say(f"cleaning.row_{key}", size=_size(pieces)), content))
+        parts.append(_scale_html("0", format_bytes(total_bytes)))
+    return tag("div", *parts, class_="kv-logbars")
+
+
+def _size(pieces: Iterable[BarPiece]) -> int:
+    return sum(piece.size_bytes for piece in pieces)
+
+
+def _on_byte_scale(pieces: Iterable[BarPiece], total_bytes: int) -> Iterator[BarPiece]:
+    """Yields the pieces one after another, as wide as their share of total_bytes."""
+    position = 0
+    for piece in pieces:
+        end = position + piece.size_bytes
+        yield replace(piece, start=position / total_bytes, stop=end / total_bytes)
+        position = end
+
+
+def _scale_html(first: str, last: str) -> Html:
+    return tag("div", tag("span", first), tag("span", last), class_="kv-scale")
 
 
 def _at(place: float, number: int) -> str:

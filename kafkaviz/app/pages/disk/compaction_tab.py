@@ -42,14 +42,25 @@ def render(snapshot: BrokerSnapshot) -> None:
     if isinstance(job.error, CannotOpen):
         _render_empty(render_message(job.error.what))
         return
-    decisions = job.wait()
-    if decisions is None or not (decisions.logs or decisions.unread):
+    if job.error is not None:
+        jobs = cleaning_jobs.decision_jobs()
+        _render_failure(job.error, lambda: jobs.forget(lambda key: key == snapshot.key))
+        return
+    decisions = cast("CleanerDecisions", job.result)
+    if not decisions.logs and not decisions.unread:
         _render_empty(say("compaction.empty_below"))
         return
     _render_logs(decisions)
     if decisions.logs:
         st.space(32)
         _render_log(snapshot, decisions)
+
+
+def _render_failure(error: Exception, forget: Callable[[], None]) -> None:
+    """Draws why a job has ended, and a button that forgets it, so that it starts again."""
+    elements.paragraph(to_sentence(progress_strip.failure_text(error)), above_px=8)
+    st.space(8)
+    st.button(say("common.start_again"), key="kv_cleaning_again", on_click=forget)
 
 
 def _render_empty(reason: str) -> None:
@@ -300,7 +311,9 @@ def _render_story(
             say("health.reading_partition", partition=units.escape_controls(log.partition)),
         )
     elif job.error is not None:
-        elements.paragraph(to_sentence(progress_strip.failure_text(job.error)), above_px=8)
+        jobs = cleaning_jobs.story_jobs()
+        place = (snapshot.key, log.partition, key)
+        _render_failure(job.error, lambda: jobs.forget(lambda known: known == place))
     else:
         story = cast("KeyStory", job.result)
         _render_records(story, units.escape_controls(log.partition))
