@@ -1,5 +1,5 @@
 """The claims of the lesson on the cleaner, compared with its log, with a plain loop over its
-records, and with what Kafka's classes recorded.
+records, and with logs that Kafka's classes cleaned.
 """
 
 import re
@@ -297,7 +297,7 @@ def test_the_key_of_the_sample_has_five_records_in_the_active_segment():
     ],
 )
 def test_a_table_waits_for_the_answer(number, kind, spoken):
-    """Its base state has question marks in place of what is asked."""
+    """Its base state has question marks in place of the answer."""
     block = figure(number, kind)
     with speaking(spoken):
         made = LIVE[kind].make(block)

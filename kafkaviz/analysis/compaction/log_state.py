@@ -94,8 +94,8 @@ def open_log_state(
 
     Args:
         views: the segments, by base offset; the last one is active.
-        producers: an array of producer_snapshot.PRODUCER: all producers of the log. Those that
-            have expired at now_ms without an open transaction are forgotten.
+        producers: an array of producer_snapshot.PRODUCER: all producers of the log. Producers
+            that have expired at now_ms without an open transaction are forgotten.
         high_watermark: None takes the end of the log.
     """
     is_open = producers["current_txn_first_offset"] >= 0
