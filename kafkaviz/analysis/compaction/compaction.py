@@ -233,7 +233,7 @@ def decide_logs(
 ) -> CleanerDecisions:
     """Returns the decisions about all compacted logs; no record is read.
 
-    The arguments and errors are those of `compaction`.
+    It has the same arguments and errors as `compaction`.
     """
     broker = broker if isinstance(broker, Broker) else open_broker(broker)
     plan = plan_check(broker, version, now_ms, settings=settings)
@@ -303,7 +303,7 @@ def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
 def cleaner_map(
     plan: CheckPlan, map_bytes: int | None = None, load_factor: float | None = None
 ) -> CleanerMap:
-    """Returns the offset map of a cleaner thread; the arguments are those of `compaction`."""
+    """Returns the offset map of a cleaner thread; `compaction` explains the arguments."""
     threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
     if map_bytes is None:
         map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads

@@ -609,8 +609,10 @@ def _key_html(cleaning_view: CleaningView) -> Html:
         looks.append(GONE_BEFORE)
     if cleaning_view.step >= MAP and cleaning_view.segments:
         looks.append("mapped")
-    if cleaning_view.step >= REMOVAL:
+    if cleaning_view.step >= REMOVAL and cleaning_view.segments:
         looks.append(GOES_NOW)
+    if cleaning_view.step == RESULT and cleaning_view.bars:
+        looks.append(AFTER)
     swatches = (
         tag(
             "span",

@@ -81,7 +81,7 @@ def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
 
 
 def log_table(decisions: CleanerDecisions) -> LogTable:
-    """Returns the compacted logs. Those of a topic without a complete segment share one row."""
+    """Returns the compacted logs. A topic has one row for all logs without a complete segment."""
     places = _places(decisions)
     rows = []
     idle: Counter[str] = Counter()
