@@ -61,7 +61,7 @@ def test_a_log_that_is_not_taken_can_be_cleaned_as_a_what_if(directory):
     assert "does not take the compacted log now" in page_html(at)
     assert "records go" not in page_html(at)
     html = page_html(press_button(at, "kv_clean"))
-    assert "What if: the cleaner does not take this log now." in html and "21 records go" in html
+    assert "A what-if: the cleaner does not take this log now." in html and "21 records go" in html
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1])
