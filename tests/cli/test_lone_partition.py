@@ -14,7 +14,7 @@ from kafkaviz.pipeline.catalog import catalog
 PARTITION = "tiny-index-0"
 # what opens a broker directory, and what a JSON of it says of the path alone
 COMMANDS = {
-    "check": (["--json"], ("directory", "log_directories")),
+    "check": (["--json"], ("directory", "log_directories", "freeing")),
     "report": (["-o", "OUT/r.html", "--json"], ("directory", "bytes", "sha256")),
     "tune": (["--json"], ("name",)),
     "rebuild": (["--out", "OUT", "--json"], ()),
