@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
 
 PARTITION = "nulls-0"  # in the first sample; it is small and has every kind of record
+CLEANED_PARTITION = "refunds-0"  # also small, with a segment that a cleaner takes
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line; without `help`, argparse does not list it."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache. Reads, checks, dumps, tunes, "
-        "simulates and replays small inputs, which compiles the loops that pages and commands call "
-        "first. Starts Spark once and stores the classes that it loads.",
+        description="Unpacks the first sample broker into the cache. Reads, checks, dumps, cleans, "
+        "tunes, simulates and replays small inputs, which compiles the loops that pages and "
+        "commands call first. Starts Spark once and stores the classes that it loads.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
@@ -40,6 +41,7 @@ def run(_args: argparse.Namespace) -> int:
         broker = open_broker(archive)
         _read(broker)
         _dump(broker)
+        _clean(broker)
     simulate("strimzi")
     _roll()
     _look_up()
@@ -80,6 +82,17 @@ def _dump(broker: "Broker") -> None:
                 DumpOptions(files=(str(log.path),), prints=True, deep=True),
                 Console(BytesIO(), BytesIO()),
             )
+
+
+def _clean(broker: "Broker") -> None:
+    """Cleans a log as if it were compacted, which writes nothing."""
+    from kafkaviz.analysis.compaction.compaction import compaction
+    from kafkaviz.log.broker import open_broker
+    from kafkaviz.log.settings import open_settings
+
+    lone = open_broker(broker.path / CLEANED_PARTITION)
+    settings = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
+    compaction(lone, settings=open_settings(lone, overrides=settings))
 
 
 def _roll() -> None:
