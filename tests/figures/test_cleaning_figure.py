@@ -1,6 +1,7 @@
 """One log before and after one cleaning: every record is drawn with what Kafka's Cleaner did."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -106,6 +107,19 @@ def test_the_bars_cover_the_log(tmp_path):
         assert (pieces[0].start, pieces[-1].stop) == (0, 1)
         for piece, following in pairwise(pieces):
             assert piece.stop == pytest.approx(following.start)
+
+
+def test_the_shares_end_where_the_listed_ranges_end(tmp_path):
+    _, log, cleaning, _ = opened("4.4.0-compact-2-1", tmp_path)
+    ranges = cleaning.removed.ranges[:3]
+    cut = replace(cleaning.removed, ranges=ranges)
+    drawn = cleaning_figure.view(log, replace(cleaning, removed=cut), None)
+    share = int(ranges[-1, 1] + 1) / log.state.facts.log_end_offset
+    assert len(drawn.bars.removed) == int(BAR_COLUMNS * share) < BAR_COLUMNS
+    assert "unlisted" in cleaning_figure.figure(drawn)
+    whole = cleaning_figure.view(log, cleaning, None)
+    assert len(whole.bars.removed) == BAR_COLUMNS
+    assert "unlisted" not in cleaning_figure.figure(whole)
 
 
 def test_the_share_of_each_column_is_that_of_a_plain_loop():

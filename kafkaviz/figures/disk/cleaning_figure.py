@@ -24,7 +24,7 @@ from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import join_details, join_semicolon
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, render, say, say_count
-from kafkaviz.simulate.cleaner.cleaner import Cleaning, OffsetRanges
+from kafkaviz.simulate.cleaner.cleaner import LISTED_RANGES, Cleaning, OffsetRanges
 from kafkaviz.units import file_stem, format_bytes, format_count
 
 # the steps: the range of the cleaner, its offset map, the records that go, the log afterwards
@@ -106,7 +106,8 @@ class LogBars:
 
     Attributes:
         before: the segments by part.
-        removed: the share of the records that go, per column.
+        removed: the share of the records that go, per column. If not all ranges of offsets are
+            listed, the last columns are missing.
         after: the segments after the cleaning.
         marks: (share of the width, text).
     """
@@ -159,7 +160,7 @@ def view(
         map_rows=_map_rows(records or ()) if step == MAP else (),
         segments=() if records is None else tuple(_segments(log, cleaning, records, step)),
         bars=_bars(log, cleaning, step) if records is None else None,
-        notes=tuple(_notes(log, cleaning, step)),
+        notes=tuple(_notes(log, cleaning, step, is_small=records is not None)),
     )
 
 
@@ -196,13 +197,16 @@ def _caption(step: int, *, is_small: bool) -> str:
     return say("cleaning.below_bytes" if step == RESULT else "cleaning.below_shares")
 
 
-def _notes(log: DecidedLog, cleaning: Cleaning | None, step: int) -> Iterable[str]:
+def _notes(
+    log: DecidedLog, cleaning: Cleaning | None, step: int, *, is_small: bool
+) -> Iterable[str]:
     barrier = compaction_text.describe_barrier(log.decision, log.state.oldest_transaction)
     yield say("cleaning.note_barrier", barrier=barrier)
     if cleaning and step >= MAP and cleaning.passes != 1:
         yield say("cleaning.note_map_full", offset=cleaning.next_first_dirty_offset)
-    if cleaning and cleaning.removed.count > len(cleaning.removed.ranges):
-        yield say("cleaning.note_cut", n=len(cleaning.removed.ranges))
+    listed_end = _listed_end(cleaning) if cleaning and step >= REMOVAL and not is_small else None
+    if listed_end is not None:
+        yield say("cleaning.note_cut", offset=listed_end, n=LISTED_RANGES)
     if cleaning and step == RESULT:
         yield say("cleaning.note_checkpoint", offset=cleaning.next_first_dirty_offset)
 
@@ -370,6 +374,9 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
     after: tuple[BarPiece, ...] = ()
     if cleaning and step >= REMOVAL:
         removed = removed_shares(cleaning.removed, cleaning.retained, first, length)
+        listed_end = _listed_end(cleaning)
+        if listed_end is not None:
+            removed = removed[: int(BAR_COLUMNS * share(listed_end))]
     if cleaning and step == RESULT:
         ends = dict(zip(bases, stops, strict=True))
         after = tuple(
@@ -397,6 +404,16 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
         after=after,
         marks=tuple((share(offset), text) for offset, text in _marks(log)),
     )
+
+
+def _listed_end(cleaning: Cleaning) -> int | None:
+    """Returns the offset below which all ranges are listed; None if all of them are."""
+    ends = [
+        int(offsets.ranges[-1, 1]) + 1
+        for offsets in (cleaning.removed, cleaning.retained)
+        if offsets.count > len(offsets.ranges)
+    ]
+    return min(ends, default=None)
 
 
 def removed_shares(
@@ -537,7 +554,7 @@ def _bars_html(bars: LogBars) -> Html:
         tag("div", *flags, class_="kv-flags", style=f"--kv-lines:{len(bars.marks)}"),
         _row_html(say("cleaning.row_before"), _pieces_html(bars.before)),
     ]
-    if bars.removed:
+    if bars.after or bars.removed:
         parts.append(_row_html(say("cleaning.row_removed"), _shades_html(bars.removed)))
     if bars.after:
         parts.append(_row_html(say("cleaning.row_after"), _pieces_html(bars.after)))
@@ -597,10 +614,15 @@ def _pieces_html(pieces: Iterable[BarPiece]) -> Html:
 def _shades_html(shares: Sequence[float]) -> Html:
     stops = ",".join(
         f"color-mix(in srgb,var(--kv-accent) {100 * share:.0f}%,var(--kv-bg)) "
-        f"{100 * number / len(shares):.2f}% {100 * (number + 1) / len(shares):.2f}%"
-        for number, share in enumerate(shares)
+        f"{100 * number / BAR_COLUMNS:.2f}% {100 * (number + 1) / BAR_COLUMNS:.2f}%"
+        for number, share in enumerate((*shares, 0.0))
     )
-    return tag("div", class_="kv-bar", style=f"background:linear-gradient(to right,{stops})")
+    unlisted = ""
+    if len(shares) < BAR_COLUMNS:
+        left = f"left:{100 * len(shares) / BAR_COLUMNS:.2f}%;right:0"
+        unlisted = tag("i", class_="unlisted", style=left)
+    style = f"background:linear-gradient(to right,{stops})"
+    return tag("div", unlisted, class_="kv-bar", style=style)
 
 
 def _key_html(cleaning_view: CleaningView) -> Html:
