@@ -109,6 +109,17 @@ def test_the_bars_cover_the_log(tmp_path):
             assert piece.stop == pytest.approx(following.start)
 
 
+def test_an_empty_active_segment_cannot_be_cleaned(tmp_path):
+    _, log, cleaning, _ = opened("4.4.0-compact-53-0", tmp_path)
+    facts = log.state.facts
+    first = facts.segments[0]
+    active = replace(facts.segments[1], size_bytes=0)
+    facts = replace(facts, segments=[first, active], log_end_offset=active.base_offset)
+    log = replace(log, state=replace(log.state, facts=facts))
+    bars = cleaning_figure.view(log, cleaning, None).bars
+    assert [piece.look for piece in bars.before] == ["dirty", "uncleanable"]
+
+
 def test_the_shares_end_where_the_listed_ranges_end(tmp_path):
     _, log, cleaning, _ = opened("4.4.0-compact-2-1", tmp_path)
     ranges = cleaning.removed.ranges[:3]

@@ -363,7 +363,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
             start=share(segment.base_offset),
             stop=share(stop),
             size_bytes=segment.size_bytes,
-            look=_part(log.decision, min(stop - 1, max(segment.base_offset, first))),
+            look=_part(log.decision, max(stop - 1, segment.base_offset, first)),
             text=say(
                 "cleaning.segment", name=file_stem(segment.base_offset), size=segment.size_bytes
             ),
