@@ -53,10 +53,15 @@ def test_a_slider_frees_less_and_gives_the_command(some_topics):
     assert not at.code and "less than today" not in page_html(at)
 
 
-def test_a_limit_that_is_the_default_removes_the_topics_own(some_topics):
-    at = opened(some_topics, topic="weblogs", keep_size="no limit")
-    (code,) = at.code
-    assert code.value.endswith("--entity-name weblogs --alter --delete-config retention.bytes")
+def test_a_limit_that_the_broker_sets_removes_the_topics_own(some_topics, tmp_path):
+    """A broker that shows no limit may have one, so Kafka's default is set explicitly."""
+    alter = "--entity-name weblogs --alter"
+    (code,) = opened(some_topics, topic="weblogs", keep_size="no limit").code
+    assert code.value.endswith(f"{alter} --add-config retention.bytes=-1")
+    directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
+    (directory / "server.properties").write_text("log.retention.bytes=-1\n")
+    (code,) = opened(directory, topic="weblogs", keep_size="no limit").code
+    assert code.value.endswith(f"{alter} --delete-config retention.bytes")
 
 
 def test_a_compacted_topic_has_a_dirty_ratio(some_topics):

@@ -271,12 +271,15 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
 
 
 def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
-    """Returns the settings, with None for a value that a topic has without one of its own."""
+    """Returns the settings, with None for a value that the broker sets for all topics.
+
+    Kafka's default is not such a value: the broker may have another one that no file here shows.
+    """
     values: dict[str, float | None] = {}
     for name, value in settings.items():
         broker_value = health.effective_settings.find("", name)
-        is_default = broker_value.is_known and broker_value.value == value
-        values[name] = None if is_default else value
+        is_set = broker_value.is_given and broker_value.value == value
+        values[name] = None if is_set else value
     return values
 
 
