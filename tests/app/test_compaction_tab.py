@@ -51,7 +51,7 @@ def test_a_small_log_is_cleaned_at_once(directory):
     html = page_html(opened(directory))
     assert "The cleaner takes the compacted log, t-0, now" in html
     assert "21 records go, 5 records stay: 2.36 KiB become" in html
-    assert html.count("kv-cell") == 34 and html.count("kv-after hole") == 21
+    assert html.count('"kv-cell ') == 34 and html.count("kv-cell-after hole") == 21
     assert "The cleaning in numbers" in html and "replaced by a later record of the key" in html
 
 

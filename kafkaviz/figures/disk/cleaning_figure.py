@@ -539,9 +539,9 @@ def _column_html(cell: RecordCell, flags: Sequence[Html], step: int, lines: int)
         return tag("div", *parts)
     if cell.after == KEEPS:
         name = tag("b", cell.key or cell.value)
-        parts.append(tag("div", tag("small", cell.text), name, class_="kv-after"))
+        parts.append(tag("div", tag("small", cell.text), name, class_="kv-cell-after"))
     else:
-        parts.append(tag("div", class_="kv-after hole"))
+        parts.append(tag("div", class_="kv-cell-after hole"))
     return tag("div", *parts)
 
 
