@@ -146,6 +146,13 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
     return (directory, -1, directory)
 
 
+def topic_of(directory: str) -> str:
+    """Returns the topic of a partition directory, given as name or path; else the last name."""
+    name = directory.rpartition("/")[2]
+    partition_name = parse_directory(name)
+    return partition_name.topic if partition_name else name
+
+
 def parse_directory(name: str) -> PartitionName | None:
     """Parses a partition directory's name; returns None if Kafka would not load the directory.
 

@@ -307,6 +307,19 @@ class Broker:
                 return dict(zip(paths, ends, strict=True))
         return {path: str(path) for path in paths}
 
+    @cached_property
+    def name_prefixes(self) -> Mapping[str, str]:
+        """The start of a partition's name, by the text of its log directory: disk-b/orders-0.
+
+        Empty texts if there is only one log directory.
+        """
+        if len(self.log_directories) == 1:
+            return {self.main_directory.text: ""}
+        return {
+            directory.text: f"{self.directory_names[directory.path]}/"
+            for directory in self.log_directories
+        }
+
     def directory_of(self, partition: Partition) -> LogDirectory:
         """Returns the log directory that contains a partition."""
         return self._directory_by_path.get(partition.path.parent, self.main_directory)

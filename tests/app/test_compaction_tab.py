@@ -78,6 +78,24 @@ def test_the_json_is_that_of_the_command(directory, ratio, capsys):
     assert json.loads(downloaded) | {"schema": printed["schema"]} == printed
 
 
+def test_one_topic_partition_in_two_log_directories(tmp_path, capsys):
+    """Each log is decided, chosen and cleaned by itself."""
+    for disk, case in (("disk-a", "4.4.0-compact-53-0"), ("disk-b", "4.4.0-compact-51-2")):
+        broker = write_broker(BY_ID[case], tmp_path / disk)
+        (broker / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
+    at = opened(tmp_path, log="disk-a/t-0")
+    assert "21 records go" in page_html(at) and "disk-b/t-0" in page_html(at)
+    snapshot = open_snapshot(str(tmp_path))
+    decisions = cleaning_jobs.decisions(snapshot)
+    for log in decisions.logs:
+        cleaned = cleaning_jobs.get_or_start(snapshot, log).wait()
+        downloaded = json.loads(cleaning_json(snapshot, decisions, log, cleaned))
+        [code] = opened(tmp_path, log=log.partition).code
+        assert main([*code.value.split()[1:], "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert downloaded["partitions"] == printed["partitions"]
+
+
 def test_a_large_log_waits_for_its_button(directory, monkeypatch):
     monkeypatch.setattr(cleaning_jobs, "QUICK_BYTES", 1000)
     at = opened(directory)

@@ -2,15 +2,25 @@
 
 import shutil
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from kafkaviz.analysis.compaction.compaction import compaction
+from kafkaviz.app.cache.broker_cache import open_snapshot
 from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.format.names import CLEANER_CHECKPOINT
+from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.units import format_bytes
 from tests.support.brokers import copy_partitions
-from tests.support.pages import move_slider, open_page, page_html, query_value, select_option
+from tests.support.pages import (
+    move_slider,
+    open_page,
+    page_html,
+    press_button,
+    query_value,
+    select_option,
+)
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -62,6 +72,50 @@ def test_a_limit_that_the_broker_sets_removes_the_topics_own(some_topics, tmp_pa
     (directory / "server.properties").write_text("log.retention.bytes=-1\n")
     (code,) = opened(directory, topic="weblogs", keep_size="no limit").code
     assert code.value.endswith(f"{alter} --delete-config retention.bytes")
+
+
+def test_limits_for_all_topics_leave_out_the_topics_of_kafka(some_topics, tmp_path):
+    directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
+    shutil.copytree(directory / "orders-1", directory / "__remote_log_metadata-0")
+    at = opened(directory, keep_time="no limit")
+    (code,) = at.code
+    assert "orders" in code.value and "__remote_log_metadata" not in code.value
+    assert "Left out: 1 topic whose name begins with __" in page_html(at)
+    at = opened(directory, keep_time="no limit", topic="__remote_log_metadata")
+    (code,) = at.code
+    assert "--entity-name __remote_log_metadata" in code.value and "Left out" not in page_html(at)
+
+
+def test_a_topic_named_like_a_pattern_is_one_topic(some_topics, tmp_path):
+    directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
+    shutil.copytree(directory / "orders-1", directory / "*-0")
+    at = opened(directory, topic="*", keep_time="no limit")
+    (code,) = at.code
+    assert "--entity-name '*' --alter" in code.value
+
+
+def test_cancelled_decisions_can_be_started_again(some_topics):
+    snapshot = open_snapshot(str(some_topics))
+    job = Job(lambda report: Event().wait(60), ReadProgress())
+    cleaning_jobs.decision_jobs().forget(lambda key: key == snapshot.key)
+    cleaning_jobs.decision_jobs().get_or_start(snapshot.key, lambda: job)
+    job.cancel()
+    at = opened(some_topics, topic="accounts")
+    assert "It was cancelled." in page_html(at) and not at.select_slider
+    at = press_button(at, "kv_cleaning_again")
+    assert [slider.label for slider in at.select_slider] == ["min.cleanable.dirty.ratio"]
+
+
+def test_a_cancelled_cleaning_says_so(some_topics, tmp_path):
+    directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
+    (directory / CLEANER_CHECKPOINT).unlink()
+    snapshot = open_snapshot(str(directory))
+    job = Job(lambda report: Event().wait(60), ReadProgress())
+    cleaning_jobs.cleaning_jobs().get_or_start((snapshot.key, "accounts-0"), lambda: job)
+    job.cancel()
+    at = opened(directory, topic="accounts", dirty_ratio="0.9")
+    assert "accounts-0: it was cancelled." in page_html(at)
+    assert "one cleaning frees" in page_html(press_button(at, "kv_clean_again_accounts-0"))
 
 
 def test_a_compacted_topic_has_a_dirty_ratio(some_topics):

@@ -138,7 +138,7 @@ def test_other_limits_free_more_or_less():
         (ProposedLimits(retention_ms=-1), 0, "0 B of 500 B: 100 B less than today"),
         (ProposedLimits(retention_bytes=250), 100, "100 B of 500 B, as much as today"),
     ):
-        changes = retention_changes(logs, proposed.applied_to(logs), lambda log: log.partition)
+        changes = retention_changes(logs, map(proposed.applied_to, logs), lambda log: log.partition)
         assert [change.due_bytes for change in changes] == [freed, 0]
         assert retention_view.bars_finding(changes, is_changed=True).endswith(finding)
         html = retention_view.bars(changes)

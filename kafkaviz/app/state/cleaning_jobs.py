@@ -6,7 +6,7 @@ once, so only a small one starts by itself.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -18,7 +18,7 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.messages import message
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
+    from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog, UnreadLog
     from kafkaviz.analysis.compaction.key_story import KeyStory
     from kafkaviz.analysis.compaction.log_records import LogRecord
     from kafkaviz.log.broker import Broker
@@ -62,7 +62,9 @@ def cleaning_jobs() -> JobRegistry[tuple[str, str], CleaningJob]:
 def decide(snapshot: BrokerSnapshot) -> DecisionJob:
     """Returns the decisions about all compacted logs.
 
-    The job fails with CannotOpen if one partition was opened and it is not compacted.
+    With several log directories `partition` begins with the log directory's name, because two of
+    them may hold the same topic-partition. The job fails with CannotOpen if one partition was
+    opened and it is not compacted.
     """
     return decision_jobs().get_or_start(
         snapshot.key, lambda: Job(lambda _report: _decide(snapshot.broker), ReadProgress())
@@ -82,7 +84,16 @@ def decisions(snapshot: BrokerSnapshot) -> "CleanerDecisions":
 def _decide(broker: "Broker") -> "CleanerDecisions":
     from kafkaviz.analysis.compaction.compaction import decide_logs
 
-    return decide_logs(broker)
+    decided = decide_logs(broker)
+
+    def name(log: "DecidedLog | UnreadLog") -> str:
+        return f"{broker.name_prefixes.get(log.log_directory or '', '')}{log.partition}"
+
+    return replace(
+        decided,
+        logs=tuple(replace(log, partition=name(log)) for log in decided.logs),
+        unread=tuple(replace(log, partition=name(log)) for log in decided.unread),
+    )
 
 
 @st.cache_resource(show_spinner=False)

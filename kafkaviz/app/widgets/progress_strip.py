@@ -18,7 +18,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.figures.text.sentences import describe_error, to_sentence
 from kafkaviz.html import Html, tag
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
 from kafkaviz.log.archives import archive
@@ -45,6 +45,13 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
         button_key=button_key,
         on_click=job.cancel,
     )
+
+
+def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
+    """Draws why a job of a log's cleaning has ended, and a button that starts it again."""
+    elements.paragraph(to_sentence(failure_text(error)), above_px=8)
+    st.space(8)
+    st.button(say("common.start_again"), key="kv_cleaning_again", on_click=on_click)
 
 
 def failure_text(error: Exception) -> str:

@@ -9,7 +9,7 @@ from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.analysis.compaction.key_story import KeyStory
 from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
-from kafkaviz.format.names import parse_directory
+from kafkaviz.format.names import topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
@@ -87,7 +87,7 @@ def log_table(decisions: CleanerDecisions) -> LogTable:
     idle: Counter[str] = Counter()
     for log in sorted_logs(decisions):
         if log.decision.reason == DecisionReason.NOTHING_CLEANABLE:
-            idle[_topic(log.partition)] += 1
+            idle[topic_of(log.partition)] += 1
         else:
             rows.append(_log_row(log, places.get(log.partition)))
     for topic, count in idle.items():
@@ -117,7 +117,7 @@ def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
     places = _places(decisions)
     return [
         (
-            log.partition,
+            log.partition.rpartition("/")[2],
             log.log_directory or "",
             places.get(log.partition, ""),
             log.decision.is_eligible,
@@ -135,11 +135,6 @@ def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
 
 def _places(decisions: CleanerDecisions) -> dict[str, int]:
     return {partition: place for place, partition in enumerate(decisions.order, 1)}
-
-
-def _topic(partition: str) -> str:
-    name = parse_directory(partition)
-    return name.topic if name else partition
 
 
 def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:

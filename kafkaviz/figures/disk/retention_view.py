@@ -13,7 +13,6 @@ from kafkaviz.analysis.retention import (
     SCHEDULE_MS,
     LogRetention,
     RetentionChange,
-    RetentionLimits,
     SegmentAge,
     SegmentRetention,
     deletion_schedule,
@@ -38,15 +37,11 @@ MAX_COMMAND_TOPICS = 50
 
 def named_logs(health: "Health") -> list[LogRetention]:
     """Returns the logs with segments, each with its log directory's name if there are several."""
-    logs = [log for log in health.retention if log.segments]
-    directories = health.broker.log_directories
-    if len(directories) == 1:
-        return logs
-    names = health.broker.directory_names
-    prefixes = {directory.text: f"{names[directory.path]}/" for directory in directories}
+    prefixes = health.broker.name_prefixes
     return [
         replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
-        for log in logs
+        for log in health.retention
+        if log.segments
     ]
 
 
@@ -141,22 +136,17 @@ class ProposedLimits(NamedTuple):
     retention_ms: int | None = None
     retention_bytes: int | None = None
 
-    def limits_of(self, log: LogRetention) -> RetentionLimits:
+    def applied_to(self, log: LogRetention) -> LogRetention:
+        """Returns the log with these limits, if its cleanup.policy deletes."""
         limits = log.limits
         source = message("retention.chosen_here")
         if self.retention_ms is not None:
             limits = replace(limits, retention_ms=self.retention_ms, ms_source=source)
         if self.retention_bytes is not None:
             limits = replace(limits, retention_bytes=self.retention_bytes, bytes_source=source)
-        return limits
-
-    def applied_to(self, logs: Sequence[LogRetention]) -> list[LogRetention]:
-        """Returns the same logs with these limits, as far as their cleanup.policy deletes."""
-        if self == ProposedLimits():
-            return list(logs)
-        return [
-            with_limits(log, self.limits_of(log)) if log.limits.deletes else log for log in logs
-        ]
+        if limits == log.limits or not limits.deletes:
+            return log
+        return with_limits(log, limits)
 
 
 def setting_name(name: str, *, is_tiered: bool) -> str:

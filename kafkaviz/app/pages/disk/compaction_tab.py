@@ -44,7 +44,9 @@ def render(snapshot: BrokerSnapshot) -> None:
         return
     if job.error is not None:
         jobs = cleaning_jobs.decision_jobs()
-        _render_failure(job.error, lambda: jobs.forget(lambda key: key == snapshot.key))
+        progress_strip.render_failure(
+            job.error, lambda: jobs.forget(lambda key: key == snapshot.key)
+        )
         return
     decisions = cast("CleanerDecisions", job.result)
     if not decisions.logs and not decisions.unread:
@@ -54,13 +56,6 @@ def render(snapshot: BrokerSnapshot) -> None:
     if decisions.logs:
         st.space(32)
         _render_log(snapshot, decisions)
-
-
-def _render_failure(error: Exception, forget: Callable[[], None]) -> None:
-    """Draws why a job has ended, and a button that forgets it, so that it starts again."""
-    elements.paragraph(to_sentence(progress_strip.failure_text(error)), above_px=8)
-    st.space(8)
-    st.button(say("common.start_again"), key="kv_cleaning_again", on_click=forget)
 
 
 def _render_empty(reason: str) -> None:
@@ -241,7 +236,7 @@ def _render_command(
     tables.download(
         "JSON",
         lambda: cleaning_json(snapshot, decisions, log, cleaned),
-        f"{units.escape_controls(log.partition)}-compaction.json",
+        f"{units.escape_controls(log.partition.replace('/', '-'))}-compaction.json",
         "kv_compaction_json",
         "application/json",
     )
@@ -267,6 +262,7 @@ def cleaning_json(
         settings = replace(plan.settings, overrides={DIRTY_RATIO: MIN_RATIO})
         checkpointed = log.decision.checkpointed
         log = decide_log(replace(plan, settings=settings), partition, checkpointed=checkpointed)
+    log = replace(log, partition=partition.directory)
     result = to_partition_compaction(log, cleaned.cleaning, cleaned.error)
     answer = to_json_object(to_compaction(decisions, [result], []))
     answer["directory"] = archive.display_text(partition.path)
@@ -313,7 +309,7 @@ def _render_story(
     elif job.error is not None:
         jobs = cleaning_jobs.story_jobs()
         place = (snapshot.key, log.partition, key)
-        _render_failure(job.error, lambda: jobs.forget(lambda known: known == place))
+        progress_strip.render_failure(job.error, lambda: jobs.forget(lambda known: known == place))
     else:
         story = cast("KeyStory", job.result)
         _render_records(story, units.escape_controls(log.partition))

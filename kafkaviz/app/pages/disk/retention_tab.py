@@ -11,10 +11,11 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
+from kafkaviz.app.widgets.progress_strip import failure_text
 from kafkaviz.config_def import DAY_MS, HOUR_MS
-from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import join_sentences, to_sentence
-from kafkaviz.format.names import METADATA_TOPIC, parse_directory
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
+from kafkaviz.format.names import METADATA_TOPIC, topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
@@ -31,7 +32,8 @@ BYTES = "retention.bytes"
 DIRTY_RATIO = "min.cleanable.dirty.ratio"
 RATIOS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CONTROLS = (page_state.RETENTION_TOPIC, *page_state.RETENTION.values())
-ALL_TOPICS = "*"  # no name of a topic
+ALL_TOPICS = "/"  # no directory has this name
+INTERNAL = "__"  # the first characters of the topics that brokers keep for themselves
 AS_SET = "as set"  # keeps each topic's own limit
 NO_LIMIT = "no limit"
 DAYS = (1, 2, 3, 7, 14, 30, 90, 365)
@@ -67,21 +69,20 @@ def _clock_text(health: "Health", now_ms: int) -> str:
     return join_sentences(texts)
 
 
-def topic_of(log: "LogRetention | DecidedLog") -> str:
-    name = parse_directory(log.partition.rpartition("/")[2])
-    return name.topic if name else log.partition
-
-
 def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
     from kafkaviz.analysis.retention import retention_changes
     from kafkaviz.figures.disk import retention_view
     from kafkaviz.figures.text import retention_text
 
     logs = chosen.logs
-    proposed_logs = chosen.proposed.applied_to(logs)
+    proposed_logs = [
+        chosen.proposed.applied_to(log) if chosen.is_limited(log) else log for log in logs
+    ]
     is_changed = proposed_logs != list(logs)
     changes = retention_changes(
-        logs, proposed_logs, topic_of if chosen.topic is None else lambda log: log.partition
+        logs,
+        proposed_logs,
+        lambda log: topic_of(log.partition) if chosen.topic is None else log.partition,
     )
     st.space(20)
     elements.figure_head(
@@ -109,6 +110,13 @@ class _Choice(NamedTuple):
     compacted: "Sequence[DecidedLog]"  # those of the topic that the cleaner cares for
     dirty_ratio: float | None  # None leaves it as it is
 
+    def is_limited(self, log: "LogRetention") -> bool:
+        """Returns whether the chosen limits apply to a log.
+
+        Kafka gives its own topics their limits, so they keep them unless one is chosen alone.
+        """
+        return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
+
 
 def _choose(
     snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
@@ -119,7 +127,7 @@ def _choose(
     first, second, third = st.columns(COLUMNS, gap=24)
     sizes: dict[str, int] = {}
     for log in all_logs:
-        sizes[topic_of(log)] = sizes.get(topic_of(log), 0) + log.log_bytes
+        sizes[topic_of(log.partition)] = sizes.get(topic_of(log.partition), 0) + log.log_bytes
     with first:
         st.html(tag("div", say("tuning.head_topic"), class_="kv-lab"))
         word = choice.draw_bound(
@@ -132,7 +140,7 @@ def _choose(
             label_visibility="collapsed",
         )
     topic = None if word == ALL_TOPICS else word
-    logs = [log for log in all_logs if topic in (None, topic_of(log))]
+    logs = [log for log in all_logs if topic in (None, topic_of(log.partition))]
     limits = logs[0].limits
     compacted = _compacted_logs(snapshot, health, topic) if topic is not None else ()
     if not any(log.limits.deletes for log in logs):
@@ -168,18 +176,25 @@ def _choose(
 def _compacted_logs(
     snapshot: BrokerSnapshot, health: "Health", topic: str
 ) -> "Sequence[DecidedLog]":
-    """Returns the logs of a topic that the cleaner cares for; empty if they cannot be read."""
+    """Returns the logs of a topic that the cleaner cares for.
+
+    If they cannot be read, draws why and a button that tries it again, and returns none.
+    """
     policy = health.effective_settings.find(topic, "cleanup.policy")
     is_deleted_only = all(
-        log.limits.deletes for log in health.retention if topic_of(log) == topic
+        log.limits.deletes for log in health.retention if topic_of(log.partition) == topic
     ) and "compact" not in str(policy.value).split(",")
     if is_deleted_only:
         return ()
     try:
         decisions = cleaning_jobs.decisions(snapshot)
-    except KafkavizError:
+    except CannotOpen:  # the one partition that was opened is not compacted
         return ()
-    return [log for log in decisions.logs if topic_of(log) == topic]
+    except Exception as error:
+        jobs = cleaning_jobs.decision_jobs()
+        progress_strip.render_failure(error, lambda: jobs.forget(lambda key: key == snapshot.key))
+        return ()
+    return [log for log in decisions.logs if topic_of(log.partition) == topic]
 
 
 def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
@@ -243,7 +258,11 @@ def _render_command(health: "Health", chosen: _Choice) -> None:
     logs = chosen.logs
     limits = {MS: chosen.proposed.retention_ms, BYTES: chosen.proposed.retention_bytes}
     limits = {name: value for name, value in limits.items() if value is not None}
-    topics = list(dict.fromkeys(topic_of(log) for log in logs if log.limits.deletes))
+    deleted_logs = [log for log in logs if log.limits.deletes]
+    topics = list(
+        dict.fromkeys(topic_of(log.partition) for log in deleted_logs if chosen.is_limited(log))
+    )
+    left_out = {topic_of(log.partition) for log in deleted_logs} - set(topics)
     if chosen.dirty_ratio is not None and chosen.topic:
         topics = [chosen.topic]
     elif not limits:
@@ -264,10 +283,12 @@ def _render_command(health: "Health", chosen: _Choice) -> None:
             st.code(command, language="bash", wrap_lines=True)
         if command and is_tiered:
             elements.paragraph(say("retention.local_limit"), is_faint=True)
+    if limits and left_out:
+        elements.paragraph(say_count("retention.internal_left_out", len(left_out)), is_faint=True)
 
 
 def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
-    return any(log.limits.is_tiered for log in logs if topic_of(log) == topic)
+    return any(log.limits.is_tiered for log in logs if topic_of(log.partition) == topic)
 
 
 def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
@@ -347,6 +368,23 @@ def _render_cleanings(
     if running:
         _render_progress(running)
         return
+    for log in chosen.compacted:
+        job = jobs.get(log.partition)
+        if job and job.error:
+            text = say(
+                "cli_compaction.partition", name=log.partition, reason=failure_text(job.error)
+            )
+            elements.paragraph(end_sentence(text), above_px=8)
+            st.button(
+                say("common.start_again"),
+                key=f"kv_clean_again_{log.partition}",
+                on_click=cleaning_jobs.restart,
+                args=(snapshot, log),
+            )
+        elif job and job.result and job.result.error:
+            failure = say("compaction.fails_why", error=job.result.error)
+            text = say("cli_compaction.partition", name=log.partition, reason=failure)
+            elements.paragraph(text, above_px=8)
     left = [
         log for log in chosen.compacted if log.partition in eligible and log.partition not in jobs
     ]
