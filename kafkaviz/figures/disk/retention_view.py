@@ -1,4 +1,4 @@
-"""The view of retention: what the next pass frees, what goes when, and what keeps each segment.
+"""The view of retention: the bytes that the next passes free, and the rule that keeps each segment.
 
 All sizes are bytes of .log, and all times count from the clock of the pass.
 """
@@ -131,7 +131,7 @@ def _origin_text(age: SegmentAge) -> str:
 
 
 class ProposedLimits(NamedTuple):
-    """The limits that a reader chose; None leaves a limit as it is."""
+    """The limits that a reader chose; None keeps the current limit."""
 
     retention_ms: int | None = None
     retention_bytes: int | None = None
@@ -249,7 +249,7 @@ def _bar(change: RetentionChange, widest: int) -> Html:
     )
 
 
-# ---- what goes when
+# ---- the dates of deletion
 
 
 class ScheduleTable(NamedTuple):
@@ -276,7 +276,7 @@ VALUE_COLUMNS = (
 def schedule_table(
     logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> ScheduleTable:
-    """Returns what goes when under the proposed limits, from the clock of the pass on.
+    """Returns the dates of deletion under the proposed limits, from the clock of the pass on.
 
     Args:
         logs: the logs under today's limits; in the table if the limits are changed.

@@ -108,7 +108,7 @@ class _Choice(NamedTuple):
     logs: "Sequence[LogRetention]"
     proposed: "ProposedLimits"
     compacted: "Sequence[DecidedLog]"  # those of the topic that the cleaner cares for
-    dirty_ratio: float | None  # None leaves it as it is
+    dirty_ratio: float | None  # None keeps the current one
 
     def is_limited(self, log: "LogRetention") -> bool:
         """Returns whether the chosen limits apply to a log.
@@ -198,7 +198,7 @@ def _compacted_logs(
 
 
 def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
-    """Draws the slider of the dirty ratio; returns None if it stays as it is."""
+    """Draws the slider of the dirty ratio; returns None if it is not changed."""
     if not compacted:
         return None
     current = float(compacted[0].settings[DIRTY_RATIO].value)
@@ -227,7 +227,7 @@ def _choose_limit(
         current: today's value; None if it is unknown, or differs between the topics.
 
     Returns:
-        The chosen value, or None if the limit stays as it is.
+        The chosen value, or None if the limit is not changed.
     """
     numbers = sorted({*values, *(() if current is None or current < 0 else (current,))})
     options: dict[str, int | None] = {format_value(number): number for number in numbers}
