@@ -129,12 +129,18 @@ class Health:
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
 
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
-        """Returns the files that may be deleted while the broker is stopped, the safest first."""
-        return freeing.freeing_steps(self.broker, self.all_shares(), self.retention, self.restart)
+        """Returns the files that may be deleted while the broker is stopped, the safest first.
+
+        Typed settings are for trying, and with files that cannot be read the settings are not
+        certain. No segment is then listed because of retention.
+        """
+        used = self.effective_settings
+        retention = () if used.overrides or used.problems else self.retention
+        return freeing.freeing_steps(self.broker, self.all_shares(), retention, self.restart)
 
     def index_prices(self) -> tuple[IndexPrice, ...]:
         """Returns the price of deleting all .index files by hand, per log directory."""
-        return freeing.index_prices(self.broker, self._recovery_threads)
+        return freeing.index_prices(self.broker, self._recovery_threads, self.restart)
 
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
         """Returns what the recovery of each log directory reads; empty if it is not predicted."""

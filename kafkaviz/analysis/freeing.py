@@ -7,13 +7,16 @@ Kafka would delete some of it itself, but a start on a full disk may end before 
 - LogManager loads -delete directories like any other log, and deletes them after the start.
 - Kafka never deletes a -stray directory.
 - The remote index cache is filled again from tiered storage.
-- A -future replica is listed only if the replica that it is copied from exists, and the next start
-  does not promote it.
+- A -future replica is listed only with a predicted start that does not promote it, and if the
+  replica that it is copied from exists, and that start keeps all of it.
+- A segment that a pass of retention deletes is listed only if the limit is certain, see
+  `_is_certain`.
 
-Nothing of the metadata log is listed. Neither is an index in use: `index_prices` has the price of
-deleting all of them.
+Nothing of the metadata log is listed, no server.properties and no lost+found. Neither is an index
+in use: `index_prices` has the price of deleting all of them.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +25,18 @@ from pathlib import Path
 
 from kafkaviz.analysis.disk import DiskShare, FileLister, FileUse, Use
 from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, reads_of_segments
-from kafkaviz.analysis.retention import LogRetention
+from kafkaviz.analysis.restart.restart_forecast import (
+    RecoveryReads,
+    reads_of_segments,
+    recovered_segments,
+)
+from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentRetention
+from kafkaviz.format.names import SERVER_PROPERTIES
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
@@ -36,14 +45,29 @@ class FreeingKind(StrEnum):
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
-    FOREIGN = "foreign"
     REMOTE_INDEX_CACHE = "remote-index-cache"
     FUTURE = "future"
     RETENTION = "retention"  # the segments that the next pass of retention deletes
+    FOREIGN = "foreign"
     STRAY = "stray"
 
+    @property
+    def cost(self) -> Message:
+        """What is lost if the files are deleted."""
+        return message(f"disk.freeing_cost_{self.replace('-', '_')}")
 
+    @property
+    def check(self) -> Message:
+        """What to check before the files are deleted."""
+        return message(f"disk.freeing_check_{self.replace('-', '_')}")
+
+
+# the files hold no record that a broker serves; the other kinds may hold the only copy
+SAFE_KINDS = (FreeingKind.WAITING, FreeingKind.LEFTOVER, FreeingKind.REMOTE_INDEX_CACHE)
 KINDS = {Use(kind): kind for kind in FreeingKind if kind != FreeingKind.RETENTION}
+# not Kafka's, but of use: the settings, and a folder that belongs to the filesystem
+KEPT_NAMES = (SERVER_PROPERTIES, "lost+found")
+GIVEN_SOURCES = ("setting_source.named", "setting_source.file")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +113,16 @@ def freeing_steps(
     shares: Iterable[DiskShare],
     retention: Iterable[LogRetention] = (),
     restart: Restart | None = None,
+    *,
+    clock_ms: int | None = None,
 ) -> tuple[FreeingStep, ...]:
     """Returns the files that may be deleted, in the order of FreeingKind and the log directories.
 
     Args:
         shares: the uses of all bytes; only directories with a use that may go are listed again.
         retention: shows the segments that the next pass deletes.
-        restart: the predicted start, which shows the -future replicas that it promotes.
+        restart: the predicted start. Without it, no -future replica and no segment is listed.
+        clock_ms: the present time in ms since 1970; by default that of this machine.
     """
     files: dict[tuple[FreeingKind, str], list[FileUse]] = defaultdict(list)
     uses = {(share.log_directory, share.partition): share.uses for share in shares}
@@ -104,18 +131,29 @@ def freeing_steps(
         for step in (restart.steps if restart else ())
         if step.cause == "becomes-current"
     }
-    current = {
+    changed = _changed_logs(restart)
+    lasting_replicas = {
         (partition.topic, partition.partition)
         for partition in broker.partitions
         if partition.state == "current"
+        and (broker.directory_of(partition).text, partition.directory) not in changed
     }
-    due = _due_segments(retention)
+    due = {}
+    if restart is not None:
+        due = _due_segments(
+            (log for log in retention if (log.log_directory, log.partition) not in changed),
+            has_settings=broker.main_directory.has_metadata_log,
+            clock_ms=int(time.time() * 1000) if clock_ms is None else clock_ms,
+        )
     for partition in broker.partitions:
         place = broker.directory_of(partition).text, partition.directory
         if is_metadata(partition.directory):
             continue
         is_needed_copy = partition.state == "future" and (
-            (partition.topic, partition.partition) not in current or place in promoted
+            restart is None
+            or broker.lacks_metadata_log
+            or (partition.topic, partition.partition) not in lasting_replicas
+            or place in promoted
         )
         if _may_go(uses.get(place)) and not is_needed_copy:
             for file_use in _removable(list(FileLister().partition_files(partition))):
@@ -126,7 +164,8 @@ def freeing_steps(
         if _may_go(uses.get((directory.text, None))):
             partitions = broker.partitions_in(directory)
             for file_use in FileLister().other_files(directory, partitions):
-                if file_use.use in KINDS:
+                name = (file_use.folder or file_use.info.path).name
+                if file_use.use in KINDS and name not in KEPT_NAMES:
                     files[KINDS[file_use.use], directory.text].append(file_use)
     return tuple(
         _step(kind, directory.text, files[kind, directory.text])
@@ -140,17 +179,36 @@ def _may_go(uses: Iterable[Use] | None) -> bool:
     return any(use in KINDS for use in uses or ())
 
 
-def index_prices(broker: Broker, threads: int | None = None) -> tuple[IndexPrice, ...]:
-    """Returns the price of deleting all .index files, per log directory that has some.
+def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]:
+    """Returns the logs of which the start cuts off records, or that it takes out of use."""
+    return {
+        (step.log_directory, step.partition)
+        for step in (restart.steps if restart else ())
+        if step.action in ("truncate", "fail")
+        or step.cause in ("becomes-stray", "replaced-by-future")
+        or (step.action == "delete" and (step.file or "").endswith(".log"))
+    }
+
+
+def index_prices(
+    broker: Broker, threads: int | None = None, restart: Restart | None = None
+) -> tuple[IndexPrice, ...]:
+    """Returns the price of deleting all .index files in use, per log directory that has some.
+
+    The files of -delete, -future and -stray directories do not count, because `freeing_steps` lists
+    them.
 
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
+        restart: the predicted start, which may also read those directories.
     """
     indexes: dict[str, list[FileInfo]] = defaultdict(list)
     bases_by_log: dict[tuple[str | None, str | None], Collection[int]] = {}
+    if restart is not None:
+        bases_by_log |= recovered_segments(restart, broker)
     for partition in broker.partitions:
         segments = partition.without_remote().live
-        if segments and not is_metadata(partition.directory):
+        if segments and partition.state == "current" and not is_metadata(partition.directory):
             directory = broker.directory_of(partition).text
             indexes[directory] += [segment.index for segment in segments if segment.index]
             bases_by_log[directory, partition.directory] = [
@@ -175,6 +233,8 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
         "steps": [
             {
                 "kind": str(step.kind),
+                "cost": str(step.kind.cost),
+                "check": str(step.kind.check),
                 "log_directory": step.log_directory,
                 "files": step.files,
                 "length_bytes": step.length_bytes,
@@ -187,22 +247,65 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
     }
 
 
-def _due_segments(retention: Iterable[LogRetention]) -> dict[tuple[str | None, str], set[int]]:
+def _due_segments(
+    retention: Iterable[LogRetention], *, has_settings: bool, clock_ms: int
+) -> dict[tuple[str | None, str], set[int]]:
     """Returns the base offsets that the next pass deletes, by log directory and partition.
 
-    The newest segment of a log is left out, because it must not be deleted by hand. So are
-    segments that a pass deletes only after they were copied to tiered storage.
+    The newest segment of a log is left out, because it must not be deleted by hand. So is a log
+    without a known high watermark, because the pass deletes only below it.
+
+    Args:
+        has_settings: whether the topics' own settings are known.
+        clock_ms: the present time; files dated in the future do not move it on.
     """
     due: dict[tuple[str | None, str], set[int]] = {}
     for log in retention:
-        bases = {
-            segment.age.base_offset
-            for segment in log.segments[:-1]
-            if segment.is_due and (segment.state == "log-start" or not log.limits.is_tiered)
-        }
+        if log.high_watermark is None:
+            continue
+        bases = set()
+        for segment in log.segments[:-1]:
+            if not _is_certain(segment, log.limits, has_settings=has_settings, clock_ms=clock_ms):
+                break
+            bases.add(segment.age.base_offset)
         if bases:
             due[log.log_directory, log.partition] = bases
     return due
+
+
+def _is_certain(
+    segment: SegmentRetention, limits: RetentionLimits, *, has_settings: bool, clock_ms: int
+) -> bool:
+    """Returns whether the next pass deletes a segment, whatever kafkaviz does not know.
+
+    A pass deletes what is before the log start under any settings. For the other rules:
+
+    - The metadata log was read, because a topic's own value there is stronger than any other.
+    - A file has the limit. Kafka's default does not count, because the broker may have another
+      value in a server.properties that was not opened, such as log.retention.ms=-1.
+    - A file has cleanup.policy too, or server.properties was read and does not have it.
+    - A record has the time, and it is too old on this machine's clock.
+    - The topic is not tiered, because a segment that was not copied yet would be lost.
+    """
+    if segment.state == "log-start":
+        return True
+    sources = (limits.policy_source, limits.ms_source, limits.bytes_source)
+    policy_key, ms_key, bytes_key = (source.key if source else "" for source in sources)
+    has_file = "setting_source.file" in (ms_key, bytes_key)
+    has_policy = policy_key in GIVEN_SOURCES or (
+        has_file and policy_key == "setting_source.default"
+    )
+    if not has_settings or not has_policy or limits.is_tiered:
+        return False
+    if segment.state == "size":
+        return bytes_key in GIVEN_SOURCES
+    is_old = segment.until_ms is not None and segment.until_ms < clock_ms
+    return (
+        segment.state == "time"
+        and ms_key in GIVEN_SOURCES
+        and segment.age.counted_by == "record"
+        and is_old
+    )
 
 
 def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[FileUse]:

@@ -38,18 +38,19 @@ a metadata log; topics, a list of {topic, partitions, log_bytes, index_bytes} by
 largest first; disk, {length_bytes, allocated_bytes, uses: {USE: bytes}, unreadable,
 log_directories: [{path, length_bytes, allocated_bytes, uses}]}; recovery, the reading of the next
 start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, threads}; freeing,
-what may be deleted by hand while the broker is stopped, {steps: [{kind, log_directory, files,
-length_bytes, allocated_bytes, paths}], the safest first, and indexes, the price of deleting all
-.index files: [{log_directory, files, length_bytes, allocated_bytes, reads}], with reads as in
-recovery}. kind is a USE, or retention for the segments that the next pass deletes. USE is records,
-batch-headers, control-batches, aborted, damaged, unread, index-entries, preallocated, state,
-metadata-snapshots, broker-files, waiting-for-deletion, leftover, stray, future, remote-index-cache
-or foreign (not Kafka's). unreadable has the folders that cannot be listed; they are not counted.
-The uses add up to length_bytes; files with holes take less space, allocated_bytes. file is relative
-to its log directory. error is Kafka's exception; error and way_out are null unless the action is
-"fail". state is the result of a retention pass at now_ms: log-start, size and time delete the
-segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark, not-uploaded
-(to tiered storage), empty and unknown keep it.
+what may be deleted by hand while the broker is stopped, {steps: [{kind, cost, check, log_directory,
+files, length_bytes, allocated_bytes, paths}], in the order of the risk, and indexes, the price of
+deleting all .index files in use: [{log_directory, files, length_bytes, allocated_bytes, reads}],
+with reads as in recovery}. cost is what is lost, check what to make sure of first, both as
+sentences. kind is a USE, or retention for the segments that the next pass deletes under limits that
+a file has; --set never adds one. USE is records, batch-headers, control-batches, aborted, damaged,
+unread, index-entries, preallocated, state, metadata-snapshots, broker-files, waiting-for-deletion,
+leftover, stray, future, remote-index-cache or foreign (not Kafka's). unreadable has the folders
+that cannot be listed; they are not counted. The uses add up to length_bytes; files with holes take
+less space, allocated_bytes. file is relative to its log directory. error is Kafka's exception;
+error and way_out are null unless the action is "fail". state is the result of a retention pass at
+now_ms: log-start, size and time delete the segment; until, behind (an older segment), bytes,
+unlimited, compacted, high-watermark, not-uploaded (to tiered storage), empty and unknown keep it.
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.

@@ -151,6 +151,13 @@ def recovery_reads(
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
     """
+    return reads_of_segments(recovered_segments(restart, broker), broker, threads)
+
+
+def recovered_segments(
+    restart: Restart, broker: Broker
+) -> dict[tuple[str | None, str | None], set[int]]:
+    """Returns the base offsets of the segments that the start reads, by log directory and log."""
     bases_by_log: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
     for step in restart.steps:
         if step.cause in RECOVERY_CAUSES and step.segment is not None:
@@ -161,7 +168,7 @@ def recovery_reads(
             bases_by_log[place] |= {
                 segment.base_offset for segment in partition.live if not segment.index
             }
-    return reads_of_segments(bases_by_log, broker, threads)
+    return bases_by_log
 
 
 def reads_of_segments(

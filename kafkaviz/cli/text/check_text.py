@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TypeVar, cast
 
 from kafkaviz import units
@@ -149,10 +150,16 @@ def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
     steps = health.freeing_steps()
     yield from ("", say("cli_check.freeing" if steps else "cli_check.freeing_none"))
     width = max((len(units.format_bytes(step.allocated_bytes)) for step in steps), default=0)
-    for step in steps:
-        size = output.pad(units.format_bytes(step.allocated_bytes), width, ">")
-        text = disk_text.freeing_text(step.kind)
-        yield f"  {size}  {_label_directory(health.broker, step.log_directory, text)}"
+    for kind, steps_of_kind in groupby(steps, lambda step: step.kind):
+        for step in steps_of_kind:
+            size = output.pad(units.format_bytes(step.allocated_bytes), width, ">")
+            text = disk_text.freeing_text(kind)
+            yield f"  {size}  {_label_directory(health.broker, step.log_directory, text)}"
+        indent = " " * (width + 4)
+        for key, text in (("check", kind.check), ("cost", kind.cost)):
+            yield from output.wrap(text, f"{indent}{say(f'disk.freeing_label_{key}')}: ")
+    if steps:
+        yield from _wrap("", say("disk.freeing_never"), "  ")
     for price in health.index_prices():
         text = disk_text.index_price_text(price, read_rate or disk_text.ASSUMED_RATE)
         yield from _wrap("", _label_directory(health.broker, price.log_directory, text), "  ")

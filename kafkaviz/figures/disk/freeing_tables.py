@@ -3,27 +3,34 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafkaviz import units
-from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
+from kafkaviz.analysis.freeing import SAFE_KINDS, FreeingStep, IndexPrice
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.figures.disk.disk_map import DiskTable
 from kafkaviz.figures.text import disk_text
 from kafkaviz.figures.text.disk_text import ASSUMED_RATE
 from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.log.archives import archive
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, format_bytes, format_count
 
 
 def freeing_title(steps: Sequence[FreeingStep]) -> str:
-    """Says how much space may become free."""
-    if not steps:
-        return say("disk.freeing_none")
-    size = format_bytes(sum(step.allocated_bytes for step in steps))
-    return say("disk.freeing_title", size=size)
+    """Says how much space may become free, and how much of it only after a check."""
+    safe = [step.allocated_bytes for step in steps if step.kind in SAFE_KINDS]
+    other = [step.allocated_bytes for step in steps if step.kind not in SAFE_KINDS]
+    if safe and other:
+        key = "disk.freeing_title_both"
+    elif safe:
+        key = "disk.freeing_title"
+    elif other:
+        key = "disk.freeing_title_check"
+    else:
+        key = "disk.freeing_none"
+    return say(key, size=format_bytes(sum(safe)), other=format_bytes(sum(other)))
 
 
 def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> DiskTable:
-    """Returns one row per kind of file and log directory, the safest first.
+    """Returns one row per kind of file and log directory, in the order of FreeingKind.
 
     Args:
         names: short names of the log directories, by their paths. With one, it is not shown.
@@ -37,8 +44,8 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
                 *directory,
                 format_bytes(step.allocated_bytes),
                 format_count(step.files),
-                disk_text.freeing_cost(step.kind),
-                disk_text.freeing_check(step.kind),
+                render(step.kind.cost),
+                render(step.kind.check),
             )
         )
     directory_head = (say("broker.column_log_directory"),) if len(names) > 1 else ()

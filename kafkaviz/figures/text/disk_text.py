@@ -29,16 +29,6 @@ def freeing_text(kind: FreeingKind) -> str:
     return use_text(Use(kind.value))
 
 
-def freeing_cost(kind: FreeingKind) -> str:
-    """Names the loss if they are deleted."""
-    return say(f"disk.freeing_cost_{kind.replace('-', '_')}")
-
-
-def freeing_check(kind: FreeingKind) -> str:
-    """Says what to check before they are deleted."""
-    return say(f"disk.freeing_check_{kind.replace('-', '_')}")
-
-
 def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
     """Says what deleting all .index files frees, and what the next start then reads.
 
