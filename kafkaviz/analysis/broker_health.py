@@ -25,7 +25,7 @@ from kafkaviz.analysis.checks import (
 )
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
-from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
+from kafkaviz.analysis.checks.plan import CheckPlan, newest_ms, plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.checks.summary import CheckSummary
@@ -333,6 +333,27 @@ def partition_retention(
             log_directory=check_plan.log_directory(partition),
         )
     ]
+
+
+def with_unstored_facts(health: Health) -> Health:
+    """Returns a stored health with what no catalog keeps, read from the broker as of now.
+
+    This is the time of the retention passes, and the last offset of each tiered log in its store.
+    """
+    broker = health.broker
+    remote_offsets = {
+        (partition.directory, broker.directory_of(partition).text): _highest_remote_offset(
+            partition
+        )
+        for partition in broker.partitions
+        if partition.state == "current"
+    }
+    logs = []
+    for log in health.retention:
+        place = (log.partition, log.log_directory or broker.main_directory.text)
+        logs.append(replace(log, highest_remote_offset=remote_offsets.get(place)))
+    now_ms = logs[0].now_ms if logs else newest_ms(broker)
+    return replace(health, now_ms=now_ms, retention=tuple(logs))
 
 
 def _highest_remote_offset(partition: Partition) -> int | None:

@@ -285,6 +285,8 @@ def test_a_fresh_catalog_shows_the_health(directory, read_once, in_process):
         stored.findings == expected.findings
         and stored.restart == expected.restart
         and stored.assumed_release == expected.assumed_release
+        and stored.now_ms == expected.now_ms
+        and stored.metadata_retention() == expected.metadata_retention()
     )
     assert broker_cache.catalog_error_count(snapshot) == stored.counts["error"] > 0
     (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.broker_health import check, with_unstored_facts
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control
@@ -215,6 +215,11 @@ def test_a_recorded_directory_is_in_order(recorded, stores):
         active = logs["orders-0"].segments[-1].age
         assert active.base_offset == 395 == logs["orders-0"].highest_remote_offset + 1
         assert active.size_bytes == logs["orders-0"].not_uploaded_bytes > 0
+        stored_logs = (replace(log, highest_remote_offset=None) for log in health.retention)
+        stored = with_unstored_facts(replace(health, now_ms=None, retention=tuple(stored_logs)))
+        assert stored.now_ms == health.now_ms
+        for log, known in zip(stored.retention, health.retention, strict=True):
+            assert log.highest_remote_offset == known.highest_remote_offset
     assert all(log.not_uploaded_bytes is None for log in check(recorded[0]).retention)
 
 

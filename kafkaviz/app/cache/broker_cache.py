@@ -382,14 +382,14 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
     """Returns the health from a fresh catalog, or None if there is none or it has no findings."""
-    from kafkaviz.analysis.broker_health import Health
+    from kafkaviz.analysis.broker_health import Health, with_unstored_facts
 
     catalog = _fresh_catalog(snapshot)
     if catalog is None:
         return None
     try:
         stored = catalog.health(catalog.info.sources[0].broker)
-        return Health(broker=snapshot.broker, **stored._asdict())
+        return with_unstored_facts(Health(broker=snapshot.broker, **stored._asdict()))
     except CannotOpen:
         return None
 
