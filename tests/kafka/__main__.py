@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.kafka import (
     broker,
     checks,
+    freed_starts,
     mutations,
     old_loads,
     record_loads,
@@ -56,6 +57,7 @@ def main() -> int:
     results += [
         _compare(partial(starts.differences, count, seed)),
         _compare(retention_passes.differences),
+        _compare(freed_starts.differences),
         _damaged(count, seed),
         _loads(count, seed),
         _spark(count),
