@@ -21,6 +21,7 @@ from kafkaviz.figures.disk.cleaning_figure import (
 from kafkaviz.messages import speaking
 from kafkaviz.simulate.cleaner.cleaner import OffsetRanges
 from kafkaviz.units import format_count
+from kafkaviz.workshop.figures import customer_log
 from tests.analysis.compaction.recorded import clean_recorded, lines
 
 BY_ID = {line["id"]: line for line in lines()}
@@ -150,3 +151,13 @@ def test_the_share_of_each_column_is_that_of_a_plain_loop():
 def as_ranges(offsets: np.ndarray) -> OffsetRanges:
     ranges = np.stack((offsets, offsets), axis=1)
     return OffsetRanges(records=len(offsets), count=len(ranges), ranges=ranges)
+
+
+def test_a_mark_at_a_missing_offset_stands_at_the_hole():
+    """Earlier cleanings of the lesson's log removed its first offsets."""
+    check = customer_log.check(customer_log.PROFILES, day=21)
+    cleaning_view = cleaning_figure.view(check.log, check.cleaning, check.records, RANGE)
+    first = cleaning_view.segments[0].cells[0]
+    assert (first.text, first.look) == ("0–2", GONE_BEFORE)
+    assert first.marks == ("log start 0",)
+    assert cleaning_view.segments[0].cells[1].marks == ()

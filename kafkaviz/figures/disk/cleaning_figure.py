@@ -260,14 +260,14 @@ def _segments(
             following = max(following, log.state.facts.log_start_offset)
         for record in own:
             if record.offset > following:
-                cells.append(_missing_cell(following, record.offset - 1))
-            begun = tuple(text for offset, text in own_marks if offset <= record.offset)
-            own_marks = own_marks[len(begun) :]
+                begun = _take_marks(own_marks, record.offset)
+                cells.append(_missing_cell(following, record.offset - 1, begun))
+            begun = _take_marks(own_marks, record.offset + 1)
             cells.append(_record_cell(log, record, step, begun))
             following = record.offset + 1
         end = stop if stop is not None else log.state.facts.log_end_offset
         if end > following:
-            cells.append(_missing_cell(following, end - 1))
+            cells.append(_missing_cell(following, end - 1, _take_marks(own_marks, end)))
         yield SegmentCells(
             name=f"{file_stem(segment.base_offset)}.log",
             details=format_bytes(segment.size_bytes),
@@ -275,6 +275,13 @@ def _segments(
             cells=tuple(cells),
             end_marks=tuple(text for _, text in own_marks),
         )
+
+
+def _take_marks(marks: list[tuple[int, str]], below: int) -> tuple[str, ...]:
+    """Removes the marks below an offset from the list, and returns their texts."""
+    taken = tuple(text for offset, text in marks if offset < below)
+    del marks[: len(taken)]
+    return taken
 
 
 def _results(cleaning: Cleaning) -> dict[int, str]:
@@ -292,12 +299,17 @@ def _results(cleaning: Cleaning) -> dict[int, str]:
     return texts
 
 
-def _missing_cell(first: int, last: int) -> RecordCell:
+def _missing_cell(first: int, last: int, marks: tuple[str, ...]) -> RecordCell:
     text = format_count(first)
     if last > first:
         text = f"{text}–{format_count(last)}"
     return RecordCell(
-        text=text, key="", value="", look=GONE_BEFORE, fate=say("cleaning.part_gone_before")
+        text=text,
+        key="",
+        value="",
+        look=GONE_BEFORE,
+        fate=say("cleaning.part_gone_before"),
+        marks=marks,
     )
 
 
