@@ -34,6 +34,7 @@ SECOND_MS = 1000
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
+DIRTY_RATIO = "min.cleanable.dirty.ratio"
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}
 _INTEGER = re.compile("[+-]?[0-9]+")
@@ -224,7 +225,7 @@ TOPIC_SETTINGS: dict[str, Setting] = _by_name(
     Setting("retention.bytes", "long", -1),
     Setting("file.delete.delay.ms", "long", MINUTE_MS, "log.segment.delete.delay.ms", minimum=0),
     Setting("delete.retention.ms", "long", DAY_MS, "log.cleaner.delete.retention.ms", minimum=0),
-    Setting("min.cleanable.dirty.ratio", "double", 0.5, "log.cleaner.min.cleanable.ratio",
+    Setting(DIRTY_RATIO, "double", 0.5, "log.cleaner.min.cleanable.ratio",
             minimum=0, maximum=1),
     Setting("min.compaction.lag.ms", "long", 0, "log.cleaner.min.compaction.lag.ms", minimum=0,
             since=(0, 10, 1)),

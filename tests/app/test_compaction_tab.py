@@ -139,7 +139,7 @@ def test_the_sample_has_idle_logs(clean):
     assert "The cleaner takes none of the 8 compacted logs now" in html
     assert "__consumer_offsets (3 partitions)" in html
     at = select_option(at, "Topic-partition", "accounts-1")
-    assert "accounts-1: not taken, because its dirty share" in page_html(at)
+    assert "accounts-1: not taken, because it has nothing new to clean." in page_html(at)
 
 
 def test_keys_from_the_log_are_not_markup():

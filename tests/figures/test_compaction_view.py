@@ -1,9 +1,12 @@
 """The tables of the tab Compaction, compared with what Kafka's Cleaner left."""
 
 from collections import Counter
+from dataclasses import replace
 
-from kafkaviz.analysis.compaction.compaction import decide_logs
+from kafkaviz.analysis.compaction.compaction import decide_logs, with_dirty_ratio
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.figures.disk import compaction_view
+from kafkaviz.figures.text.compaction_text import describe_reason
 from kafkaviz.units import moment
 from tests.analysis.compaction.recorded import clean_recorded, lines, unpacked, write_broker
 
@@ -58,3 +61,18 @@ def test_the_table_has_the_order_of_the_cleaner_and_one_row_for_idle_logs(tmp_pa
     assert compaction_view.headline(decisions) == (
         "The cleaner takes 1 of 4 compacted logs now, t-0 first"
     )
+
+
+def test_the_reason_has_one_unit_and_the_source_of_an_assumed_limit(tmp_path):
+    folder = write_broker(BY_ID["4.4.0-compact-53-0"], tmp_path / "broker")
+    (folder / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
+    [log] = decide_logs(folder).logs
+    limit = f"{DIRTY_RATIO} 0.5 (default of Kafka 4.4)"
+    reason = str(describe_reason(log.decision, log.settings))
+    assert reason == f"taken now, because its dirty ratio 1 is above {limit}"
+    chosen = with_dirty_ratio(log, 1, 0)
+    reason = str(describe_reason(chosen.decision, chosen.settings))
+    assert reason == f"not taken, because its dirty ratio 1 is not above {DIRTY_RATIO} 1"
+    clean = replace(chosen.decision, cleanable_bytes=0)
+    reason = str(describe_reason(clean, chosen.settings))
+    assert reason == "not taken, because it has nothing new to clean"

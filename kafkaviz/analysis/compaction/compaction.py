@@ -17,12 +17,13 @@ from kafkaviz import config_def
 from kafkaviz.analysis.checks.plan import COMPACTED_TOPICS, CheckPlan, cleaner_offsets, plan_check
 from kafkaviz.analysis.compaction.decision import CleaningDecision, CompactionRules, decide
 from kafkaviz.analysis.compaction.log_state import LogState, OpenTransaction, read_log_state
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Settings, SettingValue
+from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, CleaningRange, clean
@@ -36,7 +37,6 @@ LOG_SETTINGS = (
     "segment.index.bytes",
     "index.interval.bytes",
 )
-DIRTY_RATIO = "min.cleanable.dirty.ratio"
 SETTINGS = (
     DIRTY_RATIO,
     "min.compaction.lag.ms",
@@ -356,7 +356,8 @@ def decide_log(
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
     """Returns a log with the decision under another min.cleanable.dirty.ratio."""
-    changed = replace(log.settings[DIRTY_RATIO], value=ratio)
+    source = message("retention.chosen_here")
+    changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
     decision = decide(log.state.facts, log.decision.checkpointed, _rules(settings), now_ms)
     return replace(log, settings=settings, decision=decision)

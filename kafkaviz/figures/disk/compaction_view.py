@@ -14,7 +14,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
-from kafkaviz.units import format_bytes, format_count, format_percent
+from kafkaviz.units import format_bytes, format_count
 
 MAX_ROWS = 300  # rows of a table that are shown
 # the names of barriers that are not the name of a setting
@@ -68,7 +68,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs in the order of the cleaner; then those with the largest dirty share."""
+    """Returns the logs in the order of the cleaner; then those with the largest dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,
@@ -100,7 +100,7 @@ def log_table(decisions: CleanerDecisions) -> LogTable:
             for key in (
                 "compaction.column_place",
                 "common.topic_partition",
-                "compaction.column_ratio",
+                "cleaner_lesson.row_ratio",
                 "retention.column_cleanable",
                 "retention.column_clean",
                 "compaction.column_now",
@@ -142,7 +142,7 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
     return (
         "" if place is None else format_count(place),
         log.partition,
-        share_html(decision.cleanable_ratio or 0.0),
+        ratio_html(decision.cleanable_ratio or 0.0),
         format_bytes(decision.cleanable_bytes),
         format_bytes(decision.clean_bytes),
         render(compaction_text.describe_reason(decision, log.settings, is_short=True)),
@@ -155,10 +155,10 @@ def _barrier_name(barrier: Barrier) -> str:
     return say(key) if key else barrier.value
 
 
-def share_html(share: float) -> Html:
-    """Returns a share as a small bar with its number."""
-    bar = tag("span", tag("i", style=f"width:{100 * share:.0f}%"), class_="kv-share")
-    return join((bar, " ", format_percent(share, 1)))
+def ratio_html(ratio: float) -> Html:
+    """Returns a dirty ratio as a small bar with its number."""
+    bar = tag("span", tag("i", style=f"width:{100 * ratio:.0f}%"), class_="kv-share")
+    return join((bar, f" {ratio:.3f}"))
 
 
 # ---- one log

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.decision import CleaningDecision
+from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason
 from kafkaviz.analysis.compaction.key_story import KeyRecord
 from kafkaviz.analysis.compaction.log_records import LogRecord
 from kafkaviz.analysis.compaction.log_state import OpenTransaction
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message, message
 from kafkaviz.units import moment
@@ -16,10 +17,18 @@ def describe_reason(
     decision: CleaningDecision, settings: Mapping[str, SettingValue], *, is_short: bool = False
 ) -> Message:
     """Says whether the cleaner takes the log now, and why."""
+    name = decision.reason.name.lower()
+    if decision.reason == DecisionReason.RATIO_TOO_LOW and not decision.cleanable_bytes:
+        name = "nothing_new"  # no ratio would help
+    setting = settings[DIRTY_RATIO]
+    limit = setting.value
+    if not setting.is_given:
+        key = "limit_assumed_short" if is_short else "limit_assumed"
+        limit = message(f"compaction.{key}", limit=setting.value, source=setting.source)
     return message(
-        f"compaction.{'now' if is_short else 'reason'}_{decision.reason.name.lower()}",
-        ratio=decision.cleanable_ratio or 0.0,
-        limit=settings["min.cleanable.dirty.ratio"].value,
+        f"compaction.{'now' if is_short else 'reason'}_{name}",
+        ratio=f"{decision.cleanable_ratio or 0.0:.4g}",
+        limit=limit,
         delay=decision.max_compaction_delay_ms,
     )
 

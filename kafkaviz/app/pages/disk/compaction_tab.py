@@ -13,6 +13,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.jobs import Job
@@ -29,7 +30,6 @@ CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM
 TEXT_KEY = "text"
 HEX_KEY = "hex"
 SHOWN_RECORDS = 100
-DIRTY_RATIO = "min.cleanable.dirty.ratio"
 MIN_RATIO = "0"
 NUMBERS_PX = 560
 

@@ -12,7 +12,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.app.widgets.progress_strip import failure_text
-from kafkaviz.config_def import DAY_MS, HOUR_MS
+from kafkaviz.config_def import DAY_MS, DIRTY_RATIO, HOUR_MS
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MS = "retention.ms"
 BYTES = "retention.bytes"
-DIRTY_RATIO = "min.cleanable.dirty.ratio"
 RATIOS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CONTROLS = (page_state.RETENTION_TOPIC, *page_state.RETENTION.values())
 ALL_TOPICS = "/"  # no directory has this name
