@@ -129,7 +129,7 @@ class Health:
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
 
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
-        """Returns the files that may be deleted while the broker is stopped, the safest first.
+        """Returns the files that may be deleted while the broker is stopped.
 
         Typed settings are for trying, and with files that cannot be read the settings are not
         certain. No segment is then listed because of retention.

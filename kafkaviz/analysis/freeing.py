@@ -1,4 +1,4 @@
-"""The files that may be deleted by hand while the broker is stopped, the safest first.
+"""The files that may be deleted by hand while the broker is stopped.
 
 Kafka would delete some of it itself, but a start on a full disk may end before that:
 

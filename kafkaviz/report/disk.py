@@ -32,7 +32,7 @@ def section(subject: Subject) -> ReportSection:
         freeing = freeing_tables.freeing_table(steps, names)
         kinds = "wrrww" if len(names) == 1 else "wlrrww"
         parts += [note(say("disk.freeing_below")), table(title, freeing.heads, freeing.rows, kinds)]
-        parts.append(note(say("disk.freeing_never")))
+    parts.append(note(say("disk.freeing_never")))
     if prices:
         title = freeing_tables.price_title(prices)
         recovery = health.recovery_reads() if health.restart else None

@@ -14,8 +14,10 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence
 from kafkaviz.analysis.findings.finding import finding as make_finding
+from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.cli.text import check_text
 from kafkaviz.figures.health.health_view import finding_items
+from kafkaviz.figures.text import disk_text
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 
@@ -319,6 +321,22 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
         "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never "
         "written: deleted"
     ) in out
+
+
+def test_what_to_check_is_below_each_kind_of_deletable_files(damaged, capsys, tmp_path):
+    """A stray replica may have the only records."""
+    root = tmp_path / "kafka"
+    shutil.copytree(damaged, root)
+    stray = root / f"gone-0.{'0' * 32}-stray"
+    stray.mkdir()
+    (stray / f"{0:020d}.log").write_bytes(bytes(100))
+    main(["check", str(root)])
+    words = " ".join(capsys.readouterr().out.split())
+    for kind in (FreeingKind.LEFTOVER, FreeingKind.STRAY):
+        name = disk_text.freeing_text(kind)
+        assert f"{name} check first: {kind.check} cost: {kind.cost}" in words
+    assert "TopicId that is in its partition.metadata" in words
+    assert "Never delete the newest segment" in words and "Do not delete .index files" in words
 
 
 def test_nothing_is_changed(damaged):

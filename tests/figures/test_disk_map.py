@@ -7,6 +7,7 @@ import pytest
 
 from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.disk import DiskShare, Use
+from kafkaviz.analysis.freeing import FreeingKind, FreeingStep
 from kafkaviz.figures.disk import disk_map, freeing_tables
 from kafkaviz.figures.disk.disk_map import GROUPS
 from kafkaviz.log.broker import Broker, open_broker
@@ -143,6 +144,28 @@ def test_the_freeing_table_has_a_row_per_step(health):
     assert len(freeing_tables.path_rows(steps)) == sum(len(step.paths) for step in steps)
     size = format_bytes(sum(step.allocated_bytes for step in steps))
     assert size in freeing_tables.freeing_title(steps)
+
+
+def test_the_title_keeps_what_needs_a_check_out_of_its_sum():
+    def freeing_step(kind: FreeingKind, size_bytes: int) -> FreeingStep:
+        return FreeingStep(
+            kind=kind,
+            log_directory="/a",
+            files=1,
+            length_bytes=0,
+            allocated_bytes=size_bytes,
+            paths=(),
+        )
+
+    safe = freeing_step(FreeingKind.WAITING, 1 << 20)
+    stray = freeing_step(FreeingKind.STRAY, 2 << 20)
+    foreign = freeing_step(FreeingKind.FOREIGN, 3 << 20)
+    title = freeing_tables.freeing_title
+    in_use = "can be deleted without losing records in use"
+    assert title([safe]) == f"1 MiB {in_use}"
+    assert title([safe, foreign, stray]) == f"1 MiB {in_use}; 5 MiB only after a check"
+    assert title([stray]) == "2 MiB can be deleted, but only after a check"
+    assert title([]) == "No file here can be deleted by hand"
 
 
 def test_the_price_next_to_the_reading_of_the_next_start(health):

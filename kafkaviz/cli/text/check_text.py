@@ -158,8 +158,7 @@ def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
         indent = " " * (width + 4)
         for key, text in (("check", kind.check), ("cost", kind.cost)):
             yield from output.wrap(text, f"{indent}{say(f'disk.freeing_label_{key}')}: ")
-    if steps:
-        yield from _wrap("", say("disk.freeing_never"), "  ")
+    yield from _wrap("", say("disk.freeing_never"), "  ")
     for price in health.index_prices():
         text = disk_text.index_price_text(price, read_rate or disk_text.ASSUMED_RATE)
         yield from _wrap("", _label_directory(health.broker, price.log_directory, text), "  ")

@@ -44,8 +44,8 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
                 *directory,
                 format_bytes(step.allocated_bytes),
                 format_count(step.files),
-                render(step.kind.cost),
                 render(step.kind.check),
+                render(step.kind.cost),
             )
         )
     directory_head = (say("broker.column_log_directory"),) if len(names) > 1 else ()
@@ -54,8 +54,8 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
         *directory_head,
         say("disk.column_frees"),
         say("before_after.files"),
-        say("disk.column_cost"),
         say("disk.column_check"),
+        say("disk.column_cost"),
     )
     return DiskTable(heads=heads, rows=tuple(rows))
 

@@ -145,7 +145,8 @@ def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name:
         st.space(8)
         table = freeing_tables.freeing_table(steps, names)
         tables.table(table.heads, table.rows, "wrrww" if len(names) == 1 else "wlrrww")
-        elements.paragraph(say("disk.freeing_never"))
+        st.space(8)
+    elements.paragraph(say("disk.freeing_never"))
 
 
 def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
