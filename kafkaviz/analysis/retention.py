@@ -135,6 +135,13 @@ class SegmentRetention:
     def is_due(self) -> bool:
         return self.state in DUE_STATES
 
+    @property
+    def is_waiting_long(self) -> bool:
+        """Whether an older segment keeps it more than a day longer than its own age."""
+        if self.state != "behind" or self.gone_ms is None or self.until_ms is None:
+            return False
+        return self.gone_ms - self.until_ms > DAY_MS
+
 
 @dataclass(frozen=True)
 class LogRetention:
@@ -588,16 +595,12 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:
         log, retention = pair
-        is_waiting = (
-            retention.state == "behind"
-            and cast(int, retention.gone_ms) - cast(int, retention.until_ms) > DAY_MS
-        )
         is_odd = retention.state in ("unknown", "high-watermark", "not-uploaded") or (
             retention.age.counted_by in ("entry", "mtime") and retention.gone_ms is not None
         )
         if retention.is_due:
             rank = 0
-        elif is_waiting:
+        elif retention.is_waiting_long:
             rank = 1
         elif is_odd:
             rank = 2

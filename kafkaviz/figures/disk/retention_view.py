@@ -20,7 +20,6 @@ from kafkaviz.analysis.retention import (
     with_limits,
 )
 from kafkaviz.analysis.tuning.tuning_text import BOOTSTRAP
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.html import Html, tag
@@ -84,12 +83,8 @@ def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
 
 def _segment_row(log: LogRetention, segment: SegmentRetention) -> SegmentRow:
     age = segment.age
-    is_waiting = (
-        segment.state == "behind"
-        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
-    )
     is_odd = age.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(age)
-    if is_odd or is_waiting:
+    if is_odd or segment.is_waiting_long:
         kind = "warning"
     elif segment.is_due:
         kind = "info"

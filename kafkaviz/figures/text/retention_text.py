@@ -11,7 +11,6 @@ import numpy as np
 from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.metadata_retention import MetadataRetention
 from kafkaviz.analysis.retention import LogRetention, SegmentAge, SegmentRetention
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
@@ -114,11 +113,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
         return ""
     due_count = sum(segment.is_due for segment in segments)
     due_bytes = sum(segment.age.size_bytes for segment in segments if segment.is_due)
-    waiting_count = sum(
-        segment.state == "behind"
-        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
-        for segment in segments
-    )
+    waiting_count = sum(segment.is_waiting_long for segment in segments)
     segments_text = say_count("common.n_segments", len(segments))
     if not due_count and not any(log.limits.is_known for log in logs):
         return say("retention.headline_unknown", all=segments_text)
