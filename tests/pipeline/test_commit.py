@@ -23,7 +23,7 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.catalog.stamps import StoredSegment, to_row
-from kafkaviz.pipeline.ingest import commit, compaction
+from kafkaviz.pipeline.ingest import commit, merge_files
 from kafkaviz.pipeline.ingest.commit import CatalogBusy, CatalogTransaction, catalog_transaction
 from tests.pipeline.catalog_rows import stored_segments
 
@@ -61,7 +61,7 @@ def commit_segments(
     for segment in new:
         place.add(segment.spans)
     for task in place.lay_out():
-        compaction.merge(task, place.staging)
+        merge_files.merge(task, place.staging)
     moved = [replace(segment, spans=place.moved(segment.spans)) for segment in (*kept, *new)]
     with place.writer("stamps") as stamps:
         stamps.add(map(to_row, moved))

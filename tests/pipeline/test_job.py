@@ -19,7 +19,7 @@ from kafkaviz.log.entry_points import EntryPoints
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, ROW_TABLES, TABLES
-from kafkaviz.pipeline.ingest import catalog_tables, compaction, job
+from kafkaviz.pipeline.ingest import catalog_tables, job, merge_files
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.read import inventory
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows, stored_segments
@@ -337,7 +337,7 @@ def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table)
 def test_of_several_files_the_lost_ones_segments_are_read_again(
     broker, in_process, out, monkeypatch
 ):
-    monkeypatch.setattr(compaction, "LARGE_BYTES", 0)
+    monkeypatch.setattr(merge_files, "LARGE_BYTES", 0)
     in_process(broker, catalog=out)
     before = set((out / "batches").iterdir())
     touch(broker / "a-0" / f"{10:020d}.log")

@@ -45,7 +45,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 )
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.catalog.stamps import Spans
-from kafkaviz.pipeline.ingest.compaction import (
+from kafkaviz.pipeline.ingest.merge_files import (
     MergeTask,
     RowRuns,
     RowSource,

@@ -21,7 +21,6 @@ from kafkaviz.pipeline.catalog.stamps import Spans
 from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
-from kafkaviz.pipeline.ingest.compaction import merge
 from kafkaviz.pipeline.ingest.ingest_checks import (
     DirectoryLoad,
     IngestChecks,
@@ -30,6 +29,7 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     is_load_known,
     is_still_valid,
 )
+from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
     Task,

@@ -34,7 +34,7 @@ from kafkaviz.format.walk import batch_at
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.pipeline.ingest.compaction import MergeTask
+from kafkaviz.pipeline.ingest.merge_files import MergeTask
 from kafkaviz.pipeline.read.tasks import (
     SEGMENT_COST_BYTES,
     DecodedSplit,

@@ -37,8 +37,8 @@ from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.commit import link_file
-from kafkaviz.pipeline.ingest.compaction import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
+from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.read.check_cache import DIGITS, digest_of
 from kafkaviz.pipeline.read.summary import BatchStatistics, SlotCounts, SplitSummary, merge_splits
 from kafkaviz.pipeline.read.tasks import SegmentTask

@@ -186,8 +186,8 @@ def _runner_of_rows(
 
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     from kafkaviz.pipeline.ingest import task_results
-    from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
+    from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
     from kafkaviz.pipeline.ingest.plan import StartupTask
     from kafkaviz.pipeline.read.scan import scan
     from kafkaviz.pipeline.read.tasks import DecodeTask, decode

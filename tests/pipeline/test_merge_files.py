@@ -6,8 +6,8 @@ import pytest
 
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.ingest import compaction
-from kafkaviz.pipeline.ingest.compaction import RowRuns, RowSource, merge, plan_layout
+from kafkaviz.pipeline.ingest import merge_files
+from kafkaviz.pipeline.ingest.merge_files import RowRuns, RowSource, merge, plan_layout
 
 SLOTS = TABLES["time_entries"]
 
@@ -57,7 +57,7 @@ def test_each_span_is_found_again(staging):
 
 def test_a_large_file_stays(staging, monkeypatch):
     large, small = source(staging, "a", range(10_000)), source(staging, "b", range(10))
-    monkeypatch.setattr(compaction, "LARGE_BYTES", large.file_bytes)
+    monkeypatch.setattr(merge_files, "LARGE_BYTES", large.file_bytes)
     layout = plan_layout("time_entries", [large, small, small])
     assert layout.unchanged == [large] and [task.rows for task in layout.merges] == [20]
     assert layout.find(RowRange(large.path.name, 7, 3)) == RowRange(large.path.name, 7, 3)
@@ -74,8 +74,8 @@ def test_a_file_alone_stays(staging):
 
 def test_a_file_is_full_at_its_size(staging, monkeypatch):
     files = [source(staging, str(number), range(10)) for number in range(7)]
-    monkeypatch.setattr(compaction, "FILE_BYTES", 2 * files[0].file_bytes + 1)
-    monkeypatch.setattr(compaction, "LARGE_BYTES", files[0].file_bytes + 1)
+    monkeypatch.setattr(merge_files, "FILE_BYTES", 2 * files[0].file_bytes + 1)
+    monkeypatch.setattr(merge_files, "LARGE_BYTES", files[0].file_bytes + 1)
     layout = plan_layout("time_entries", files)
     assert [len(task.sources) for task in layout.merges] == [3, 3] and len(layout.unchanged) == 1
 
