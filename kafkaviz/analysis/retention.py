@@ -10,8 +10,7 @@ deleteRetentionSizeBreachedSegments, and deleteRetentionMsBreachedSegments. The 
 deleted like the others, after a roll, unless it is empty.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import accumulate
 from typing import cast
@@ -19,7 +18,7 @@ from typing import cast
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.config_def import DAY_MS, HOUR_MS, LONG_MAX
+from kafkaviz.config_def import DAY_MS, LONG_MAX
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import time_index
 from kafkaviz.format.names import METADATA_TOPIC, natural_sort_key
@@ -44,8 +43,6 @@ KEPT_STATES = (
     "unknown",
 )
 STATES = (*DUE_STATES, *KEPT_STATES)
-DATED_STATES = ("until", "behind")  # kept until a known time
-SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
 ENTRY_BYTES = time_index.ENTRY.itemsize
 
@@ -356,113 +353,6 @@ def with_limits(log: LogRetention, limits: RetentionLimits) -> LogRetention:
         highest_remote_offset=log.highest_remote_offset,
         log_directory=log.log_directory,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeletionSchedule:
-    """When the bytes of a log go, from the time of the pass on, if nothing is written.
-
-    Each byte counts once. A segment without a date goes by its size, waits for the high watermark,
-    or stays.
-
-    Attributes:
-        due_bytes: bytes that the pass itself deletes.
-        within_bytes: bytes that go within each of SCHEDULE_MS, and not within the one before it.
-        later_bytes: bytes that go after the last of SCHEDULE_MS.
-        undated_bytes: bytes without a date, per state of KEPT_STATES.
-    """
-
-    due_bytes: int
-    within_bytes: tuple[int, ...]
-    later_bytes: int
-    undated_bytes: Mapping[str, int]
-
-
-def deletion_schedule(log: LogRetention) -> DeletionSchedule:
-    within_bytes = [0] * (len(SCHEDULE_MS) + 1)
-    undated_bytes: dict[str, int] = {}
-    for segment in log.segments:
-        size_bytes = segment.age.size_bytes
-        if segment.is_due:
-            continue
-        if segment.state in DATED_STATES:
-            # a pass deletes the segment once the clock is past gone_ms
-            delay_ms = cast(int, segment.gone_ms) + 1 - log.now_ms
-            within_bytes[bisect_left(SCHEDULE_MS, delay_ms)] += size_bytes
-        else:
-            undated_bytes[segment.state] = undated_bytes.get(segment.state, 0) + size_bytes
-    return DeletionSchedule(
-        due_bytes=log.due_bytes,
-        within_bytes=tuple(within_bytes[:-1]),
-        later_bytes=within_bytes[-1],
-        undated_bytes=undated_bytes,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RetentionChange:
-    """A group of logs under today's limits and under others.
-
-    Attributes:
-        name: the topic, or the directory of one log.
-        current_bytes, proposed_bytes: bytes of .log per state of STATES.
-    """
-
-    name: str
-    current_bytes: Mapping[str, int]
-    proposed_bytes: Mapping[str, int]
-
-    @property
-    def log_bytes(self) -> int:
-        return sum(self.current_bytes.values())
-
-    @property
-    def current_due_bytes(self) -> int:
-        return _sum_bytes(self.current_bytes, DUE_STATES)
-
-    @property
-    def due_bytes(self) -> int:
-        """Bytes that the next pass frees under the proposed limits."""
-        return _sum_bytes(self.proposed_bytes, DUE_STATES)
-
-    @property
-    def dated_bytes(self) -> int:
-        """Bytes that stay now, and that retention.ms deletes at a known time."""
-        return _sum_bytes(self.proposed_bytes, DATED_STATES)
-
-    @property
-    def undated_bytes(self) -> int:
-        return self.log_bytes - self.due_bytes - self.dated_bytes
-
-
-def _sum_bytes(sizes: Mapping[str, int], states: Iterable[str]) -> int:
-    return sum(sizes.get(state, 0) for state in states)
-
-
-def retention_changes(
-    logs: Iterable[LogRetention],
-    proposed_logs: Iterable[LogRetention],
-    name_of: Callable[[LogRetention], str],
-) -> list[RetentionChange]:
-    """Returns the change of each group of logs, the largest group first.
-
-    Args:
-        logs, proposed_logs: the same logs under today's limits and under others.
-        name_of: returns the name of a log's group.
-    """
-    sizes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
-    for log, proposed in zip(logs, proposed_logs, strict=True):
-        totals = sizes.setdefault(name_of(log), ({}, {}))
-        for total, by_state in zip(
-            totals, (log.bytes_by_state(), proposed.bytes_by_state()), strict=True
-        ):
-            for state, size_bytes in by_state.items():
-                total[state] = total.get(state, 0) + size_bytes
-    changes = [
-        RetentionChange(name=name, current_bytes=current, proposed_bytes=proposed)
-        for name, (current, proposed) in sizes.items()
-    ]
-    return sorted(changes, key=lambda change: (-change.log_bytes, natural_sort_key(change.name)))
 
 
 def _due_rules(

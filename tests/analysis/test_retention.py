@@ -19,12 +19,12 @@ from kafkaviz.analysis.retention import (
     RetentionLimits,
     SegmentAge,
     log_retention,
-    retention_changes,
     segment_ages,
     segment_retention,
     sort_by_urgency,
     with_limits,
 )
+from kafkaviz.analysis.retention_sums import retention_changes
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text.retention_text import basis_text, headline_text, newest_text, reason_text

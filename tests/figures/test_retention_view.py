@@ -7,8 +7,8 @@ from kafkaviz.analysis.retention import (
     RetentionLimits,
     SegmentAge,
     log_retention,
-    retention_changes,
 )
+from kafkaviz.analysis.retention_sums import retention_changes
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.disk.retention_view import ProposedLimits

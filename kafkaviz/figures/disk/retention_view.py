@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kafkaviz import units
 from kafkaviz.analysis.retention import (
-    SCHEDULE_MS,
     LogRetention,
-    RetentionChange,
     SegmentAge,
     SegmentRetention,
-    deletion_schedule,
     sort_by_urgency,
     with_limits,
 )
+from kafkaviz.analysis.retention_sums import SCHEDULE_MS, RetentionChange, deletion_schedule
 from kafkaviz.analysis.tuning.tuning_text import BOOTSTRAP
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import capitalize, join_comma

@@ -69,7 +69,7 @@ def _clock_text(health: "Health", now_ms: int) -> str:
 
 
 def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
-    from kafkaviz.analysis.retention import retention_changes
+    from kafkaviz.analysis.retention_sums import retention_changes
     from kafkaviz.figures.disk import retention_view
     from kafkaviz.figures.text import retention_text
 
