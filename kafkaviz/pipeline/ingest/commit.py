@@ -3,7 +3,7 @@
 Only one run at a time can do this.
 
     OUT/.staging-RUN/batches/…    files that tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: used rows of those, merged (compaction.py), and
+    OUT/.run-RUN/batches/…        the new catalog: used rows of those, merged (merge_files.py), and
                                   hard links to kept files
     OUT/.run-RUN/_catalog.json
     OUT/batches, _catalog.json    links to .current/batches and so on, created once
@@ -180,7 +180,7 @@ class CatalogTransaction:
         """Decides which file each row will be in, after all calls of `keep` and `add`.
 
         Returns:
-            The files that compaction.merge must write into the staging folder.
+            The files that merge_files.merge must write into the staging folder.
         """
         for table, table_runs in self._runs.items():
             sources = [
