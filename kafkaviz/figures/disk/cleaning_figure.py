@@ -279,9 +279,9 @@ def _segments(
 
 def _take_marks(marks: list[tuple[int, str]], below: int) -> tuple[str, ...]:
     """Removes the marks below an offset from the list, and returns their texts."""
-    taken = tuple(text for offset, text in marks if offset < below)
-    del marks[: len(taken)]
-    return taken
+    texts = tuple(text for offset, text in marks if offset < below)
+    del marks[: len(texts)]
+    return texts
 
 
 def _results(cleaning: Cleaning) -> dict[int, str]:
