@@ -25,8 +25,11 @@ from kafkaviz.log.segment import Segment
 
 
 class Use(StrEnum):
+    """The uses. A check knows all but SUPERSEDED, see CHECKED_USES."""
+
     # of the .log of a segment in use
     RECORDS = "records"
+    SUPERSEDED = "superseded"  # records that the next cleaning removes, if that was computed
     BATCH_HEADERS = "batch-headers"
     CONTROL_BATCHES = "control-batches"  # transaction markers, and KRaft's control records
     ABORTED = "aborted"  # records of aborted transactions
@@ -45,6 +48,7 @@ class Use(StrEnum):
     FOREIGN = "foreign"  # not Kafka's
 
 
+CHECKED_USES = tuple(use for use in Use if use != Use.SUPERSEDED)
 DIRECTORY_USES = {"delete": Use.WAITING, "future": Use.FUTURE, "stray": Use.STRAY}
 SUFFIX_USES = {"deleted": Use.WAITING, "cleaned": Use.LEFTOVER, "swap": Use.LEFTOVER}
 STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE)
@@ -236,6 +240,19 @@ def with_summaries(
         for use, size in segment_uses.items():
             uses[use] += size
             uses[Use.UNREAD] -= size
+    return replace(share, uses={use: uses[use] for use in Use if uses[use]})
+
+
+def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
+    """Returns the share of a partition with the records apart that its next cleaning removes.
+
+    Args:
+        superseded_bytes: Cleaning.superseded_bytes.
+    """
+    uses = defaultdict(int, share.uses)
+    superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
+    uses[Use.RECORDS] -= superseded_bytes
+    uses[Use.SUPERSEDED] += superseded_bytes
     return replace(share, uses={use: uses[use] for use in Use if uses[use]})
 
 

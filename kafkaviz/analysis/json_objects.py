@@ -62,7 +62,8 @@ FIELDS = {
         replaced_records aborted_records keyless_records expired_tombstones removed_markers
         tombstones_left tombstones_before tombstone_records=tombstone_count
         markers_left markers_before marker_records=marker_count
-        segments bytes_before=source_bytes bytes_after=log_bytes bytes_freed""",
+        segments bytes_before=source_bytes bytes_after=log_bytes bytes_freed
+        superseded_bytes""",
     "CleanedSegment": """segment=base_offset replaces=sources log_bytes index_bytes=index:count
         timeindex_bytes=timeindex:count""",
     # comparison of two directories

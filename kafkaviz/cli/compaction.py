@@ -42,14 +42,15 @@ cleaned is null if the cleaner does not take the log; error is the exception tha
 Otherwise cleaned is {next_first_dirty_offset, passes, map_keys, removed, removed_records,
 removed_ranges, kept, kept_records, kept_ranges, replaced_records, aborted_records, keyless_records,
 expired_tombstones, removed_markers, tombstones_left, tombstones_before, tombstone_records,
-markers_left, markers_before, marker_records, segments, bytes_before, bytes_after, bytes_freed}.
-removed_records is the sum of the five counts after kept_ranges. removed and kept are lists of the
-first and last offset of a range of records. The lists of tombstones and markers have [offset,
-delete horizon] after and before the cleaning. Each list has up to 100000 items, and the counts next
-to it have no limit. passes is the number of cleanings until the map, which takes most_keys, has
-held every key of the part that is cleaned. segments is a list of {segment, replaces, log_bytes,
-index_bytes, timeindex_bytes}. Only the bytes of .log files count. With snappy, a batch may be a
-byte or two smaller than Kafka's.
+markers_left, markers_before, marker_records, segments, bytes_before, bytes_after, bytes_freed,
+superseded_bytes}. superseded_bytes is the part of bytes_freed that were records, without those of
+aborted transactions, batch headers and markers. removed_records is the sum of the five counts after
+kept_ranges. removed and kept are lists of the first and last offset of a range of records. The
+lists of tombstones and markers have [offset, delete horizon] after and before the cleaning. Each
+list has up to 100000 items, and the counts next to it have no limit. passes is the number of
+cleanings until the map, which takes most_keys, has held every key of the part that is cleaned.
+segments is a list of {segment, replaces, log_bytes, index_bytes, timeindex_bytes}. Only the bytes
+of .log files count. With snappy, a batch may be a byte or two smaller than Kafka's.
 
 Example: kafkaviz compaction /var/lib/kafka/data --set min.cleanable.dirty.ratio=0.1"""
 

@@ -15,6 +15,7 @@ from kafkaviz.analysis.disk import (
     disk_shares,
     total_uses,
     usage_object,
+    with_cleaning,
     with_summaries,
 )
 from kafkaviz.format.batch import HEADER_BYTES, is_control, is_transactional
@@ -172,3 +173,13 @@ def test_a_folder_that_vanished_after_the_listing_is_named(clean, tmp_path):
         str(lab.path / "orders-0"),
         str(lab.path),
     ]
+
+
+def test_superseded_records_are_a_part_of_the_records(clean):
+    share = next(share for share in read_shares(open_broker(clean)) if share.topic == "orders")
+    records = share.uses[Use.RECORDS]
+    divided = with_cleaning(share, 10)
+    assert divided.uses[Use.SUPERSEDED] == 10 and divided.uses[Use.RECORDS] == records - 10
+    assert divided.length_bytes == share.length_bytes
+    assert Use.RECORDS not in with_cleaning(share, records + 1).uses
+    assert Use.SUPERSEDED not in with_cleaning(share, 0).uses

@@ -1,14 +1,16 @@
 """The tab Compaction of the Disk page: Kafka's recorded logs, one cleaning and a key's records."""
 
 import json
+import re
 from threading import Event
 
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.cache.broker_cache import open_snapshot
 from kafkaviz.app.pages.disk.compaction_tab import cleaning_json
-from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.jobs import Job, ReadProgress
 from tests.analysis.compaction.recorded import lines, write_broker
@@ -28,6 +30,7 @@ BY_ID = {line["id"]: line for line in lines()}
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waits for its jobs, so that no progress is drawn."""
     monkeypatch.setattr(cleaning_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
 
 
 @pytest.fixture
@@ -175,3 +178,14 @@ def test_a_cancelled_story_can_be_started_again(directory):
     assert "It was cancelled." in page_html(at)
     at = press_button(at, "kv_cleaning_again")
     assert "goes: offset 13 replaces it" in page_html(at)
+
+
+def test_the_map_shows_the_records_that_a_computed_cleaning_removes(directory):
+    assert "ecords that the next cleaning removes</td>" not in page_html(
+        open_page("disk", dir=directory)
+    )
+    opened(directory)
+    html = page_html(open_page("disk", dir=directory))
+    row = re.search(r"Records that the next cleaning removes</td><td[^>]*>([^<]*)", html)
+    [log] = compaction(directory).partitions
+    assert row and int(row[1]) == log.cleaned.superseded_bytes > 0

@@ -123,6 +123,26 @@ def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
     )
 
 
+def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
+    """Returns Cleaning.superseded_bytes of the logs that the cleaner takes and that were cleaned.
+
+    The keys are the log directory and the name of the partition's directory.
+    """
+    decided = decision_jobs().get(snapshot.key)
+    if not decided or not decided.result:
+        return {}
+    prefixes = snapshot.broker.name_prefixes
+    sizes = {}
+    for log in decided.result.logs:
+        job = get(snapshot, log.partition)
+        cleaning = job.result.cleaning if job and job.result else None
+        if cleaning and log.decision.is_eligible:
+            directory = log.log_directory or snapshot.broker.main_directory.text
+            name = log.partition.removeprefix(prefixes.get(directory, ""))
+            sizes[directory, name] = cleaning.superseded_bytes
+    return sizes
+
+
 def restart(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
     """Starts a cleaning, also after its end, as a button's on_click."""
     cleaning_jobs().restart((snapshot.key, log.partition), partial(_start, snapshot, log))

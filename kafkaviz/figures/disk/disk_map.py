@@ -22,6 +22,7 @@ MAX_TOPIC_ROWS = 100  # rows of the table; its CSV file has all
 # the groups that share a colour, in the order of the parts of a bar
 GROUPS = {
     "records": (Use.RECORDS,),
+    "superseded": (Use.SUPERSEDED,),
     "headers": (Use.BATCH_HEADERS,),
     "transactions": (Use.CONTROL_BATCHES, Use.ABORTED),
     "unread": (Use.UNREAD,),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kafkaviz.analysis.disk import DiskShare, Use
+from kafkaviz.analysis.disk import CHECKED_USES, DiskShare
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.inference.version import AssumedRelease
@@ -93,7 +93,7 @@ def source_check(
 
 def disk_columns(share: DiskShare) -> dict[str, int]:
     """Returns the columns of table partitions about the use of bytes."""
-    uses = {use_column(use): share.uses.get(use, 0) for use in Use}
+    uses = {use_column(use): share.uses.get(use, 0) for use in CHECKED_USES}
     return {"files": share.files, "allocated_bytes": share.allocated_bytes, **uses}
 
 
@@ -101,7 +101,7 @@ def _parse_share(row: dict) -> DiskShare | None:
     """Returns the share of a partition, or None if the catalog does not have it."""
     if row.get("files") is None:
         return None
-    sizes = {use: row[use_column(use)] for use in Use}
+    sizes = {use: row[use_column(use)] for use in CHECKED_USES}
     return DiskShare(
         log_directory=row["log_directory"],
         partition=row["directory"],

@@ -6,7 +6,7 @@ be read. A timestamp of -1 is a -1 that Kafka wrote.
 
 import pyarrow as pa
 
-from kafkaviz.analysis.disk import Use
+from kafkaviz.analysis.disk import CHECKED_USES, Use
 
 STRING = pa.string()
 BOOL = pa.bool_()
@@ -37,7 +37,7 @@ def use_column(use: Use) -> str:
 
 # The number of its files, their disk space, and the bytes per use, which add up to the lengths of
 # its files. They are null without checks.
-DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, Use))
+DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, CHECKED_USES))
 # the path of its log directory; null for a whole broker with several
 LOG_DIRECTORY = ("log_directory", STRING)
 PARTITIONS = pa.schema(

@@ -158,6 +158,9 @@ class Cleaning:
         aborted_records: records that were removed because their transaction was aborted.
         expired_tombstones: tombstones that were removed because their delete horizon has passed.
         keyless_records: records that were removed because they have no key.
+        superseded_bytes: the bytes of the records that were removed for another reason than an
+            aborted transaction, without batch headers and markers. If the rest of a compressed
+            batch was compressed again, the sizes before and after are compared.
     """
 
     next_first_dirty_offset: int
@@ -177,6 +180,7 @@ class Cleaning:
     keyless_records: int
     expired_tombstones: int
     removed_markers: int
+    superseded_bytes: int
 
     @property
     def log_bytes(self) -> int:
@@ -275,6 +279,7 @@ class _Cleaner:
         self._copies["new_horizon_ms"] = now_ms + config.delete_retention_ms
         self._tally = np.zeros(1, record_filter.TALLY)
         self._lists = _Lists()
+        self._superseded_bytes = 0
         self._transactions = CleanedTransactions()
         self._map = offset_map
         # up to 4.0.0 an index gets at most one entry per chunk that is copied
@@ -311,6 +316,7 @@ class _Cleaner:
             keyless_records=int(tally["keyless_records"]),
             expired_tombstones=int(tally["expired"]),
             removed_markers=int(tally["removed_markers"]),
+            superseded_bytes=max(0, self._superseded_bytes),
         )
 
     def _report(self, chunk: BatchChunk) -> None:
@@ -458,12 +464,14 @@ class _Cleaner:
         )
         if row < len(chunk.batches):
             raise chunk.fault_of(row)
+        self._superseded_bytes += record_bytes(chunk.batches[~can_discard])
         if not count:
             return
         kept_batches = kept_batches[:count]
         data = out[:length]
         if kept_batches["needs_codec"].any():
             data = np.frombuffer(_compress(data, kept_batches), np.uint8)
+        self._superseded_bytes -= record_bytes(kept_batches)
         self._append(opened, kept_batches)
         if self._write:
             self._write(opened.base_offset, data.tobytes())
@@ -586,6 +594,16 @@ def _most_bytes(chunk: BatchChunk) -> int:
     headers = HEADER_BYTES * len(chunk.batches)
     growth = record_filter.GROWTH_BYTES * int(records)
     return len(chunk.data) + len(chunk.decompressed) + headers + growth
+
+
+def record_bytes(batches: np.ndarray) -> int:
+    """Returns the bytes of the records in batches of data, which are rows of BATCH.
+
+    A message of magic 0 or 1 is a record as a whole.
+    """
+    data_batches = batches[~is_control(batches)]
+    header_bytes = np.where(data_batches["magic"] >= 2, HEADER_BYTES, 0)
+    return int((data_batches["size_bytes"] - header_bytes).sum())
 
 
 def _compress(out: np.ndarray, kept_batches: np.ndarray) -> bytes:

@@ -99,6 +99,15 @@ def test_a_cleaning_is_that_of_kafka(line, tmp_path):
         assert segment.index == content(recorded["index"])
         assert segment.timeindex == content(recorded["timeindex"])
         assert (segment.txnindex or b"").hex() == (recorded["txnindex_hex"] or "")
+    if not cleaning.aborted_records:
+        folder = tmp_path / line["id"]
+        read = [
+            next(folder.rglob(f"{base:020}.log")).read_bytes()
+            for segment in cleaning.segments
+            for base in segment.sources
+        ]
+        freed_bytes = sum(map(bytes_of_records, read)) - sum(map(bytes_of_records, logs.values()))
+        assert cleaning.superseded_bytes == max(0, freed_bytes)
 
 
 def horizons(rows: np.ndarray) -> list[list[int | None]]:
@@ -108,3 +117,16 @@ def horizons(rows: np.ndarray) -> list[list[int | None]]:
 def below(end: int, rows: list[list[int | None]]) -> list[list[int | None]]:
     """Returns the rows of cleaned segments; the recorded lists cover the whole log."""
     return [row for row in rows if row[0] < end]
+
+
+def bytes_of_records(log: bytes) -> int:
+    """Returns the bytes of the records in data batches; a message of magic 0 or 1 counts whole."""
+    total = position = 0
+    while position < len(log):
+        end = position + 12 + int.from_bytes(log[position + 8 : position + 12], "big")
+        if log[position + 16] < 2:
+            total += end - position
+        elif not log[position + 22] & 0x20:
+            total += end - position - 61
+        position = end
+    return total

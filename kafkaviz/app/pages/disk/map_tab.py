@@ -8,6 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
@@ -40,7 +41,7 @@ def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
     from kafkaviz.figures.disk import disk_map
 
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
-    shares = account.shares
+    shares = _with_cleanings(snapshot, account.shares) if health else account.shares
     names = _short_names(snapshot)
     if health is None:
         st.space(12)  # below the progress of the check
@@ -66,6 +67,20 @@ def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
     _render_head(say("disk.topic_table"), below, topics, f"{name}-disk-topics.csv", "topics")
     with st.container(key="kv_topic_rows", gap=8):
         _render_table(topics, "m" + "r" * (len(topics.heads) - 1), disk_map.MAX_TOPIC_ROWS)
+
+
+def _with_cleanings(
+    snapshot: BrokerSnapshot, shares: "tuple[DiskShare, ...]"
+) -> "tuple[DiskShare, ...]":
+    from kafkaviz.analysis import disk
+
+    sizes = cleaning_jobs.superseded_bytes(snapshot)
+    if not sizes:
+        return shares
+    return tuple(
+        disk.with_cleaning(share, sizes.get((share.log_directory, share.partition or ""), 0))
+        for share in shares
+    )
 
 
 def _render_bars(view: "DiskMapView") -> None:
