@@ -132,7 +132,7 @@ class Health:
         """Returns the files that may be deleted while the broker is stopped.
 
         Typed settings are for trying, and with files that cannot be read the settings are not
-        certain. No segment is then listed because of retention.
+        certain. Then no segment is listed because of retention.
         """
         used = self.effective_settings
         retention = () if used.overrides or used.problems else self.retention

@@ -53,12 +53,12 @@ class FreeingKind(StrEnum):
 
     @property
     def cost(self) -> Message:
-        """What is lost if the files are deleted."""
+        """The loss if the files are deleted."""
         return message(f"disk.freeing_cost_{self.replace('-', '_')}")
 
     @property
     def check(self) -> Message:
-        """What to check before the files are deleted."""
+        """The check to do before the files are deleted."""
         return message(f"disk.freeing_check_{self.replace('-', '_')}")
 
 
@@ -278,7 +278,7 @@ def _is_certain(
 ) -> bool:
     """Returns whether the next pass deletes a segment, whatever kafkaviz does not know.
 
-    A pass deletes what is before the log start under any settings. For the other rules:
+    A pass deletes all segments before the log start, under any settings. For the other rules:
 
     - The metadata log was read, because a topic's own value there is stronger than any other.
     - A file has the limit. Kafka's default does not count, because the broker may have another
