@@ -336,9 +336,9 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Returns a stored health with what no catalog keeps, read from the broker as of now.
+    """Returns a stored health with the facts that no catalog has, read from the broker as of now.
 
-    This is the time of the retention passes, and the last offset of each tiered log in its store.
+    They are the time of the retention passes, and the last offset of each tiered log in its store.
     """
     broker = health.broker
     remote_offsets = {

@@ -76,12 +76,12 @@ def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> N
 
 
 def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """Returns the rows as CSV. Numbers have no group separators."""
+    """Returns the rows as CSV that can be encoded as UTF-8. Numbers have no group separators."""
     text = io.StringIO()
     csv.writer(text).writerows(
         [escape_formula(units.ungroup(str(cell))) for cell in row] for row in (heads, *rows)
     )
-    return text.getvalue()
+    return units.replace_surrogates(text.getvalue())
 
 
 def escape_formula(text: str) -> str:
