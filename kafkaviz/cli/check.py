@@ -41,9 +41,9 @@ start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, t
 what may be deleted by hand while the broker is stopped, {steps: [{kind, cost, check, log_directory,
 files, length_bytes, allocated_bytes, paths}], in the order of the risk, and indexes, the price of
 deleting all .index files in use: [{log_directory, files, length_bytes, allocated_bytes, reads}],
-with reads as in recovery}. cost and check are sentences about the loss and about the check
-to make first. kind is a USE, or retention for the segments that the next pass deletes under limits
-that a file has; --set never adds one. USE is records, batch-headers, control-batches, aborted, damaged,
+with reads as in recovery}. cost and check are sentences about the loss and about the check to make
+first. kind is a USE, or retention for the segments that the next pass deletes under limits that a
+file has; --set never adds one. USE is records, batch-headers, control-batches, aborted, damaged,
 unread, index-entries, preallocated, state, metadata-snapshots, broker-files, waiting-for-deletion,
 leftover, stray, future, remote-index-cache or foreign (not Kafka's). unreadable has the folders
 that cannot be listed; they are not counted. The uses add up to length_bytes; files with holes take
