@@ -88,6 +88,16 @@ def test_log_directories_side_by_side(disks):
         assert sum(columns) == total
 
 
+def test_a_file_names_columns_and_rows_without_a_language():
+    shares = [share("b", {Use.RECORDS: 5}), share(None, {Use.BROKER_FILES: 1})]
+    uses = disk_map.use_table(shares, {"/a": "a"})
+    assert uses.columns == ("use", "bytes")
+    assert [row[0] for row in uses.file_rows] == ["records", "broker-files", "length", "allocated"]
+    topics = disk_map.topic_table(shares)
+    assert topics.columns == ("topic", "directories", "allocated", "length", "records", "state")
+    assert [row[0] for row in topics.file_rows] == ["b", "", "/all"]
+
+
 def test_holes_are_taken_from_preallocated_bytes():
     """A sparse index of 10 MiB with one written page takes no more space than this page."""
     sparse = share("a", {Use.RECORDS: MIB, Use.PREALLOCATED: 10 * MIB}, holes=10 * MIB - 4096)

@@ -277,6 +277,7 @@ def _origin(horizon_ms: int, *, is_new: bool) -> str:
 # ---- a key
 
 
+STORY_COLUMNS = ("offset", "time", "segment", "size", "value", "fate")  # of its CSV file
 STORY_HEADS = (
     "report.record_offset",
     "report.record_time",

@@ -86,11 +86,20 @@ class DiskTable:
 
     Attributes:
         rows: a name, then numbers; the last `sums` rows are sums.
+        columns: the names of the columns in a CSV file, which do not depend on the language.
+        row_names: the first cell of each row in a CSV file.
     """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     sums: int = 0
+    columns: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
+
+    @property
+    def file_rows(self) -> list[tuple[str, ...]]:
+        """The rows of a CSV file."""
+        return [(name, *row[1:]) for name, row in zip(self.row_names, self.rows, strict=True)]
 
 
 def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskMapView:
@@ -176,24 +185,34 @@ def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTabl
         columns.append(list(shares))
     uses = [total_uses(column) for column in columns]
     totals = total_uses(shares)
+    sorted_names = sorted(totals, key=lambda use: -totals[use])
     rows = [
         (capitalize(use_text(use)), *(format_count(column.get(use, 0)) for column in uses))
-        for use in sorted(totals, key=lambda use: -totals[use])
+        for use in sorted_names
     ]
     rows.append((say("disk.all_files"), *(format_count(sum(column.values())) for column in uses)))
     rows.append((say("disk.on_disk"), *(format_count(_allocated(column)) for column in columns)))
     total_head = (say("finding_list.all"),) if len(names) > 1 else ()
     heads = (say("disk.column_use"), *names.values(), *total_head)
+    file_columns = ("use", *names.values(), "all")
     if len(names) == 1:
         heads = (say("disk.column_use"), say("segment.bytes_heading"))
-    return DiskTable(heads=heads, rows=tuple(rows), sums=2)
+        file_columns = ("use", "bytes")
+    return DiskTable(
+        heads=heads,
+        rows=tuple(rows),
+        sums=2,
+        columns=file_columns,
+        row_names=(*map(str, sorted_names), "length", "allocated"),
+    )
 
 
 def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
     """Returns one row per topic, the largest first, with exact bytes per group, and a sum row."""
     present = [group for group, sizes in _group_sizes(shares).items() if sizes]
     rows = []
-    for topic, own in [*_by_topic(shares), (say("disk.sum"), shares)]:
+    by_topic = _by_topic(shares)
+    for topic, own in [*by_topic, (say("disk.sum"), shares)]:
         sizes = _group_sizes(own)
         rows.append(
             (
@@ -207,7 +226,14 @@ def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
     heads = [say("tuning.head_topic")]
     heads += [say(f"disk.column_{name}") for name in ("directories", "on_disk", "length")]
     heads += [capitalize(group_text(group)) for group in present]
-    return DiskTable(heads=tuple(heads), rows=tuple(rows), sums=1)
+    return DiskTable(
+        heads=tuple(heads),
+        rows=tuple(rows),
+        sums=1,
+        columns=("topic", "directories", "allocated", "length", *present),
+        # no topic has an empty name, or a slash in it
+        row_names=(*(topic or "" for topic, _ in by_topic), "/all"),
+    )
 
 
 def figure(view: DiskMapView) -> Html:

@@ -60,6 +60,9 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
     return DiskTable(heads=heads, rows=tuple(rows))
 
 
+PATH_COLUMNS = ("kind", "log_directory", "path")
+
+
 def path_rows(steps: Iterable[FreeingStep]) -> list[tuple[str, str, str]]:
     """Returns kind, log directory and path of each file or folder that may be deleted."""
     return [

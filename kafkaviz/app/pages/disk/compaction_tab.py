@@ -353,7 +353,9 @@ def _render_records(story: "KeyStory", partition: str) -> None:
     heads = [say(head) for head in compaction_view.STORY_HEADS]
     tables.table(heads, rows[:SHOWN_RECORDS], "rlrrrw")
     elements.hidden_count("common.more_in_csv", len(rows) - SHOWN_RECORDS)
-    tables.download("CSV", lambda: tables.to_csv(heads, rows), "key.csv", "kv_key_csv")
+    tables.download(
+        "CSV", lambda: tables.to_csv(compaction_view.STORY_COLUMNS, rows), "key.csv", "kv_key_csv"
+    )
 
 
 def _command(

@@ -113,7 +113,7 @@ def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key
     """Draws the heading of a table, and the button for its CSV file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"kv_{key}_head"):
         elements.heading(title, below)
-        data = tables.to_csv(table.heads, table.rows)
+        data = tables.to_csv(table.columns, table.file_rows)
         tables.download("CSV", data, file_name, f"kv_{key}_csv")
     st.space(8)
 
@@ -148,12 +148,7 @@ def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_freeing_head"):
         elements.heading(freeing_tables.freeing_title(steps))
         if steps:
-            heads = [
-                say("disk.column_kind"),
-                say("broker.column_log_directory"),
-                say("disk.column_path"),
-            ]
-            data = tables.to_csv(heads, freeing_tables.path_rows(steps))
+            data = tables.to_csv(freeing_tables.PATH_COLUMNS, freeing_tables.path_rows(steps))
             tables.download(say("disk.freeing_paths"), data, file_name, "kv_freeing_csv")
     if steps:
         elements.paragraph(say("disk.freeing_below"))
