@@ -32,7 +32,6 @@ from kafkaviz.units import file_stem
 
 START_MS = 1_788_163_200_000  # 2026-08-31 08:00 UTC, a Monday
 WEEK_MS = 7 * DAY_MS
-HOUR_MS = DAY_MS // 24
 PARTITION = "profiles-0"
 LEAVES = "cleo"  # the customer whose tombstone is written
 TOMBSTONE = "-"  # after a key in the table below
