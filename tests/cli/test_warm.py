@@ -29,6 +29,7 @@ COMPILED_MODULES = {
     "format.record",
     "format.walk",
     "search.slots",
+    "simulate.cleaner.record_filter",
     "simulate.producers.batch_encoder",
     "simulate.producers.generator",
     "simulate.recovery.recovery",
@@ -43,7 +44,10 @@ def small_sample(tmp_path, monkeypatch) -> Path:
         whole_logs.batch(3 * number, [start_ms + number + delta for delta in range(3)], 600)
         for number in range(40)
     ]
-    whole_logs.write(directory / warm.PARTITION, batches)
+    for partition in (warm.PARTITION, warm.CLEANED_PARTITION):
+        whole_logs.write(directory / partition, batches)
+    # an active segment, so that the first one can be cleaned
+    (directory / warm.CLEANED_PARTITION / "00000000000000000120.log").touch()
     archive = tmp_path / "broker.tar.gz"
     with tarfile.open(archive, "w:gz") as file:
         file.add(directory, "broker")
