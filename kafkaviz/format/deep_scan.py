@@ -446,9 +446,10 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
     Returns:
         The number of records stored.
     """
-    row = np.zeros(1, record.ROW)[0]
+    rows = np.zeros(1, record.ROW)
     row_count = 0
     for place in range(len(batches)):
+        row = rows[0]  # a row does not keep its array alive
         batch = batches[place]
         if batch.magic < MAGIC_2:
             continue
@@ -480,10 +481,11 @@ def _read_decompressed(
     Returns:
         The number of records stored.
     """
-    row = np.zeros(1, record.ROW)[0]
+    rows = np.zeros(1, record.ROW)
     row_count = 0
     start = 0
     for index in range(len(places)):
+        row = rows[0]  # a row does not keep its array alive
         row_count = _read_records(
             data, start, ends[index], True, batches[places[index]], row, records, row_count
         )

@@ -303,9 +303,10 @@ def find_key(
         The number of rows that were filled; and the row of a batch whose records cannot be read, or
         NONE.
     """
-    row = np.zeros(1, record.ROW)[0]
+    rows = np.zeros(1, record.ROW)
     count = 0
     for place in range(len(batches)):
+        row = rows[0]  # a row does not keep its array alive
         batch = batches[place]
         body = bodies[place]
         if is_skipped[place]:

@@ -113,9 +113,10 @@ def map_batches(
         The row where the loop ended, and DONE, FULL, NEEDS_ROOM (the table is too small for the
         batch) or FAULT (its records cannot be read).
     """
-    row = np.zeros(1, record.ROW)[0]
+    rows = np.zeros(1, record.ROW)
     state = states[0]
     for place in range(first, len(batches)):
+        row = rows[0]  # a row does not keep its array alive
         batch = batches[place]
         body = bodies[place]
         if not is_skipped[place]:
@@ -190,7 +191,7 @@ def filter_batches(
         The number of kept batches, the length of the output, and the row of a batch whose records
         cannot be read, or the number of batches.
     """
-    row = np.zeros(1, record.ROW)[0]
+    rows = np.zeros(1, record.ROW)
     tally = tallies[0]
     out_position = 0
     batch_count = 0
@@ -211,7 +212,7 @@ def filter_batches(
             hashes,
             offsets,
             seeds,
-            row,
+            rows[0],  # a row does not keep its array alive
             kept_records,
             tally,
             removed_ranges,

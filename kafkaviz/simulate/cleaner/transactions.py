@@ -129,7 +129,7 @@ def _follow(
         The number of queued transactions that began, the number of kept entries, and the row of a
         marker that cannot be read, or NONE.
     """
-    record_row = np.zeros(1, record.ROW)[0]
+    record_rows = np.zeros(1, record.ROW)
     queue_place = 0
     kept_count = 0
     for place in range(len(rows)):
@@ -152,7 +152,8 @@ def _follow(
         if batch.record_count <= 0:
             can_discard[row] = True
             continue
-        kind = _marker_kind(data, decompressed, bodies[row], record_row)
+        # a row does not keep its array alive, so it is taken in the loop
+        kind = _marker_kind(data, decompressed, bodies[row], record_rows[0])
         if kind == NONE:
             return queue_place, kept_count, row
         if kind == ABORT:
