@@ -165,10 +165,31 @@ def _render(result: "Compaction") -> Iterator[Text]:
         yield message("cli_compaction.order", names=result.order)
     else:
         yield message("cli_compaction.no_order")
+    idle_partitions: dict[str, list[int]] = {}
     for partition in result.partitions:
-        yield from _render_partition(partition)
+        if _has_only_active_segment(partition):
+            topic, _, number = partition.partition.rpartition("-")
+            idle_partitions.setdefault(topic, []).append(int(number))
+        else:
+            yield from _render_partition(partition)
+    for topic, numbers in idle_partitions.items():
+        yield message(
+            "cli_compaction.only_active", topic=topic, n=len(numbers), numbers=sorted(numbers)
+        )
     for log in result.unread:
         yield message("cli_compaction.unread", partition=log.partition, problem=log.message)
+
+
+def _has_only_active_segment(partition: "PartitionCompaction") -> bool:
+    from kafkaviz.analysis.compaction.decision import Barrier
+
+    decision = partition.decision
+    return (
+        decision.held_by == Barrier.ACTIVE_SEGMENT
+        and not decision.total_bytes
+        and not decision.force_update_checkpoint
+        and not partition.error
+    )
 
 
 def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:

@@ -6,6 +6,7 @@ import pytest
 
 from kafkaviz.__main__ import main
 from tests.analysis.compaction.recorded import lines, overrides, write_broker
+from tests.conftest import SAMPLES
 from tests.support.cases import all_cases
 
 LINES = [line for line in lines() if not line["damage"]]
@@ -69,6 +70,14 @@ def test_the_text_names_the_log_and_the_limit(language, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "t-0" in text
     assert "64" in text
+
+
+def test_logs_with_only_an_active_segment_share_a_line(capsys):
+    assert main(["compaction", str(SAMPLES / "kafka-4.3.1-clean.tar.gz")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "__consumer_offsets" in line] == [
+        "__consumer_offsets: not taken, because 3 partitions have only the active segment: 0, 1, 2"
+    ]
 
 
 def test_a_partition_that_is_not_compacted_is_one_error(data, capsys):
