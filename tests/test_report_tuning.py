@@ -5,7 +5,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.report.subject import ReportTuning
-from kafkaviz.report.tuning import _comparison
+from kafkaviz.report.tuning import _command
 
 
 def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
@@ -22,7 +22,7 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
         budgets=budgets,
         costs=costs,
     )
-    text = str(_comparison(report_tuning))
+    text = str(_command(report_tuning))
     assert (
         "--entity-name dense-index --add-config index.interval.bytes=8192" in text
         and "--entity-name tiny-index" in text

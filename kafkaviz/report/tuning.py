@@ -1,20 +1,19 @@
 """The report's section on index.interval.bytes.
 
-It recommends to keep or change it, and shows the cost curves, a comparison with today's interval,
-limits and assumptions.
+It recommends to keep or change it, and shows the cost curves, every interval and every topic.
 """
 
 from collections.abc import Sequence
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import SETTING, IntervalCost, Recommendation, tuning_text
+from kafkaviz.analysis.tuning import SETTING, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
-from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
+from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import range_text
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.messages import language, message, say
@@ -22,8 +21,6 @@ from kafkaviz.report.html import Drawing, ReportSection, details, mark, mono, no
 from kafkaviz.report.subject import ReportTuning, Subject
 
 TOPICS = 400
-ELSEWHERE = tuning_curve.COMPARED_BYTES
-CHANGES = {before_after.BETTER: "better", before_after.WORSE: "worse"}
 HEADING = message("report.tuning_heading")
 
 
@@ -36,19 +33,17 @@ def section(subject: Subject) -> ReportSection:
             note(say("report.nothing_told", why=subject.untuned_reason)),
         )
     report_tuning = subject.tuning
-    curves = _curves(report_tuning)
-    other_drawings = _other_drawings(report_tuning)
-    drawings = (*curves, *other_drawings)
+    drawings = _curves(report_tuning)
     omissions = left_out_text(
         report_tuning.source.inactive_segments,
         is_metadata_left_out=report_tuning.source.metadata_left_out,
     )
-    middle = _intervals(report_tuning), _topics(report_tuning), _comparison(report_tuning)
     body = (
         _verdict(report_tuning),
-        *(drawing.html for drawing in curves),
-        *middle,
-        *(drawing.html for drawing in other_drawings),
+        _command(report_tuning),
+        *(drawing.html for drawing in drawings),
+        _intervals(report_tuning),
+        _topics(report_tuning),
         _omissions(report_tuning),
     )
     return ReportSection(
@@ -79,25 +74,6 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
     if not changing_count:
         return say("report.none_gains")
     return say("report.some_gain", n=changing_count, count=len(report_tuning.source.cases))
-
-
-def compared_interval(report_tuning: ReportTuning) -> IntervalCost:
-    """Returns the interval to compare with today's.
-
-    It is the one that the budgets alone would choose. If that is today's, a longer interval is
-    returned, to show its cost.
-    """
-    overall = report_tuning.overall
-    if overall.considered_bytes != overall.current_cost.interval_bytes:
-        return next(
-            interval
-            for interval in report_tuning.intervals
-            if interval.interval_bytes == overall.considered_bytes
-        )
-    return next(
-        (interval for interval in report_tuning.intervals if interval.interval_bytes >= ELSEWHERE),
-        overall.current_cost,
-    )
 
 
 # ---- the answer
@@ -235,57 +211,10 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
     )
 
 
-# ---- before and after
+# ---- what to run
 
 
-def _comparison(report_tuning: ReportTuning) -> Html:
-    today = report_tuning.overall.current_cost
-    other = compared_interval(report_tuning)
-    if today.interval_bytes == other.interval_bytes:
-        return Html("")
-    measured = report_tuning.case.measurement
-    names = [units.format_bytes(interval.interval_bytes) for interval in (today, other)]
-    times = today.time_entries, other.time_entries
-    config = report_tuning.case.today.config
-    limit_before, limit_after = (
-        tuning.limits_at(measured, config, interval.interval_bytes).binding
-        for interval in (today, other)
-    )
-    rows = [
-        (
-            row.name,
-            row.before,
-            row.after,
-            tag("span", row.change, class_=CHANGES.get(row.kind)),
-            row.basis,
-        )
-        for row in before_after.rows(
-            today,
-            other,
-            report_tuning.costs,
-            budgets=report_tuning.budgets,
-            times=times,
-            binding_limits=(limit_before, limit_after),
-        )
-    ]
-    head = tag("h3", say("report.as_it_is_beside", today=names[0], other=names[1]))
-    heads = (
-        say("health.column_what"),
-        names[0],
-        names[1],
-        say("common.change"),
-        say("tuning.how_known"),
-    )
-    return join(
-        (
-            head,
-            table(say("report.beside", today=names[0], other=names[1]), heads, rows, "wrrrw"),
-            _command(report_tuning, other),
-        )
-    )
-
-
-def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
+def _command(report_tuning: ReportTuning) -> Html:
     """Returns the command that makes the recommended change, or a note that none is recommended.
 
     If topics differ, there is one command per topic that changes.
@@ -300,8 +229,7 @@ def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
             return _lines(say("report.where_another"), lines)
         return note(say("report.no_change"))
     if not _changes(report_tuning.overall):
-        is_longer = other.interval_bytes != report_tuning.overall.considered_bytes
-        return note(say("report.no_change_longer" if is_longer else "report.no_change"))
+        return note(say("report.no_change"))
     topic = None if report_tuning.source.kind == BROKER else report_tuning.case.today.topic
     return _lines(
         verdict_view(report_tuning).command_lead,
@@ -321,61 +249,6 @@ def _lines(lead: str, lines: Sequence[str]) -> Html:
             code,
             note(tuning_text.describe_reach(SETTING).render(language())),
         )
-    )
-
-
-# ---- limits and assumptions
-
-
-def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
-    config = report_tuning.case.today.config
-    overall = report_tuning.overall
-    limits = limit_map.view(
-        report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
-    )
-    words = limit_map.index_size_text(report_tuning.case.measurement, config)
-    heads = (say("tuning.head_interval"), say("tuning.head_safe"), say("tuning.head_first_today"))
-    rows = (
-        (units.format_count(interval), units.format_count(safe), cause)
-        for interval, safe, cause in limit_map.rows(limits)
-    )
-    safe = details(
-        say("common.limits_table"),
-        note(words),
-        table(limits.title, heads, rows, "rrl"),
-    )
-    inputs = (
-        report_tuning.case.measurement,
-        report_tuning.case.today,
-        report_tuning.budgets,
-        report_tuning.costs,
-    )
-    recommendation = cast(Recommendation, tuning.recommend(*inputs))
-    tornado_view = tornado.view(
-        tuning.tornado(*inputs),
-        (str(recommendation.verdict), recommendation.value),
-        recommendation.current_cost.p99_us.typical,
-        report_tuning.budgets.p99_us,
-    )
-    ends = details(
-        say("common.as_table"),
-        table(tornado_view.title, tornado.column_titles(), tornado.rows(tornado_view), "wrrrrll"),
-    )
-    return (
-        Drawing(
-            "limits",
-            limits.title,
-            limits.caption,
-            lambda mode: limit_map.figure(limits, mode),
-            safe,
-        ),
-        Drawing(
-            "assumptions",
-            tornado_view.title,
-            tornado_view.caption,
-            lambda mode: tornado.figure(tornado_view, mode),
-            ends,
-        ),
     )
 
 
