@@ -16,6 +16,7 @@ from kafkaviz.analysis.inference.interval import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.tuning.log_windows import TunedSegments
 from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, MeasurementBuilder
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningCase
 from kafkaviz.config_def import Value
@@ -35,7 +36,6 @@ from kafkaviz.simulate.config import (
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
-TunedSegments = tuple[Partition, Sequence[LogSegment]]  # a partition and its tuned segments
 # the settings that a recommendation depends on
 SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
 SAMPLE_SEGMENTS = 4  # number of segments from which an unknown interval is inferred

@@ -1,0 +1,175 @@
+"""The parts of large logs that a tuning reads: windows of whole batches, spread over their bytes.
+
+A batch can be found without reading all batches before it only where the .index names it. So a
+window begins at an entry of the .index, at the start of a .log, or where the window before it ends.
+For example, a sample of 128 MiB of one topic has 32 windows of 4 MiB. In a topic of 10 GiB, they
+are 320 MiB apart.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.walk import batch_at
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
+
+TunedSegments = tuple[Partition, Sequence[LogSegment]]  # a partition and its tuned segments
+# Long enough that most intervals are repeated many times in a window, and short enough that the
+# default sample has 32 windows.
+WINDOW_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LogWindow:
+    """Whole batches of a .log: those that begin in [start, stop).
+
+    - A batch begins at `start`.
+    - A batch ends at `stop`, unless the window is a whole .log with a damaged end.
+    """
+
+    partition: Partition
+    segment: LogSegment
+    start: int
+    stop: int
+
+    def batches(self) -> Iterator[np.ndarray]:
+        """Yields arrays of format.batch.BATCH, whose positions are bytes of the .log.
+
+        The last ones are missing if the .log is damaged there.
+        """
+        yield from self.segment.scan(
+            self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
+        )
+
+
+def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
+    """Returns the windows to measure, by topic and in the order of the logs.
+
+    Each topic gets windows in proportion to its bytes, and at least one if it has a batch. They
+    neither overlap nor touch.
+
+    Args:
+        most_bytes: the size of the sample over all logs. If it is None, or if the logs fit in it,
+            each segment is a window.
+    """
+    log_bytes = _sum_bytes(logs)
+    if most_bytes is None or log_bytes <= most_bytes:
+        return [
+            LogWindow(partition, segment, 0, segment.log.size_bytes)
+            for partition, segments in logs
+            for segment in segments
+        ]
+    by_topic: dict[str, list[TunedSegments]] = {}
+    for log in logs:
+        by_topic.setdefault(log[0].topic, []).append(log)
+    windows = []
+    for topic_logs in by_topic.values():
+        topic_bytes = _sum_bytes(topic_logs)
+        windows += _topic_windows(topic_logs, topic_bytes, most_bytes * topic_bytes // log_bytes)
+    return windows
+
+
+def _sum_bytes(logs: Sequence[TunedSegments]) -> int:
+    return sum(segment.log.size_bytes for _, segments in logs for segment in segments)
+
+
+def _topic_windows(
+    logs: Sequence[TunedSegments], topic_bytes: int, most_bytes: int
+) -> list[LogWindow]:
+    count = max(1, most_bytes // WINDOW_BYTES)
+    window_bytes = max(1, most_bytes // count)
+    centers = (np.arange(count) + 0.5) * topic_bytes / count
+    # counted over all logs of the topic, one after another
+    starts = np.maximum(centers - window_bytes / 2, 0).astype(np.int64)
+    stops = starts + window_bytes
+    windows = []
+    segment_start = 0
+    for partition, segments in logs:
+        for segment in segments:
+            segment_stop = segment_start + segment.log.size_bytes
+            is_inside = (starts < segment_stop) & (stops > segment_start)
+            ranges = np.stack(
+                [
+                    np.maximum(starts[is_inside], segment_start),
+                    np.minimum(stops[is_inside], segment_stop),
+                ],
+                axis=1,
+            )
+            windows += [
+                LogWindow(partition, segment, start, stop)
+                for start, stop in _move_to_batches(segment, (ranges - segment_start).tolist())
+            ]
+            segment_start = segment_stop
+    return windows
+
+
+def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
+    """Returns ranges of whole batches in place of ranges of bytes, which ascend.
+
+    Each has about the same length and begins at or before its range. If no batch is known there, it
+    begins where the range before it ends, and becomes a part of that.
+    """
+    entries = _read_entries(segment) if ranges else np.empty(0)
+    moved: list[list[int]] = []
+    for first, last in ranges:
+        end = moved[-1][1] if moved else 0
+        try:
+            start = max(end, _batch_start(segment, entries, first))
+            stop = _batch_stop(segment, start, start + last - first)
+        except CannotOpen:  # reading the batches raises it again
+            return ranges
+        if moved and start == end:
+            moved[-1][1] = stop
+        elif stop > start:
+            moved.append([start, stop])
+    return moved
+
+
+def _read_entries(segment: LogSegment) -> np.ndarray:
+    """Returns the entries of the .index; none if it cannot be read."""
+    try:
+        # a copy, because a segment keeps its entries in memory
+        return replace(segment).offset_index
+    except KafkavizError:
+        return np.empty(0)
+
+
+def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
+    """Returns where the batch of the last entry at or before a position starts.
+
+    It is 0 if no entry is there, or if no such batch is where the entry says.
+    """
+    if not position or not len(entries):
+        return 0
+    slot = int(np.searchsorted(entries["position"], position, "right")) - 1
+    if slot < 0:
+        return 0
+    start = int(entries["position"][slot])
+    with file.reader(segment.log.path) as read:
+        batch = batch_at(read, start, segment.log.size_bytes)
+    if batch is None or not 0 <= batch["magic"] <= MAGIC_2:
+        return 0
+    base_offset = segment.base_offset
+    least_offset = entries["offset"][slot - 1] if slot else base_offset - 1
+    is_next = slot + 1 < len(entries)
+    most_offset = entries["offset"][slot + 1] if is_next else base_offset + MAX_RELATIVE_OFFSET
+    is_named = batch["base_offset"] <= entries["offset"][slot]
+    return start if is_named and least_offset < batch["last_offset"] <= most_offset else 0
+
+
+def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
+    """Returns the end of the last batch that ends by `stop`, or of the first one after `start`."""
+    scan = segment.scan(start, min(stop, segment.log.size_bytes))
+    for _ in scan:
+        pass
+    if scan.end.position > start:
+        return scan.end.position
+    with file.reader(segment.log.path) as read:
+        batch = batch_at(read, start, segment.log.size_bytes)
+    return start if batch is None else start + int(batch["size_bytes"])
