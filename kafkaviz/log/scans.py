@@ -394,9 +394,21 @@ def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
 class SharedScan(BatchObserver[int]):
     """Gives observers the batches of Segment.scan(fill_wrapper_fields=True), from byte 0 on."""
 
-    def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
+    def __init__(
+        self,
+        segment: LogSegment,
+        *observers: BatchObserver[Any],
+        take_checked: Callable[[np.ndarray], None] | None = None,
+    ) -> None:
+        """Begins before the first batch.
+
+        Args:
+            take_checked: called with the rows of CHECKED_BATCH that the observers will see next.
+                Batches that the CheckedScan did not give have no such rows.
+        """
         self._segment = segment
         self._observers = observers
+        self._take_checked = take_checked
         self._end_position = 0
         self._has_parted = False
         # Rows are collected because a deep scan gives as few as one batch at a time.
@@ -437,10 +449,13 @@ class SharedScan(BatchObserver[int]):
     def _show(self) -> None:
         if not self._rows:
             return
-        rows = np.concatenate([plain_batches(batches) for batches in self._rows])
+        checked = np.concatenate(self._rows)
+        rows = plain_batches(checked)
         self._rows = []
         self._row_count = 0
         if (rows["magic"] < MAGIC_2).any():
             with file.reader(self._segment.log.path) as read:
                 fill_wrapper_fields(rows, read)
+        if self._take_checked is not None:
+            self._take_checked(checked)
         observe_scan([rows], *self._observers)

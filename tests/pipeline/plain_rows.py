@@ -261,6 +261,7 @@ def _batch(batch, slot: int | None) -> dict:
         "base_sequence": int(batch["base_sequence"]) if new else None,
         "crc": int(batch["crc"]),
         "entry_slot": slot,
+        "uncompressed_bytes": None,  # no record is read here
     }
 
 

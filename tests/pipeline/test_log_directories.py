@@ -192,7 +192,7 @@ def test_only_what_changed_is_read_again(disks, tmp_path, monkeypatch):
 
 
 def test_a_catalog_of_before_is_read(disks, tmp_path, monkeypatch):
-    """Format 11 has no log directories and no column for them; the next run adds both."""
+    """Format 11 has no log directories and lacks columns; the next run adds them."""
     without_spark(monkeypatch)
     out = tmp_path / "out"
     run_ingest(disks / "disk-b", catalog=out, findings=True)
@@ -206,22 +206,25 @@ def test_a_catalog_of_before_is_read(disks, tmp_path, monkeypatch):
     drop_column(out, document)
     old = catalog.read(out)
     assert old.info.format == 11 and old.table("findings").num_rows == findings
-    assert old.table("partitions")["log_directory"].null_count == old.info.rows["partitions"]
+    for table, column in (("partitions", "log_directory"), ("batches", "uncompressed_bytes")):
+        assert old.table(table)[column].null_count == old.info.rows[table]
     assert old.health("disk-b").findings
     run = run_ingest(disks / "disk-b", catalog=out, findings=True)
     assert run.state == "done"
     new = catalog.read(out)
     assert new.table("partitions").equals(before.table("partitions"))
+    assert new.table("batches")["uncompressed_bytes"].null_count == 0
 
 
 def drop_column(out: Path, document: dict) -> None:
-    """Writes the tables as before they had the column."""
+    """Writes the tables as they were before they had a column."""
     import pyarrow.parquet as pq
 
-    for table in ("partitions", "findings", "restart_steps", "retention"):
+    for table in ("partitions", "batches", "findings", "restart_steps", "retention"):
+        column = "uncompressed_bytes" if table == "batches" else "log_directory"
         for name in document["tables"][table]["files"]:
             path = (out / table / name).resolve()
-            rows = pq.read_table(path, partitioning=None).drop_columns(["log_directory"])
+            rows = pq.read_table(path, partitioning=None).drop_columns([column])
             path.unlink()
             pq.write_table(rows, path)
 

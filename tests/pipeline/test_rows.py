@@ -67,6 +67,7 @@ def expected(header: dict) -> dict:
         "is_control": header.get("isControlBatch", False),
         "delete_horizon_ms": header.get("deleteHorizonMs"),
         "entry_slot": None,
+        "uncompressed_bytes": None,
     }
 
 

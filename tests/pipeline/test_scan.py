@@ -12,7 +12,10 @@ import pytest
 
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.checks.plan import plan_check
+from kafkaviz.binary import codec
 from kafkaviz.format import offset_index
+from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
@@ -25,6 +28,7 @@ from kafkaviz.pipeline.read import scan as scan_module
 from kafkaviz.pipeline.read.scan import scan
 from kafkaviz.pipeline.read.summary import SplitSummary, merge_splits
 from kafkaviz.pipeline.read.tasks import IngestTask, SegmentSplit, SegmentTask
+from tests.pipeline.catalog_rows import without_checked
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.small_logs import write_broker
 
@@ -112,7 +116,8 @@ def assert_checked_alike(directory: Path, staging: Path) -> None:
     checked_tasks = checked_tasks_of(directory)
     checked = scan(together(checked_tasks), staging)
     for table in ROW_TABLES:
-        assert rows_of(checked, table, staging) == rows_of(plain, table, staging)
+        plain_rows = rows_of(plain, table, staging)
+        assert without_checked(rows_of(checked, table, staging)) == without_checked(plain_rows)
     assert [replace(summary, spans={}, check_json=None) for summary in checked] == [
         replace(summary, spans={}) for summary in plain
     ]
@@ -125,6 +130,37 @@ def assert_checked_alike(directory: Path, staging: Path) -> None:
 @pytest.mark.parametrize("sample", ["damaged", "unstartable", "restarted_4_4"])
 def test_a_pass_with_checks_gives_the_same_rows(sample, request, staging):
     assert_checked_alike(request.getfixturevalue(sample), staging)
+
+
+def test_a_check_knows_the_uncompressed_size_of_each_batch(clean, staging):
+    """A broker packed the records of this sample with each codec."""
+    tasks = checked_tasks_of(clean)
+    packed = set()
+    for task, summary in zip(tasks, scan(together(tasks), staging), strict=True):
+        log = task.segment.log.path.read_bytes()
+        for row in rows_of([summary], "batches", staging):
+            data = log[row["position"] + HEADER_BYTES : row["position"] + row["size_bytes"]]
+            records = codec.decompress(row["codec"], data)
+            assert row["uncompressed_bytes"] == len(records)
+            packed.add(row["codec"])
+    assert packed == set(codec.CODECS)
+
+
+def test_the_size_of_records_that_were_not_read_is_unknown(clean, staging, tmp_path):
+    """A check cannot read the records of the first batch; a check of checksums reads none."""
+    source = next(task for task in segment_tasks_of(clean) if task.topic == "payments").segment
+    data = bytearray(source.log.path.read_bytes())
+    data[HEADER_BYTES] ^= 0x40  # the length of the first record
+    log = tmp_path / "made" / "payments-0" / source.log.name
+    log.parent.mkdir(parents=True)
+    log.write_bytes(data)
+    tasks = checked_tasks_of(tmp_path / "made")
+    rows = rows_of(scan(together(tasks), staging), "batches", staging)
+    sizes = [row["uncompressed_bytes"] for row in rows]
+    assert sizes == [None, *(row["size_bytes"] - HEADER_BYTES for row in rows[1:])]
+    tasks = [replace(task, facts=replace(task.facts, level=CheckLevel.CRC)) for task in tasks]
+    rows = rows_of(scan(together(tasks), staging), "batches", staging)
+    assert {row["uncompressed_bytes"] for row in rows if row["record_count"]} == {None}
 
 
 @pytest.mark.parametrize("flipped", range(12))

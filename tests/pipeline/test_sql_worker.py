@@ -4,6 +4,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.messages import Message
@@ -102,6 +104,16 @@ def test_what_arrow_or_a_page_could_not_hold_is_text(reply):
 def test_a_table_without_files_has_its_columns(reply):
     head, _ = reply("SELECT code, severity FROM findings")
     assert head["all_rows"] == 0
+
+
+def test_a_column_that_an_older_catalog_lacks_is_null(database, catalogs, tmp_path):
+    folder = shutil.copytree(catalogs[0], tmp_path / "catalog", symlinks=True)
+    for path in (folder / "batches").resolve().iterdir():
+        rows = pq.read_table(path, partitioning=None)
+        pq.write_table(rows.drop_columns(["uncompressed_bytes"]), path)
+    text = "SELECT count(*) AS n, count(uncompressed_bytes) AS known FROM batches"
+    _, body = database.reply(request(folder, text))
+    assert pa.ipc.open_stream(body).read_all().to_pylist() == [{"n": 9, "known": 0}]
 
 
 def test_another_catalog_is_opened_and_the_first_again(database, catalogs):

@@ -21,9 +21,10 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 13
-# 11 has neither log directories nor the column log_directory; 12 has no bytes per use
-READ_FORMATS = (11, 12, FORMAT)
+FORMAT = 14
+# 11 has neither log directories nor the column log_directory; 12 has no bytes per use; 13 has no
+# uncompressed bytes of batches
+READ_FORMATS = (11, 12, 13, FORMAT)
 Stamp = tuple[int, int]  # size in bytes, and mtime in ns
 
 

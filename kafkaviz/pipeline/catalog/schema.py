@@ -109,6 +109,8 @@ BATCHES = pa.schema(
         ("base_sequence", INT),
         ("crc", LONG),
         ("entry_slot", INT),  # a slot of the offset index; null if no entry points to this batch
+        # size of the records without compression; null unless a check has read all of them
+        ("uncompressed_bytes", LONG),
     ]
 )
 OFFSET_ENTRIES = pa.schema(

@@ -1,7 +1,8 @@
 """The columns of each format of the data source, in order, and the parsing of its options.
 
 The columns equal those of the catalog's tables, with these exceptions: kafka_records, the column
-crc_valid, which no catalog has, and columns that depend on all segments of a partition.
+crc_valid, which no catalog has, columns that depend on all segments of a partition, and
+uncompressed_bytes, for which all records would have to be decompressed.
 """
 
 import json
@@ -60,7 +61,12 @@ OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_segments": pa.schema(
         [field for field in schema.SEGMENTS if field.name not in PARTITION_COLUMNS]
     ),
-    "kafka_batches": pa.schema([*schema.BATCHES, ("crc_valid", BOOL)]),
+    "kafka_batches": pa.schema(
+        [
+            *(field for field in schema.BATCHES if field.name != "uncompressed_bytes"),
+            ("crc_valid", BOOL),
+        ]
+    ),
     "kafka_records": RECORDS,
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,

@@ -195,7 +195,8 @@ class StoredRows:
         self._needs_sweep = needs_sweep
         self.info: CatalogInfo = catalog.info
         lost = {table for table, _ in missing}
-        if catalog.info.kafkaviz != version():
+        # everything is read again if another version wrote the rows, or if they lack a column
+        if catalog.info.kafkaviz != version() or catalog.info.format != FORMAT:
             lost |= {"stamps", "checked"}
         paths = {source.broker: source.paths for source in catalog.info.sources}
         self._brokers = {
@@ -216,8 +217,6 @@ class StoredRows:
         self._can_copy = False
         self._compared_rows: list[TableRows] = []  # in the order of DirectoryTables
         self._copied_rows: list[TableRows] = []
-        if catalog.info.format != FORMAT:  # a column is missing
-            lost |= set(COPIED_TABLES)
         if self._stamps and self._checked_rows and not lost & {*COPIED_TABLES, "findings"}:
             self._compared_rows = [
                 TableRows(catalog, "partitions"),

@@ -51,14 +51,19 @@ def entry_columns(entries: np.ndarray) -> Columns:
     return {name: entries[name] for name in field_names(entries.dtype)}
 
 
-def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
+def batch_columns(
+    batches: np.ndarray, slots: np.ndarray, uncompressed_bytes: np.ndarray | None = None
+) -> Columns:
     """Returns the columns of batches.
 
     Values are null if the format lacks the field, or it is in a wrapper that cannot be read.
 
     Args:
         slots: the slots of the entries that point to each batch; see entry_slots.
+        uncompressed_bytes: the size of the records of each batch, or NONE; None if no batch has it.
     """
+    if uncompressed_bytes is None:
+        uncompressed_bytes = np.full(len(batches), NONE)
     legacy = batches["magic"] < 2
     untimed = no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)
@@ -76,6 +81,7 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
         "is_control": is_control(batches),
         "delete_horizon_ms": batches["base_timestamp_ms"],
         "entry_slot": slots,
+        "uncompressed_bytes": uncompressed_bytes,
     }
     is_absent = {
         **dict.fromkeys(("leader_epoch", "producer_id", "producer_epoch", "base_sequence"), legacy),
@@ -84,6 +90,7 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
         "base_timestamp_ms": untimed | wrapped,
         "max_timestamp_ms": untimed,
         "entry_slot": slots == NONE,
+        "uncompressed_bytes": uncompressed_bytes == NONE,
     }
     return columns | {
         name: numpy_column(columns[name], BATCHES.field(name).type, absent)

@@ -18,8 +18,10 @@ import pyarrow.parquet as pq
 
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.inference.interval import ChunkedEvidence, entries_between
+from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.deep_scan import NONE as NO_FAULT
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.scans import BatchWalk, SharedScan
@@ -32,7 +34,7 @@ from kafkaviz.pipeline.read.summary import BatchStatisticsBuilder, SlotCounts, S
 from kafkaviz.pipeline.read.tasks import DecodedWalk, IngestTask, SegmentSplit, SegmentTask
 
 ROWS_AT_ONCE = 65_536
-NO_SLOTS = np.empty(0, int)
+NO_NUMBERS = np.empty(0, int)
 # these columns have few different values; numbers differ in every row
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
@@ -77,7 +79,7 @@ class RowFile:
         self.rows = 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
         self._writer: pq.ParquetWriter | None = None
-        self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray]] = []
+        self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray, np.ndarray]] = []
         self._waiting_rows = 0
 
     def __enter__(self) -> "RowFile":
@@ -89,14 +91,21 @@ class RowFile:
         if self._writer is not None:
             self._writer.close()
 
-    def add(self, owner: SegmentTask, rows: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
+    def add(
+        self,
+        owner: SegmentTask,
+        rows: np.ndarray,
+        entry_slots: np.ndarray = NO_NUMBERS,
+        uncompressed_bytes: np.ndarray = NO_NUMBERS,
+    ) -> None:
         """Adds rows of a segment, which are written in large groups.
 
         Args:
             rows: batches or index entries.
             entry_slots: the slots of the entries that point to the batches; only for batches.
+            uncompressed_bytes: the size of the records of each batch, or NONE; only for batches.
         """
-        self._waiting.append((owner, rows, entry_slots))
+        self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)
         self.rows += len(rows)
         if self._waiting_rows >= ROWS_AT_ONCE:
@@ -111,10 +120,10 @@ class RowFile:
     def _write(self) -> None:
         if not self._waiting_rows:
             return
-        owners, parts, slots = zip(*self._waiting, strict=True)
+        owners, parts, slots, uncompressed_bytes = zip(*self._waiting, strict=True)
         rows = np.concatenate(parts)
         columns = (
-            batch_columns(rows, np.concatenate(slots))
+            batch_columns(rows, np.concatenate(slots), np.concatenate(uncompressed_bytes))
             if self.name == "batches"
             else entry_columns(rows)
         )
@@ -139,13 +148,28 @@ class BatchRows(BatchObserver[None]):
         self._file = file
         self._owner = owner
         self._entries = entries
+        self._checked: np.ndarray | None = None
+
+    def take_checked(self, batches: np.ndarray) -> None:
+        """Takes the next batches that are observed, as rows of format.deep_scan.CHECKED_BATCH."""
+        self._checked = batches
 
     def observe(self, batches: np.ndarray) -> None:
         slots = entry_slots(batches, entries_between(self._entries, batches))
-        self._file.add(self._owner, batches, slots)
+        self._file.add(self._owner, batches, slots, _uncompressed_bytes(batches, self._checked))
+        self._checked = None
 
     def result(self) -> None:
         """Returns nothing; the rows are in the file."""
+
+
+def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.ndarray:
+    """Returns the size of the records of each batch, or NONE if not all of them were read."""
+    if checked is None:
+        return np.full(len(batches), NONE)
+    # a check of headers or checksums leaves 0 bytes
+    is_read = (checked["records_bytes"] > 0) | (checked["record_count"] == 0)
+    return np.where(is_read & (checked["fault"] == NO_FAULT), checked["records_bytes"], NONE)
 
 
 def _scan_split(
@@ -220,8 +244,10 @@ class _Observers:
         self.all: list[BatchObserver[Any]] = [self.statistics, self.gaps]
         if self.sweeper:
             self.all.append(self.sweeper)
+        self.rows: BatchRows | None = None
         if "batches" in files:
-            self.all.append(BatchRows(files["batches"], segment_task, entries))
+            self.rows = BatchRows(files["batches"], segment_task, entries)
+            self.all.append(self.rows)
 
 
 def _read_log(
@@ -247,7 +273,8 @@ def _read_log(
             problems.append(Problem.from_fault(segment.log.path, fault))
             return observers.statistics.end_position, _check(segment_task)
         return scan.end.position, _check(segment_task)
-    shared_scan = SharedScan(segment, *observers.all)
+    take_checked = observers.rows.take_checked if observers.rows else None
+    shared_scan = SharedScan(segment, *observers.all, take_checked=take_checked)
     check_json = _check(segment_task, shared_scan, first_walk)
     try:
         return shared_scan.result(), check_json

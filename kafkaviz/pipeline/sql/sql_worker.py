@@ -141,10 +141,14 @@ def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[
         database.execute(f"SET allowed_paths = {_sql_list(allowed_paths)}")
     for name, files in paths.items():
         if files:
-            database.execute(
-                f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_sql_list(files)}, "
-                "hive_partitioning = false)"
+            rows = f"read_parquet({_sql_list(files)}, hive_partitioning = false)"
+            names = database.sql(f"FROM {rows}").columns
+            absent = "".join(  # columns that the kafkaviz which wrote the catalog did not know
+                f", NULL::{TYPES[str(field.type)]} AS {sql.quote_name(field.name)}"
+                for field in TABLES[name]
+                if field.name not in names
             )
+            database.execute(f"CREATE VIEW {name} AS SELECT *{absent} FROM {rows}")
         else:
             columns = ", ".join(
                 f"{sql.quote_name(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name]
