@@ -324,6 +324,8 @@ def _measure_case(
         inferred_settings=inferred_settings,
         unknown_settings=tuple(key for key in SETTINGS if not topic_settings[key].is_known),
         leaves_maps=leaves_maps,
+        retention_bytes=cast("int | None", values.get("retention.bytes")),
+        retention_ms=cast("int | None", values.get("retention.ms")),
     )
     replay_logs = tuple(_replay_log(partition, behaviour) for partition, _ in logs)
     return TuningCase(
@@ -332,6 +334,8 @@ def _measure_case(
         measurement=measurement,
         disk_entries=_count_entries(logs),
         index_files=_index_file_bytes(logs),
+        live_segments=sum(len(segments) for _, segments in logs),
+        active_bytes=sum(segments[-1].log.size_bytes for _, segments in logs),
         logs=replay_logs,
     )
 

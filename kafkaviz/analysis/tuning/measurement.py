@@ -97,6 +97,7 @@ class CurrentConfig:
         index_rooms: segment.index.bytes of each partition of a broker whose topics differ; empty if
             config applies to all.
         leaves_maps: whether a roll leaves unused maps (KAFKA-19390).
+        retention_bytes, retention_ms: -1 for no limit, None if unknown.
     """
 
     interval_bytes: int
@@ -111,6 +112,8 @@ class CurrentConfig:
     unknown_settings: tuple[str, ...] = ()
     index_rooms: tuple[int, ...] = ()
     leaves_maps: bool = False
+    retention_bytes: int | None = None
+    retention_ms: int | None = None
 
     @property
     def is_interval_known(self) -> bool:

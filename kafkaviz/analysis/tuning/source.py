@@ -271,6 +271,7 @@ def _open_partition(
         assumed_release=opened.assumed_release,
         cases=(cases[0],),
         inactive_segments=_inactive_segments([partition], partition.topic),
+        broker_segments=_count_segments(opened.broker),
     )
     if base_offset is None:
         return partition_source
@@ -326,9 +327,16 @@ def open_broker_source(
         problems=tuple(problems),
         metadata_left_out=has_metadata,
         inactive_segments=excluded_segments,
+        broker_segments=_count_segments(broker),
         default_interval=default_interval,
         own_settings=own_settings,
     )
+
+
+def _count_segments(broker: Broker | None) -> int | None:
+    if broker is None or broker.is_lone:
+        return None
+    return sum(len(partition.live) for partition in broker.partitions)
 
 
 def _inactive_segments(

@@ -31,6 +31,8 @@ class TuningCase:
     Attributes:
         disk_entries: the entries of both indexes on disk; None if an index is missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
+        live_segments, active_bytes: the segments in the directory, and the .log bytes of the last
+            one of each partition; None for a workload.
         logs: the appends without payload and the first offset of each log, for replays; None if a
             .log was given alone.
     """
@@ -40,6 +42,8 @@ class TuningCase:
     measurement: LogMeasurement
     disk_entries: tuple[int, int] | None = None
     index_files: tuple[int, int] | None = None
+    live_segments: int | None = None
+    active_bytes: int | None = None
     logs: tuple[tuple[ChunkFactory, int], ...] | None = None
     is_leader: bool = True
 
@@ -95,6 +99,7 @@ class TuningSource:
         cases: one case per topic, by name.
         metadata_left_out: whether KRaft's own log was left out; its small batches need their index.
         inactive_segments: segments that are not in use, which were left out too.
+        broker_segments: all segments of the broker directory around it; None if there is none.
         default_interval: a broker's interval for topics that have none of their own.
         own_settings: other settings in a broker's files, by the fields of LogConfig.
     """
@@ -107,6 +112,7 @@ class TuningSource:
     problems: tuple[Problem, ...] = ()
     metadata_left_out: bool = False
     inactive_segments: tuple[InactiveSegment, ...] = ()
+    broker_segments: int | None = None
     default_interval: SettingValue | None = None
     own_settings: Mapping[str, int] = field(default_factory=dict)
 
