@@ -4,6 +4,7 @@ refusals, and the end of a query.
 
 import bisect
 import itertools
+import math
 import os
 import resource
 import shutil
@@ -36,7 +37,7 @@ from kafkaviz.pipeline.sql.query import (
 )
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
 from kafkaviz.search.lookup import lookup
-from tests.pipeline import plain_rows
+from tests.pipeline import catalog_rows, plain_rows
 from tests.support.ingest import ingest_in_process
 
 PATIENCE_S = 180
@@ -50,6 +51,10 @@ TITLES = {  # of the answers on the sample broker
     "densest": "The indexes of tiny-index-0 hold 8.2 % of its log",
     "worst-lookup": "A fetch of offset 201 of __cluster_metadata-0 reads 57 batch headers",
     "small-batches": "6 topics have batches smaller than 200 B; heartbeat has 40\u202f000 of them",
+    "larger-batches": (
+        "Batches of 16 KiB would save 2.32 MiB of headers in heartbeat, 63 % of its log"
+    ),
+    "codec-where": "The most bytes, 3.70 MiB, are uncompressed records of heartbeat",
     "unindexed": "39\u202f073 of the 40\u202f000 batches of heartbeat have no entry",
     "interval": "The indexes take 1 MiB with one entry per batch, and 1.07 KiB at an interval of 4 MiB",
     "16-kib": "At 16 KiB one fetch in a hundred of heartbeat reads 170 headers, against 43 at 4 KiB",
@@ -68,7 +73,9 @@ DIGITS = {
     "fill": 6,
     "index_share": 5,
     "share": 4,
+    "ratio": 2,
     "records_a_batch": 1,
+    "records_per_batch": 1,
     "bytes_a_record": 1,
     "worst_headers_mean": 1,
 }
@@ -82,7 +89,10 @@ def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture(scope="module")
-def plain(clean: Path) -> dict[str, list[dict]]:
+def plain(clean: Path, catalog_folder: Path) -> dict[str, list[dict]]:
+    """The rows of the in-process reader; the size of records is the catalog's, which test_scan
+    compares.
+    """
     broker = open_broker(clean)
     tables = plain_rows.tables_of(clean)
     swept = []
@@ -102,7 +112,8 @@ def plain(clean: Path) -> dict[str, list[dict]]:
         for log in broker_health.check(broker).retention
         for segment in log.segments
     ]
-    return tables | {"sweep": swept, "retention": states}
+    batches = catalog_rows.rows(catalog_folder, "batches")
+    return tables | {"sweep": swept, "retention": states, "batches": batches}
 
 
 def ask(catalog_folder: Path, text: str, **more: int) -> list[dict]:
@@ -193,6 +204,39 @@ def small_batches(tables: dict) -> dict:
                 "batch_bytes": total(rows, "size_bytes") / len(rows),
             }
             answers[key] = {"batches": len(rows)} | means
+    return answers
+
+
+def of_records(tables: dict) -> list[dict]:
+    return [row for row in tables["batches"] if row["magic"] == 2 and not row["is_control"]]
+
+
+def larger_batches(tables: dict) -> dict:
+    answers = {}
+    for key, rows in by(of_records(tables), "topic").items():
+        full = math.ceil(total(rows, "uncompressed_bytes") / 16384)
+        saved = 61 * (len(rows) - full)
+        if saved:
+            answers[key] = {
+                "saved_bytes": saved,
+                "share": saved / total(rows, "size_bytes"),
+                "batches": len(rows),
+                "full_batches": full,
+                "records_per_batch": total(rows, "record_count") / len(rows),
+            }
+    return answers
+
+
+def codec_where(tables: dict) -> dict:
+    answers = {}
+    for key, rows in by(of_records(tables), "topic", "codec").items():
+        packed = total(rows, "size_bytes") - 61 * len(rows)
+        answers[key] = {
+            "log_bytes": total(rows, "size_bytes"),
+            "batches": len(rows),
+            "uncompressed_bytes": total(rows, "uncompressed_bytes"),
+            "ratio": total(rows, "uncompressed_bytes") / packed,
+        }
     return answers
 
 
@@ -362,6 +406,7 @@ PLAIN = {
     "densest": (densest, "index_share", True, 8),
     "worst-lookup": (worst_lookup, "headers", True, 8),
     "small-batches": (small_batches, "batches", True, 99),
+    "larger-batches": (larger_batches, "saved_bytes", True, 12),
     "unindexed": (unindexed, "not_indexed", True, 12),
     "interval": (interval, "interval_bytes", False, 99),
     "16-kib": (sixteen_kib, "headers_p99_at_16_kib", True, 12),
@@ -369,6 +414,7 @@ PLAIN = {
     "maps": (maps, "maps", True, 99),
     "topic-bytes": (topic_bytes, "bytes", True, 99),
     "codecs": (codecs, "bytes_a_record", False, 99),
+    "codec-where": (codec_where, "log_bytes", True, 12),
     "late": (late, "late_batches", True, 12),
     "future": (future, "ahead_ms", True, 99),
     "compacted": (compacted, "gone", True, 99),

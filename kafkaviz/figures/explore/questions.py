@@ -230,6 +230,48 @@ QUESTIONS = (
         ),
     ),
     _question(
+        "larger-batches",
+        """
+        WITH topics AS (
+          SELECT topic,
+                 count(*)                 AS batches,
+                 avg(record_count)        AS records_per_batch,
+                 sum(size_bytes)          AS log_bytes,
+                 ceil(sum(coalesce(uncompressed_bytes, size_bytes - 61))
+                      / 16384)            AS full_batches
+          FROM batches
+          WHERE magic = 2 AND NOT is_control
+          GROUP BY topic
+        )
+        SELECT topic,
+               61 * (batches - full_batches) AS saved_bytes,
+               round(61 * (batches - full_batches) / log_bytes, 4)
+                 AS share,
+               batches,
+               full_batches,
+               round(records_per_batch, 1)   AS records_per_batch
+        FROM topics
+        WHERE batches > full_batches
+        ORDER BY saved_bytes DESC, topic
+        LIMIT 12
+        """,
+        "saved_bytes",
+        lambda rows: say(
+            "questions.larger-batches_title",
+            first=rows[0]["topic"],
+            size=format_bytes(rows[0]["saved_bytes"]),
+            share=format_percent(rows[0]["share"], 1),
+        ),
+        lambda row: say(
+            "questions.larger-batches_tail",
+            size=format_bytes(row["saved_bytes"]),
+            share=format_percent(row["share"], 1),
+            batches=say_count("common.n_batches", row["batches"]),
+            full=format_count(row["full_batches"]),
+            records=f"{row['records_per_batch']:.1f}",
+        ),
+    ),
+    _question(
         "unindexed",
         """
         SELECT topic,
@@ -408,6 +450,39 @@ QUESTIONS = (
             n=f"{row['bytes_a_record']:g}",
             batches=say_count("common.n_batches", row["batches"]),
             size=format_bytes(row["log_bytes"]),
+        ),
+    ),
+    _question(
+        "codec-where",
+        """
+        SELECT topic, codec,
+               sum(size_bytes)         AS log_bytes,
+               count(*)                AS batches,
+               sum(uncompressed_bytes) AS uncompressed_bytes,
+               round(sum(uncompressed_bytes)
+                     / sum(CASE WHEN uncompressed_bytes IS NOT NULL
+                                THEN size_bytes - 61 END), 2) AS ratio
+        FROM batches
+        WHERE magic = 2 AND NOT is_control
+        GROUP BY topic, codec
+        ORDER BY log_bytes DESC, topic, codec
+        LIMIT 12
+        """,
+        "log_bytes",
+        lambda rows: say(
+            f"questions.codec-where_{'plain' if rows[0]['codec'] == 'none' else 'packed'}",
+            first=rows[0]["topic"],
+            size=format_bytes(rows[0]["log_bytes"]),
+            codec=rows[0]["codec"],
+        ),
+        lambda row: join_details(
+            [
+                format_bytes(row["log_bytes"]),
+                row["codec"],
+                say("questions.ratio_unknown")
+                if row["ratio"] is None
+                else say("questions.ratio", n=f"{row['ratio']:.2f}"),
+            ]
         ),
     ),
     _question(
