@@ -76,7 +76,7 @@ PAGES = {
     "tuning": Sheet(
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn
     ),
-    "index-size": Sheet("/tuning", HEARTBEAT | {"tab": "IndexSize"}, drawn, height=1000),
+    "index-size": Sheet("/tuning", HEARTBEAT | {"tab": "Index"}, drawn, height=1000),
     "disk": Sheet("/disk", {}, shows("the largest part is records")),
     "health": Sheet(
         "/health",

@@ -90,9 +90,6 @@ CONSIDERED_INTERVAL = "consider"
 WHOLE_BROKER = "Whole broker"  # a value of TUNING_SUBJECT
 # Tuning: the budgets
 P99 = "p99"
-COLD_P99 = "cold_p99"
-FETCHES = "fetches"
-CORES = "cores"
 SHARE = "share"
 # Tuning: the storage of cold reads (also of the race on Lookup, which reads and writes it in the
 # browser), the release, and whether the topic is tiered

@@ -35,7 +35,7 @@ PAGES = [
     ("rolls", DAMAGED, {}),
     ("tuning", CLEAN, {"tp": "payments-0", "p99": "100 µs warm"}),
     ("tuning", CLEAN, {"tp": "payments-0", "tab": "Settings"}),
-    ("tuning", CLEAN, {"tp": "payments-0", "tab": "IndexSize"}),
+    ("tuning", CLEAN, {"tp": "payments-0", "tab": "Index"}),
     ("tuning", CLEAN, {"tp": "payments-0", "tab": "Experts"}),
     ("tuning", KILLED, {"tune": "Whole broker"}),
     ("health", CLEAN, {}),

@@ -1,7 +1,6 @@
 """CSV downloads are for programs: cells are numbers and identifiers, the same in every language."""
 
 from collections.abc import Callable, Iterable
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,15 +9,13 @@ from kafkaviz import messages
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.pages.page_cache import page as page_cache
-from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures.page_cache import fault_bars
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.tuning import before_after
+from kafkaviz.figures.tuning import replay_table
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
-from tests.support.tuning import NEW, compared, measured
 
 LANES = tuple(
     roll_history.SegmentHistory(
@@ -38,13 +35,6 @@ LANES = tuple(
         (None, True),
     )
 )
-AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(mean)}) for mean in (1000.5, 4000.0)]
-REMOTE = {
-    "carried_share_now": 0.0000123,
-    "carried_share_other": 0.5,
-    "cached_segments_now": float("inf"),
-    "cached_segments_other": 12.0,
-}
 BARS = fault_bars.FaultBarsView(
     "",
     "",
@@ -53,7 +43,7 @@ BARS = fault_bars.FaultBarsView(
 )
 
 
-def replay_rows() -> list[before_after.ComparisonRow]:
+def replay_rows() -> list[replay_table.ReplayRow]:
     """Returns the rows of a replayed log."""
     now = WhatIf(
         config=LogConfig(),
@@ -71,16 +61,12 @@ def replay_rows() -> list[before_after.ComparisonRow]:
         offset_entries=450,
         time_entries=456,
     )
-    return before_after.replay_rows(now, other)
+    return replay_table.rows(now, other)
 
 
 # the file's content, and its second line
 FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
-    "before-after": (
-        lambda: before_after.file_cells(compared(measured(1000), 16_384).values()),
-        ("headers_p99", 6, 18, "worse"),
-    ),
-    "replayed": (lambda: before_after.file_cells(replay_rows()), ("segments", 3, 6, "")),
+    "replayed": (lambda: replay_table.file_cells(replay_rows()), ("segments", 3, 6)),
     "rolls": (
         lambda: roll_text.history_values(roll_history.RollHistory(LANES, LogConfig())),
         (1000, "unseen", "", "", 61_000),
@@ -91,17 +77,6 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
             {"none": (1.5, 0.0, None, None), "0.1 %": (1.25, 0.0, 900.0, 12.5)}
         ),
         (0.001, 1.25, 0.0, 900.0, 12.5),
-    ),
-    "tiered": (lambda: comparisons.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
-    "writers": (
-        lambda: comparisons.writer_values(
-            {
-                name: {"entries": 1234, "headers_mean": 4.0, "headers_p99": 6}
-                for name in ("batch", "follower")
-            },
-            NEW,
-        ),
-        ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),
     ),
 }
 

@@ -14,9 +14,8 @@ from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import curves, scope, tuning_context
+from kafkaviz.app.pages.tuning import index_tab, scope, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
-from kafkaviz.app.pages.tuning.comparisons import compare_writers
 from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.page_location import Location
@@ -28,7 +27,6 @@ from tests.conftest import SAMPLES
 from tests.support.pages import (
     PATIENCE_S,
     assert_no_exception,
-    box,
     move_slider,
     open_page,
     page_html,
@@ -56,8 +54,8 @@ def page(**query: str) -> AppTest:
     return open_page("tuning", **query)
 
 
-def test_the_page_opens_with_the_answer():
-    """The decision and its reason, its cost next to that of the considered interval, and one curve."""
+def test_the_index_opens_with_the_verdict():
+    """The verdict and its reason, today's cost next to that of the considered interval, the curve."""
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
@@ -66,136 +64,69 @@ def test_the_page_opens_with_the_answer():
     ) in text
     assert f"Keep 4{T}096" in text
     assert "within the 50 µs you allow" in text and "too little to be worth a change" in text
-    assert (
-        f'<tr><td class="r">4{T}096, today</td><td class="r">9.57 KiB</td><td class="r">≈ 10 µs</td></tr>'
-        f'<tr><td class="r">16{T}384</td><td class="r">2.80 KiB</td><td class="r">≈ 20 µs</td></tr>'
-    ) in text
-    assert "16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers" in text
-    assert "The index shrinks from 9.57 KiB to 2.80 KiB; the log is 2.38 MiB" in text
-    assert len(at.get("plotly_chart")) == 1
+    assert f'<th class="r">4{T}096, today</th><th class="r">16{T}384</th>' in text
+    assert '<td class="r">9.57 KiB</td><td class="r">2.80 KiB</td>' in text
+    assert '<td class="r">≈ 10 µs</td><td class="r">≈ 20 µs</td>' in text
+    assert "A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB" in text
     assert slider(at, "index.interval.bytes").value == "16384"
+    assert (
+        f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and 489." in text
+    )
+    assert (
+        "One more MB of index per GiB of log would make a mean lookup about 0.5 µs faster" in text
+    )
+    assert "now 1 MiB, inferred from the rolls" in text
+    assert "memory maps once every index is loaded" in text
+    assert not at.code  # the verdict proposes no change
+    assert len(at.get("plotly_chart")) == 3
 
 
-@pytest.mark.parametrize(
-    ("tab", "words"),
-    [
-        (
-            "Comparison",
-            (
-                "4 KiB against 16 KiB",
-                "modelled: 2.2 µs + 0.9 µs per header",
-                "Changes apply to segments created from then on",
-            ),
-        ),
-        (
-            "Intervals",
-            ("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers",),
-        ),
-        (
-            "Settings",
-            ("now 1 MiB, inferred from the rolls", "memory maps once every index is loaded"),
-        ),
-        (
-            "Writers",
-            (
-                "A follower catching up, 1 MiB",
-                "KAFKA-806",
-                "Segments whose indexes the 1 GiB cache holds",
-                "if the topic had it",
-            ),
-        ),
-        (
-            "Experts",
-            (
-                f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and "
-                "489.",
-                "A budget is met if the high end of a range meets it.",
-            ),
-        ),
-    ],
-)
-def test_each_part_has_its_tab(tab, words):
-    text = page_html(page(tp="payments-0", tab=tab))
-    assert [phrase for phrase in words if phrase not in text] == []
+@pytest.mark.parametrize("tab", tuning_page.EARLIER_TABS)
+def test_an_address_of_an_earlier_tab_opens_the_index(tab):
+    at = page(tp="payments-0", tab=tab)
+    assert f"Keep 4{T}096" in page_html(at)
+    assert at.session_state["tab"] == "Index"
 
 
-def test_there_is_no_command_for_what_the_verdict_rejects():
-    """The verdict is to keep 4096, and the other column has 16384."""
-    at = page(tp="payments-0", tab="Comparison")
-    assert at.code[0].value == "nothing to run: the verdict does not propose 16384"
-
-
-@pytest.mark.parametrize(
-    ("query", "tab"),
-    [
-        ({"if_size": "4 MiB"}, "Other settings"),
-        ({"storage": "hdd"}, "Budgets and reasons"),
-        ({"storage": "hdd", "if_age": "1 min"}, "Other settings"),
-        ({"storage": "hdd", "tab": "Comparison"}, "Comparison"),
-        ({"consider": "65536", "p99": "100 µs warm"}, "The answer"),
-    ],
-)
-def test_an_address_opens_the_part_that_it_is_about(query, tab):
-    """The parameter of a control opens its part, unless the address names another."""
-    assert page(tp="payments-0", **query).session_state["tab"] == tab
-
-
-def test_a_budget_keeps_its_word_while_its_part_is_closed():
-    """It still counts, and its control shows it again."""
-    at = page(tp="payments-0", tab="Comparison", storage="hdd")
-    assert "modelled, hdd" in page_html(at)
-    at.session_state["tab"] = "Budgets and reasons"
-    assert box(assert_no_exception(at.run()), "Cold reads go to").value == "hdd"
+def test_only_a_change_has_a_command():
+    """dense-index-0 has an index.interval.bytes of 0, which costs 16 times the index for nothing."""
+    at = page(tp="dense-index-0")
+    assert f"Raise 0 to 8{T}192" in page_html(at)
+    assert "--add-config index.interval.bytes=8192" in at.code[0].value
 
 
 def test_tiny_batches_are_advised_to_batch():
     """heartbeat-0 has one record per batch, so the interval is only a trade."""
     text = page_html(page(tp="heartbeat-0"))
-    assert (
-        "Batch first" in text
-        and "linger.ms" in text
-        and "2 KiB instead of 4 KiB: a lookup reads 48 % fewer headers" in text
-    )
+    assert "Batch first" in text and "linger.ms" in text and "headers at 4 KiB, and " in text
 
 
 def test_an_interval_that_no_file_sets_is_not_called_todays():
     text = page_html(
         page(dir=str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"), tune="Whole broker")
     )
-    assert f'<td class="r">4{T}096, assumed</td>' in text
+    assert f'<th class="r">4{T}096, assumed</th>' in text
     assert "096, today" not in text
 
 
 def test_the_slider_considers_another_interval():
-    at = page(tp="payments-0", tab="Comparison", consider="65536")
-    assert "4 KiB against 64 KiB" in page_html(at)
-    assert at.code[0].value == "nothing to run: the verdict does not propose 65536"
+    at = page(tp="payments-0", consider="65536")
+    assert "3.7 headers at 4 KiB, and 29.9 headers at 64 KiB" in page_html(at)
     move_slider(at, "index.interval.bytes", "2048")
-    assert "4 KiB against 2 KiB" in page_html(at)
-    assert "2 KiB instead of 4 KiB" in page_html(page(tp="payments-0", consider="2048"))
+    assert "headers at 2 KiB" in page_html(at)
     text = page_html(press_button(at, "kv_today"))
-    assert (
-        f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
-        and "Today, batch by batch" in text
-    )
-    assert at.code[0].value == "nothing to run: 4096 is already set"
+    assert f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
+    assert f'<th class="r">16{T}384</th>' not in text
 
 
 def test_budgets_change_the_answer():
-    """payments-0 misses a p99 of 10 µs; a slower device makes cold lookups cost more."""
+    """payments-0 misses a p99 of 10 µs; older releases read each header twice."""
     at = page(tp="payments-0", p99="10 µs warm")
     text = page_html(at)
     assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
-    query = {"tp": "payments-0", "storage": "hdd", "fetches": "10000", "reads": "3.9.0"}
-    text = page_html(page(tab="Comparison", **query))
-    assert (
-        "modelled, hdd" in text
-        and "Cores for lookups" in text
-        and "modelled: 2.2 µs + 1.8 µs per header" in text
-    )
-    text = page_html(page(tab="Experts", **query))
+    text = page_html(page(tp="payments-0", storage="hdd", reads="3.9.0"))
     assert "two reads up to 4.0, as timed with Kafka 3.9 on two machines" in text
-    text = page_html(page(tab="Settings", **query))
+    assert "A read from hdd costs" in text
     assert "Up to 4 dead maps, which rolls leave" in text
 
 
@@ -238,19 +169,17 @@ def test_the_whole_broker_topic_by_topic():
         "topics would gain from an interval of their own" in text
         and "__cluster_metadata is not changed" in text
     )
-    other = page(tune="Whole broker", tab="Comparison")
-    assert other.code[0].value.startswith("nothing to run: the verdict does not propose")
-    other = page(tune="Whole broker", tab="Experts")
-    assert "the replay of each topic’s own interval gives" in page_html(other)
-    other = page(tune="Whole broker", tab="IndexSize")
-    assert "One topic-partition at a time" in page_html(other)
+    assert not at.code
+    assert "the replay of each topic’s own interval gives" in text
+    assert "every batch counts once, so topics with many batches weigh most" in text
+    assert "The effect of another segment.index.bytes is computed from the appends" in text
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 
 
 def test_another_index_size():
     """Kafka rolled the log by an index of 300 B: the curve, the map, every size as a row."""
-    at = page(tp="tiny-index-0", tab="IndexSize")
+    at = page(tp="tiny-index-0", tab="Index")
     text = page_html(at)
     assert (
         f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
@@ -258,7 +187,7 @@ def test_another_index_size():
     ) in text
     assert "295 µs to 811 µs as segment.index.bytes varies" in text
     assert "a lookup takes about 3.5 µs at this interval" in text
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 3
     assert (
         '<tr class="on" aria-selected="true">'
         '<td class="r">300 B</td><td class="r">37, 24</td><td>time index</td>'
@@ -270,15 +199,14 @@ def test_another_index_size():
     assert "segment.index.bytes = 64 KiB instead of 300 B: segments roll 223 times less often" in (
         page_html(at)
     )
-    assert at.query_params["tab"] in ("IndexSize", ["IndexSize"])
 
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):
     """Such as for a batch larger than a segment."""
-    monkeypatch.setattr("kafkaviz.app.pages.tuning.curves.sweep_index_sizes", lambda *_, **__: ())
-    curves._index_sizes.clear()
-    text = page_html(page(tp="orders-0", tab="IndexSize"))
-    curves._index_sizes.clear()
+    monkeypatch.setattr(index_tab, "sweep_index_sizes", lambda *_, **__: ())
+    index_tab._index_sizes.clear()
+    text = page_html(page(tp="orders-0", tab="Index"))
+    index_tab._index_sizes.clear()
     assert "This log cannot be written with these settings" in text
     assert "a batch is larger than segment.bytes" in text
 
@@ -292,26 +220,12 @@ def test_a_topic_of_several_partitions():
 
 
 def test_the_log_written_again():
-    """Smaller segments: as many as the writer makes of the same batches; the command sets that too."""
-    at = page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB")
-    text = page_html(at)
-    assert (
-        "now 1 MiB, inferred from the rolls" in text
-        and "<td>segment.bytes</td>" in text
-        and "<td>segment.index.bytes</td>" in text
-    )
-    assert (
-        "Rolls by time index" in text
-        and "segment.bytes=4194304" in at.code[0].value
-        and "segment.index.bytes=4096" in at.code[0].value
-    )
-    assert "memory maps once every index is loaded" in text
-    at = page(tp="payments-0", if_age="1 min")
-    assert (
-        "<td>segment.ms</td>" in page_html(at)
-        and "segment.ms=60000" in at.code[0].value
-        and "applies from the next append on" in page_html(at)
-    )
+    """Smaller segments: as many as the writer makes of the same batches, next to today's."""
+    text = page_html(page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB"))
+    assert "now 1 MiB, inferred from the rolls" in text
+    assert ">segment.bytes</td>" in text and ">segment.index.bytes</td>" in text
+    assert "Rolls by time index" in text
+    assert ">segment.ms</td>" in page_html(page(tp="payments-0", if_age="1 min"))
 
 
 def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeypatch):
@@ -319,18 +233,12 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
         raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
     monkeypatch.setattr(rebuild, "compare", refuses)
-    text = page_html(page(tp="payments-0", tab="Settings"))
+    text = page_html(page(tp="payments-0", tab="Index"))
     assert (
         "This log cannot be written with these settings" in text
         and "Kafka ends in X: too large" in text
         and "segment.index.bytes" in text
     )
-
-
-def test_a_topic_with_remote_storage():
-    text = page_html(page(tp="payments-0", tab="Writers", tiered="tiered"))
-    assert "Bytes that a remote read skips, mean" in text
-    assert "if the topic had it" not in text
 
 
 @pytest.mark.slow
@@ -429,7 +337,7 @@ def test_a_cancelled_reading_can_be_begun_again():
 @pytest.mark.slow
 def test_what_the_downloads_give():
     """The JSON of kafkaviz tune for this page, and the report of the whole directory."""
-    at = page(tp="payments-0", tab="Comparison")
+    at = page(tp="payments-0")
     labels = [element.proto.label for element in at.get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
     assert "Report" not in [
@@ -468,19 +376,6 @@ def test_the_topics_as_csv():
     assert len(payments) == len(empty_room) == len(tuning_page.TOPIC_COLUMNS)
 
 
-@pytest.mark.parametrize("name", ["payments-0", "heartbeat-0"])
-def test_writers_count_what_a_sweep_counts(name):
-    source = open_source(open_broker(access.samples()[0]).partition(name).path)
-    parts = source.total.measurement.parts
-    row = parts.sweep()[parts.index_of(4096)]
-    first, *others = compare_writers(name, 4096, source.total.measurement.sizes).values()
-    assert (first["entries"], first["headers_p99"]) == (row["entries"], row["headers_p99"])
-    for column in ("headers_mean", "skipped_bytes_mean"):
-        assert first[column] == pytest.approx(row[column])
-    means = [writer["headers_mean"] for writer in (first, *others)]
-    assert means == sorted(set(means))
-
-
 def test_another_log_comes_with_its_own_interval():
     """The interval considered for one topic-partition does not apply to the next; budgets do."""
     at = page(tp="payments-0", p99="100 µs warm")
@@ -503,19 +398,11 @@ def test_the_page_in_another_language(chinese):
     at = page(**query)
     text = page_html(at)
     assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
-    assert "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text
+    assert "间隔 4 KiB 时一次查找读 3.7 个批次头，32 KiB 时读 16.0 个批次头" in text
     assert at.selectbox(key="p99").value == "100 µs warm"
-    at = page(tab="Comparison", **query)
-    text = page_html(at)
-    assert "4 KiB 对比 32 KiB" in text
-    assert "32768" in at.code[0].value and "kafka-configs" not in at.code[0].value
-    assert "how it is known" not in text.lower()
-    assert "追赶中的 follower" in page_html(page(tab="Writers", **query))
-    at = page(tab="Experts", **query)
-    assert "已有的日志段：索引不会重写" in page_html(at)
+    assert "已有的日志段：索引不会重写" in text and "how it is known" not in text.lower()
     select_option(at, "冷读来自", "hdd")
     assert at.query_params["storage"] in ("hdd", ["hdd"])
-    assert "模型，hdd" in page_html(page(tab="Comparison", storage="hdd", **query))
 
 
 LABELS = {

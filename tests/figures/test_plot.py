@@ -71,7 +71,10 @@ def test_a_timestamp_has_a_panel_for_each_index(broker):
 def test_rolls_and_tuning_have_the_title_of_their_pages(broker):
     orders = broker.partition("orders-0")
     assert kv.plot.rolls(orders).layout.title.text == "2 rolls: 2 by size"
-    assert "reads 4.1 times as many headers" in kv.plot.tuning(orders).layout.title.text
+    assert (
+        "2.1 headers at 4 KiB, and 8.4 headers at 64 KiB"
+        in kv.plot.tuning(orders).layout.title.text
+    )
 
 
 def test_an_empty_lookup_is_no_fault(broker):

@@ -35,7 +35,7 @@ WHOLE_TABLES = ("table", "find_message")  # they take all texts of a file
 STORED_FILES = {"cause", "evidence", "finding", "tail"}
 # keys whose end is the name of a column, a code or a choice,
 COMPOSED = {
-    "before_after.": "both_indexes offset_entries time_entries",
+    "replay_table.": "index_bytes offset_entries time_entries",
     "broker.column_": "entries index log name offsets segments",
     "common.page_": "segment workshop",
     "common.state_": "delete",

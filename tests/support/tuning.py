@@ -1,12 +1,9 @@
-"""Segments that were measured for the Tuning page, and another interval compared with today's."""
+"""Segments that were measured for the Tuning page."""
 
 import numpy as np
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
-from kafkaviz.figures.tuning import before_after
 from tests.analysis import arrays
 
 OLD, NEW = (
@@ -30,21 +27,3 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
         )
         rows.append(gathering.result())
     return merge_measurements(rows)
-
-
-def compared(measurement, other: int, **options):
-    """Returns the lines of the table, by name."""
-    budgets = Budgets(**options)
-    now, then = (
-        tuning.compute_cost(measurement, NEW, interval, budgets) for interval in (4096, other)
-    )
-    times = tuple(
-        int(measurement.parts.time_entries[measurement.parts.index_of(interval)])
-        for interval in (4096, other)
-    )
-    return {
-        row.name: row
-        for row in before_after.rows(
-            now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
-        )
-    }

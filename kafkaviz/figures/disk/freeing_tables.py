@@ -53,7 +53,7 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
         say("health.column_what"),
         *directory_head,
         say("disk.column_frees"),
-        say("before_after.files"),
+        say("replay_table.files"),
         say("disk.column_check"),
         say("disk.column_cost"),
     )

@@ -207,28 +207,16 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
 
 
 def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
-    """Returns a title such as "16 KiB instead of 4 KiB: a lookup reads 2.4 times the headers"."""
-    before = float(current.row["headers_mean"])
-    after = float(compared.row["headers_mean"])
-    ratio = after / before if before else 1.0
-    values = {
-        "other": format_bytes(compared.interval_bytes),
-        "today": format_bytes(current.interval_bytes),
-    }
-    if compared.interval_bytes == current.interval_bytes and _differs_on_disk(compared, current):
-        return say(
-            "curves.headers_on_disk",
-            **values,
-            disk=headers_text(before),
-            replay=headers_text(after),
-        )
-    if abs(ratio - 1) < 0.005:
-        return say("curves.headers_same", **values)
-    if ratio < 1:
-        return say("curves.headers_fewer", **values, percent=f"{100 * (1 - ratio):.0f}")
-    if ratio < 1.1:
-        return say("curves.headers_more", **values, percent=f"{100 * (ratio - 1):.0f}")
-    return say("curves.headers_times", **values, times=f"{ratio:.1f}")
+    """Returns a title such as "A lookup reads 3.7 headers at 4 KiB, and 8.9 headers at 16 KiB"."""
+    is_replay = compared.interval_bytes == current.interval_bytes
+    key = "headers_on_disk" if is_replay and _differs_on_disk(compared, current) else "headers"
+    return say(
+        f"curves.{key}_title",
+        now=headers_text(float(current.row["headers_mean"])),
+        then=headers_text(float(compared.row["headers_mean"])),
+        today=format_bytes(current.interval_bytes),
+        other=format_bytes(compared.interval_bytes),
+    )
 
 
 def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
@@ -369,6 +357,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
     axis_style = {
         "height": curve.heights_px[0],
+        "top": TOP + LINE_PX,
         "range": [0, np.log10(most)],
         "ticks": theme.ticks([value for value in HEADER_TICKS if value <= most], format_count),
     }
@@ -376,6 +365,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         *_name_annotations(line_names, axis_style, colours),
         *_mark_annotations(curve, colours),
         *_plateau_annotations(curve, colours),
+        *_index_size_annotations(curve, colours),
     ]
     shapes = [
         *_plateau_shapes(curve, colours),
@@ -403,6 +393,7 @@ def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     ticks = [value for value in BYTE_TICKS if least_bytes <= value <= most_bytes]
     axis_style = {
         "height": curve.heights_px[1],
+        "top": TOP,
         "range": [np.log10(least_bytes), np.log10(most_bytes)],
         "ticks": theme.ticks(ticks, format_bytes),
     }
@@ -421,7 +412,7 @@ def _apply_layout(
 ) -> go.Figure:
     colours = theme.colours(mode)
     chart.update_layout(
-        theme.chart_layout(mode, axis_style["height"], (LEFT, RIGHT, TOP, BOTTOM)),
+        theme.chart_layout(mode, axis_style["height"], (LEFT, RIGHT, axis_style["top"], BOTTOM)),
         hovermode="x",
         hoverdistance=24,
         clickmode="event+select",
@@ -572,6 +563,28 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
     return annotations
 
 
+def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    """Returns a second axis above the curve: the size of both indexes at every other tick.
+
+    The last tick leaves its place to the name of the axis.
+    """
+    sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
+    above = {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3}
+    names = [
+        theme.note(
+            format_bytes(sizes[interval]),
+            colours["offset_text"],
+            x=float(np.log10(interval)),
+            **above,
+        )
+        for interval in X_TICKS[:-1:2]
+        if interval in sizes
+    ]
+    name = f"<b>{say('curves.both_indexes')}</b>"
+    right = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 6}
+    return [*names, theme.note(name, colours["offset_text"], **right, **above)]
+
+
 def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     if not curve.least_batch_bytes or curve.least_batch_bytes <= MIN_X:
         return []
@@ -654,7 +667,7 @@ def _name_annotations(
     names: list[tuple[str, float, str]], axis_style: dict, colours: dict[str, str]
 ) -> list[dict]:
     """Returns the names of the lines. A line has a text, its last value, and a colour."""
-    height_px = axis_style["height"] - TOP - BOTTOM
+    height_px = axis_style["height"] - axis_style["top"] - BOTTOM
     low, high = (float(limit) for limit in axis_style["range"])
     places = (
         (text, colours[colour], height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)))

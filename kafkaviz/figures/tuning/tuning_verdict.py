@@ -74,7 +74,11 @@ def view(
     return VerdictView(
         kind=kind,
         mark=mark,
-        headline=say(f"verdict.headline_{headline_key}", value=format_count(recommendation.value)),
+        headline=say(
+            f"verdict.headline_{headline_key}",
+            today=format_count(recommendation.current_cost.interval_bytes),
+            value=format_count(recommendation.value),
+        ),
         reason=reason,
         boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
         command_lead="" if kind == KEEP else say(f"verdict.command_{key}"),

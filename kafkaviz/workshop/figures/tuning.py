@@ -168,7 +168,7 @@ TUNING = LessonFigure(
 MAP_INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
 PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
 SIZE_HEADS = (
-    "tuning.tab_index_size",
+    "index_size.head_size",
     "index_size.head_log",
     "index_size.head_gib",
     "tuning.head_entries",
@@ -270,7 +270,7 @@ def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> lis
 
 def _to_index_size(block: LessonBlock) -> Destination:
     page, address = block_location.to_tuning(block)
-    return page, address | {page_state.TAB: "IndexSize"}
+    return page, address | {page_state.TAB: "Index"}
 
 
 INDEX_SIZE = LessonFigure(

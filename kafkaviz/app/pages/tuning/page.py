@@ -1,7 +1,7 @@
-"""The Tuning page: the cost of other values of index.interval.bytes for a log."""
+"""The Tuning page: what other settings of a topic would save, and what they would cost."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import IntervalCost, Recommendation
+from kafkaviz.analysis.tuning import Recommendation
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state
@@ -17,75 +17,48 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.tuning import scope
-from kafkaviz.app.pages.tuning.comparisons import (
-    render_comparison,
-    render_remote_reads,
-    render_replay,
-    render_writers,
-)
-from kafkaviz.app.pages.tuning.curves import (
-    choose_interval,
-    render_assumptions,
-    render_cost_curve,
-    render_curves,
-    render_index_size,
-    render_limits,
-    reset_interval,
-)
+from kafkaviz.app.pages.tuning.index_tab import render_index
 from kafkaviz.app.pages.tuning.scope import Scope, go_to
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
-    render_budgets,
-    render_p99,
     subject_text,
-    verdict_view,
 )
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.widgets.elements import apply_print_style
-from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
+from kafkaviz.app.widgets.tables import download, report_name, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import end_sentence, join_semicolon, join_sentences
-from kafkaviz.figures.tuning.tuning_verdict import describe_all
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 # the tabs, by their word in the address, and the message keys of their labels
-ANSWER = "Answer"
-COMPARISON = "Comparison"
-INTERVALS = "Intervals"
-INDEX_SIZE = "IndexSize"
-SETTINGS = "Settings"
-WRITERS = "Writers"
-EXPERTS = "Experts"
-PARTS = {
-    ANSWER: "common.tab_answer",
-    COMPARISON: "tuning.tab_comparison",
-    INTERVALS: "tuning.tab_intervals",
-    INDEX_SIZE: "tuning.tab_index_size",
-    SETTINGS: "tuning.tab_settings",
-    WRITERS: "tuning.tab_writers",
-    EXPERTS: "tuning.tab_experts",
-}
+INDEX = "Index"
+PARTS = {INDEX: "common.index"}
+# words of earlier releases, whose content is in the tab Index
+EARLIER_TABS = (
+    "Answer",
+    "Comparison",
+    "Intervals",
+    "IndexSize",
+    "Settings",
+    "Writers",
+    "Experts",
+)
+BUDGETS = (  # links keep them
+    page_state.P99,
+    page_state.SHARE,
+    page_state.STORAGE,
+    page_state.READ_RELEASE,
+    page_state.TIERED,
+)
 CONTROLS = {
-    SETTINGS: tuple(page_state.REPLAY_SETTINGS.values()),
-    EXPERTS: (
-        page_state.COLD_P99,
-        page_state.SHARE,
-        page_state.FETCHES,
-        page_state.CORES,
-        page_state.STORAGE,
-        page_state.READ_RELEASE,
-        page_state.TIERED,
-    ),
+    INDEX: (page_state.CONSIDERED_INTERVAL, *BUDGETS, *page_state.REPLAY_SETTINGS.values()),
 }
-BUDGETS = (page_state.P99, *CONTROLS[EXPERTS], page_state.WORKLOAD)  # links keep them
-CURVES = (1, 0.4594)  # widths of the curve and the verdict
-HALF = (1, 1)
 PATIENCE_S = 2.5  # how long the page waits for a measurement before it shows the progress
 
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
@@ -189,64 +162,13 @@ def report(snapshot: BrokerSnapshot) -> str:
     )
 
 
-def render_verdict(context: TuningContext) -> None:
-    view = verdict_view(context)
-    words = tag(
-        "div",
-        tag("div", say("tuning.recommendation"), class_="kv-lab"),
-        tag("h2", elements.severity(view.mark), view.headline, class_="w"),
-        tag("p", view.reason),
-        class_="v",
-    )
-    st.html(tag("div", words, class_="kv-verdict", role="status"))
-    heads = [say("tuning.head_interval"), say("common.both_indexes"), say("tuning.head_p99")]
-    with st.container(key="kv_price"):
-        table(heads, _price_rows(context), "rrr")
-
-
-def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
-    current = context.today
-    alternative = context.alternative
-    today_text = say(context.today_key, value=units.format_count(current.interval_bytes))
-    rows = [(today_text, *_cost_cells(current))]
-    if alternative is not current:
-        rows.append((units.format_count(alternative.interval_bytes), *_cost_cells(alternative)))
-    return rows
-
-
-def _cost_cells(cost: IntervalCost) -> tuple[str, str]:
-    return units.format_bytes(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
-
-
-def render_answer(context: TuningContext) -> None:
-    """Draws the recommendation and the cost curve, and for several topics a row for each."""
-    curve, side = st.columns(CURVES, gap=20)
-    with side, st.container(key="kv_verdict_side", gap=16):
-        render_verdict(context)
-    with curve:
-        render_cost_curve(context)
-    if context.kind in ("broker", "topic") and len(context.source.cases) > 1:
-        st.space(24)
-        render_topics(context)
-
-
-def render_reasons(context: TuningContext) -> None:
-    """Draws which parts are certain, which are modelled, and every reason."""
-    elements.heading(say("tuning.reasons"))
-    st.space(10)
-    boxes = (
-        tag("div", tag("b", say("tuning.box_head", word=word)), " ", text, class_="f")
-        for word, text in verdict_view(context).boxes
-    )
-    st.html(tag("div", *boxes, class_="kv-verdict"))
-    st.space(12)
-    with st.expander(say("tuning.every_reason")):
-        reasons = describe_all(context.recommendation)
-        st.html(join(tag("p", reason, class_="kv-sm kv-reason") for reason in reasons))
-
-
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each topic, the densest index first, and a way to open one."""
+    """Draws the recommendation for each topic, the densest index first, and a way to open one.
+
+    A single topic-partition or workload has no such table.
+    """
+    if context.kind not in ("broker", "topic") or len(context.source.cases) < 2:
+        return
     recommendations = context.answer.recommendations
     cases = sorted(context.source.cases, key=lambda case: -case.index_share)
     changing = sum(
@@ -296,6 +218,7 @@ def render_topics(context: TuningContext) -> None:
         if context.source.metadata_left_out:
             st.html(tag("span", say("tuning.metadata_left"), class_="kv-sm kv-fnt"))
     _render_left_out(context)
+    st.space(32)
 
 
 def _gain_text(gaining_count: int, count: int) -> str:
@@ -398,8 +321,10 @@ def render_page() -> None:
 @st.fragment
 def _render_body(location: Location) -> None:
     """Draws the page inside the frame. A slider reruns only this part."""
+    if st.query_params.get(page_state.TAB) in EARLIER_TABS:
+        st.query_params[page_state.TAB] = INDEX
     choice.open_by_address(CONTROLS)
-    choice.carry_over(BUDGETS, location.address)
+    choice.carry_over((*BUDGETS, page_state.WORKLOAD), location.address)
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
         if tuning_scope.kind != "workload" and location.fault:
@@ -441,51 +366,7 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
     scope.reset_for_source(key)
     with controls:
         scope.render_choice(tuning_scope)
-        context = replace(context, alternative_bytes=choose_interval(context))
-        render_p99()
-        st.button(
-            say("tuning.today"),
-            icon=":material/replay:",
-            key="kv_today",
-            on_click=reset_interval,
-            args=(context.today.interval_bytes,),
-        )
     names = {part: say(key) for part, key in PARTS.items()}
-    part, container = choice.render_tabs(names, CONTROLS)
+    _, container = choice.render_tabs(names, CONTROLS)
     with container, st.container(gap=None):
-        RENDERERS[part](context)
-
-
-def _render_settings(context: TuningContext) -> None:
-    render_replay(context)
-    st.space(32)
-    render_limits(context)
-
-
-def _render_writers(context: TuningContext) -> None:
-    _render_pair(render_writers, render_remote_reads, context)
-
-
-def _render_experts(context: TuningContext) -> None:
-    elements.heading(say("tuning.more"))
-    st.space(10)
-    render_budgets(context)
-    st.space(32)
-    _render_pair(render_reasons, render_assumptions, context)
-
-
-def _render_pair(left, right, context: TuningContext) -> None:
-    for column, section in zip(st.columns(HALF, gap=20), (left, right), strict=True):
-        with column, st.container(gap=None):
-            section(context)
-
-
-RENDERERS: dict[str, Callable[[TuningContext], None]] = {
-    ANSWER: render_answer,
-    COMPARISON: render_comparison,
-    INTERVALS: render_curves,
-    INDEX_SIZE: render_index_size,
-    SETTINGS: _render_settings,
-    WRITERS: _render_writers,
-    EXPERTS: _render_experts,
-}
+        render_index(context, render_topics)

@@ -27,7 +27,6 @@ CACHE_ENTRIES = 24
 # the choices of each control, by their words in the address
 ANY = "any"
 CALIBRATED = "calibrated"
-UNCOUNTED = "not counted"
 WARM = " warm"
 P99_US = {
     "10 µs warm": 10.0,
@@ -39,24 +38,13 @@ P99_US = {
     ANY: None,
 }
 DEFAULT_P99 = "50 µs warm"
-COLD_P99_US = {
-    ANY: None,
-    "0.5 ms": 500.0,
-    "1 ms": 1000.0,
-    "5 ms": 5000.0,
-    "20 ms": 20_000.0,
-    "100 ms": 100_000.0,
-}
 SHARE = {ANY: None, "0.05 %": 0.0005, "0.1 %": 0.001, "0.5 %": 0.005, "1 %": 0.01, "5 %": 0.05}
-FETCHES = {UNCOUNTED: None, "100": 100.0, "1000": 1000.0, "10000": 10_000.0, "100000": 100_000.0}
-CORES = {ANY: None, "0.05": 0.05, "0.1": 0.1, "0.5": 0.5, "1": 1.0, "4": 4.0}
 TIERED = {"as the topic says": False, "tiered": True}
 # options to translate; times, shares and numbers are the same in every language
 OPTION_KEYS = {
     ANY: "any",
     AS_FOUND: "as_found",
     CALIBRATED: "calibrated",
-    UNCOUNTED: "uncounted",
     "as the topic says": "as_topic",
     "tiered": "tiered",
 }
@@ -138,15 +126,8 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
     """Returns the context for the budgets in the controls, which are drawn elsewhere."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
-    fetches = chosen[page_state.FETCHES]
     is_tiered = chosen[page_state.TIERED]
-    budgets = Budgets(
-        P99_US[p99],
-        chosen[page_state.COLD_P99],
-        chosen[page_state.CORES] if fetches else None,
-        chosen[page_state.SHARE],
-        fetches,
-    )
+    budgets = Budgets(p99_us=P99_US[p99], index_share=chosen[page_state.SHARE])
     costs = lookup_costs(source, chosen[page_state.STORAGE])
     return TuningContext(
         location=tuning_scope.location,
@@ -186,16 +167,11 @@ def render_p99() -> None:
 
 
 def render_budgets(context: TuningContext) -> None:
-    controls = _controls(context.source)
-    with st.container(key="kv_set"):
-        for keys in (
-            (page_state.COLD_P99, page_state.SHARE, page_state.FETCHES, page_state.CORES),
-            (page_state.STORAGE, page_state.READ_RELEASE, page_state.TIERED),
-        ):
-            for column, key in zip(st.columns(4, gap=24), keys, strict=False):
-                with column:
-                    controls[key].render()
-        elements.paragraph(say("tuning.budget_met"), is_faint=True)
+    controls = _controls(context.source).values()
+    for column, control in zip(st.columns(len(controls), gap=24), controls, strict=True):
+        with column:
+            control.render()
+    elements.paragraph(say("tuning.budget_met"), is_faint=True)
 
 
 @dataclass(frozen=True)
@@ -211,7 +187,6 @@ class BudgetControl:
     key: str
     values: dict
     help_text: str | None = None
-    is_enabled: bool = True
 
     def value(self) -> Any:
         """Returns the chosen value, also before the control is drawn."""
@@ -227,27 +202,17 @@ class BudgetControl:
             names[0],
             self.key,
             format_func=_option_text,
-            disabled=not self.is_enabled,
             help=self.help_text,
         )
 
 
 def _controls(source: TuningSource) -> dict[str, BudgetControl]:
-    fetches = BudgetControl("tuning.fetches", page_state.FETCHES, FETCHES)
     storages, releases = ({name: name for name in names} for names in (_storages(), RELEASES))
     help_text = say(
         "tuning.as_kafka_now", version=source.version, why=render(source.assumed_release.reason)
     )
     controls = (
-        BudgetControl("tuning.cold_p99", page_state.COLD_P99, COLD_P99_US),
         BudgetControl("tuning.index_share", page_state.SHARE, SHARE),
-        fetches,
-        BudgetControl(
-            "before_after.cores",
-            page_state.CORES,
-            CORES,
-            is_enabled=fetches.value() is not None,
-        ),
         BudgetControl("tuning.cold_reads", page_state.STORAGE, storages),
         BudgetControl("tuning.as_kafka", page_state.READ_RELEASE, releases, help_text),
         BudgetControl("tuning.remote_storage", page_state.TIERED, TIERED),
@@ -258,8 +223,6 @@ def _controls(source: TuningSource) -> dict[str, BudgetControl]:
 def _option_text(option: str) -> str:
     if option in OPTION_KEYS:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
-    if option.isdigit():
-        return units.format_count(int(option))
     if option.endswith(WARM):
         return say("tuning.option_warm", us=option.removesuffix(WARM))
     return option

@@ -1,0 +1,560 @@
+"""The tab Index: what other values of index.interval.bytes and segment.index.bytes would cost."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import rebuild, tuning
+from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
+from kafkaviz.analysis.rebuild import WhatIf
+from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tuning_text
+from kafkaviz.analysis.tuning.index_size import (
+    INDEX_SIZES,
+    IndexSizeOutcome,
+    log_rounds,
+    sweep_index_sizes,
+)
+from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.app import page_state
+from kafkaviz.app.pages.tuning.tuning_context import (
+    CACHE_ENTRIES,
+    TuningContext,
+    render_budgets,
+    render_p99,
+    tuning_json,
+    verdict_view,
+)
+from kafkaviz.app.widgets import charts, choice, elements
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.app.workloads import format_setting
+from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences
+from kafkaviz.figures.tuning import index_size_curve, index_size_map, replay_table, tuning_curve
+from kafkaviz.figures.tuning.tuning_verdict import describe_all, range_text
+from kafkaviz.html import join, tag, worded
+from kafkaviz.messages import say, say_count
+from kafkaviz.simulate.config import LogConfig
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+INDEX_SIZE = "segment.index.bytes"
+SETTINGS = {  # the values that each slider offers
+    "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
+    "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
+    INDEX_SIZE: (4 * KIB, 16 * KIB, 64 * KIB, 100 * KIB, 256 * KIB, MIB, 2 * MIB, 10 * MIB),
+}
+AT_ONCE_BYTES = 256 * MIB  # a .log up to this size is written again without a request
+WIDTHS = (0.4594, 1)  # of the verdict and its curve
+SIZE_HEADS = (
+    "index_size.head_size",
+    "index_size.head_slots",
+    "index_size.head_ends",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "index_size.head_day",
+    "tuning.head_entries",
+    "lookup.count_headers",
+    "index_size.head_probes",
+    "lookup.count_pages",
+    "index_size.head_reads",
+    "index_size.head_cold",
+)
+
+
+def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
+    """Draws the verdict on the interval, its curve, its reasons, and other settings.
+
+    Args:
+        render_topics: draws a row per topic, if there are several.
+    """
+    controls = st.container(
+        key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
+    )
+    with controls:
+        context = replace(context, alternative_bytes=_choose_interval(context))
+        render_p99()
+        st.button(
+            say("tuning.today"),
+            icon=":material/replay:",
+            key="kv_today",
+            on_click=_reset_interval,
+            args=(context.today.interval_bytes,),
+        )
+    side, curve = st.columns(WIDTHS, gap=20)
+    with side, st.container(key="kv_verdict_side", gap=16):
+        _render_verdict(context)
+    with curve:
+        _render_interval_curve(context)
+    st.space(24)
+    _render_reasons(context)
+    st.space(24)
+    render_topics(context)
+    _render_other_settings(context)
+
+
+# ---- the interval
+
+
+def _choose_interval(context: TuningContext) -> int:
+    """Draws the slider of the intervals and returns the chosen one.
+
+    The default is the interval that the recommendation considers.
+    """
+    options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
+    default = str(context.recommendation.considered_bytes)
+    with st.container(width="stretch", gap=4):
+        label_slot = st.empty()
+        interval_bytes = int(
+            choice.draw_bound(
+                st.select_slider,
+                SETTING,
+                options,
+                default,
+                page_state.CONSIDERED_INTERVAL,
+                label_visibility="collapsed",
+            )
+        )
+        text = tag("b", units.format_count(interval_bytes), style="color:var(--kv-ink)")
+        if interval_bytes == context.today.interval_bytes:
+            text = worded(context.today_key, value=text)
+        label_slot.html(tag("div", SETTING, " \u00a0", text, class_="kv-lab"))
+    return interval_bytes
+
+
+def _reset_interval(interval_bytes: int) -> None:
+    st.session_state[page_state.CONSIDERED_INTERVAL] = str(interval_bytes)
+
+
+def _render_verdict(context: TuningContext) -> None:
+    view = verdict_view(context)
+    words = tag(
+        "div",
+        tag("div", say("tuning.recommendation"), class_="kv-lab"),
+        tag("h2", elements.severity(view.mark), view.headline, class_="w"),
+        tag("p", view.reason),
+        class_="v",
+    )
+    st.html(tag("div", words, class_="kv-verdict", role="status"))
+    if context.recommendation.verdict == TuningVerdict.CHANGE:
+        _render_command(context, view.command_lead)
+    intervals = [context.today]
+    heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
+    if context.alternative is not context.today:
+        intervals.append(context.alternative)
+        heads.append(units.format_count(context.alternative.interval_bytes))
+    with st.container(key="kv_price"):
+        rows = [
+            (say(f"tuning.price_{name}"), *map(format_cell, intervals))
+            for name, format_cell in PRICE_CELLS.items()
+        ]
+        table(["", *heads], rows, "w" + "r" * len(heads))
+
+
+PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
+    "headers": lambda cost: f"{cost.row['headers_mean']:.1f}",
+    "p99": lambda cost: f"≈ {format_us(cost.p99_us.typical)}",
+    "indexes": lambda cost: units.format_bytes(int(cost.row["index_bytes"])),
+    "share": lambda cost: f"{100 * cost.index_share:.2f} %",
+}
+
+
+def _render_command(context: TuningContext, lead: str) -> None:
+    topic = None if context.kind == "broker" else context.case.today.topic
+    line = tuning_text.alter_line(SETTING, context.recommendation.value, topic)
+    with st.container(key="kv_tune_cmd_interval", gap=8):
+        elements.paragraph(lead)
+        st.code(units.escape_controls(line), language=None, wrap_lines=True)
+        elements.paragraph(say("tuning.reach"), is_faint=True)
+
+
+def _render_interval_curve(context: TuningContext) -> None:
+    """Draws headers read over the interval. A click on a point considers its interval."""
+    view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
+    several = len(context.source.cases) > 1
+    caption = join_sentences(
+        [tuning_curve.captions(view)[0], say("tuning.weighted") if several else ""]
+    )
+    with st.container(key="kv_fig_headers", gap=0):
+        elements.figure_head(view.titles[0], caption)
+        charts.plot(
+            charts.figure(("headers", *context.figure_key), tuning_curve.headers_figure, view),
+            "kv_headers",
+            say("tuning.curve_alt", title=view.titles[0]),
+            on_select=_consider_clicked,
+            selection_mode="points",
+        )
+
+
+def _interval_view(context: TuningContext) -> tuning_curve.TuningCurveView:
+    measurement = context.case.measurement
+    return tuning_curve.view(
+        context.answer.interval_costs,
+        context.today,
+        context.alternative_bytes,
+        log_bytes=measurement.log_bytes,
+        least_batch_bytes=measurement.parts.least_batch_bytes,
+        budgets=context.budgets,
+        costs=context.costs,
+        is_today_known=context.case.today.is_interval_known,
+    )
+
+
+def _consider_clicked() -> None:
+    event = st.session_state.get("kv_headers")
+    points = [
+        point for point in (event.selection.points if event else []) if point.get("customdata")
+    ]
+    if points:
+        st.session_state[page_state.CONSIDERED_INTERVAL] = str(points[0]["customdata"][0])
+
+
+def _render_reasons(context: TuningContext) -> None:
+    """Draws which numbers are counted or modelled, what the index is worth, and every reason."""
+    elements.heading(say("tuning.reasons"))
+    st.space(10)
+    price = say("tuning.price", us=format_us(context.today.price_us))
+    with st.container(key="kv_reasons"):
+        rows = [*verdict_view(context).boxes, (say("tuning.worth"), price)]
+        table((say("tuning.head_about"), say("tuning.head_why")), rows, "lw")
+    with st.expander(say("tuning.every_reason")):
+        reasons = describe_all(context.recommendation)
+        st.html(join(tag("p", reason, class_="kv-sm kv-reason") for reason in reasons))
+    with st.expander(say("tuning.every_interval")):
+        _render_intervals(context)
+    with st.expander(say("tuning.more")):
+        render_budgets(context)
+
+
+def _render_intervals(context: TuningContext) -> None:
+    rows = tuning_curve.rows(context.answer.interval_costs)
+    heads = (
+        say("tuning.head_interval"),
+        say("tuning.head_entries"),
+        say("common.both_indexes"),
+        say("tuning.head_headers_mean"),
+        "p50",
+        "p99",
+        "max",
+        say("tuning.head_warm_p99"),
+    )
+    cells = [
+        _interval_cells(row, interval_cost)
+        for row, interval_cost in zip(rows, context.answer.interval_costs, strict=True)
+    ]
+    marked_row = next(
+        place for place, row in enumerate(rows) if row[0] == context.today.interval_bytes
+    )
+    with st.container(key="kv_tune_table"):
+        table(heads, cells, "rrrrrrrr", marked_row)
+    with st.container(horizontal=True, gap=12):
+        download(
+            say("tuning.every_interval_csv"),
+            lambda: to_csv(tuning_curve.COLUMNS, rows),
+            "sweep.csv",
+            "kv_sweep_csv",
+        )
+        download(
+            say("tuning.json"),
+            partial(
+                tuning_json,
+                context.source,
+                context.answer,
+                context.budgets,
+                context.costs,
+                is_tiered=context.is_tiered,
+            ),
+            f"tuning-{context.label.replace(' ', '-')}.json",
+            "kv_tuning_json",
+            "application/json",
+        )
+
+
+def _interval_cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
+    interval, entries, p50, p99, maximum = map(
+        units.format_count, (row[0], row[1], row[5], row[7], row[8])
+    )
+    return (
+        interval,
+        entries,
+        units.format_bytes(row[2]),
+        f"{row[4]:.1f}",
+        p50,
+        p99,
+        maximum,
+        range_text(interval_cost.p99_us),
+    )
+
+
+# ---- other settings
+
+
+def _render_other_settings(context: TuningContext) -> None:
+    """Draws sliders for other settings, and what they change if every batch is appended again."""
+    elements.heading(
+        say("tuning.other_settings"), "" if context.case.logs is None else say("tuning.appended")
+    )
+    st.space(10)
+    if context.case.logs is None:
+        elements.paragraph(say("index_size.no_log_below"))
+        _render_footprint(context)
+        return
+    with st.container(key="kv_set"):
+        for column, name in zip(st.columns(3, gap=24), page_state.REPLAY_SETTINGS, strict=True):
+            with column:
+                _render_setting(context, name)
+    st.space(12)
+    if context.case.measurement.log_bytes <= AT_ONCE_BYTES or _is_replay_requested(context):
+        _render_index_sizes(context)
+        st.space(24)
+        _render_replay(context)
+
+
+def _is_replay_requested(context: TuningContext) -> bool:
+    text = say(
+        "tuning.write_once_more", size=units.format_bytes(context.case.measurement.log_bytes)
+    )
+    return st.button(text, icon=":material/replay:", key="kv_replay")
+
+
+def _render_setting(context: TuningContext, name: str) -> None:
+    """Draws a slider, and below it the log's own value and where it is from."""
+    own_text = format_setting(name, _own_value(context, name))
+    choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
+    text = say(
+        "tuning.now_inferred" if name in context.case.today.inferred_settings else "tuning.now_set",
+        value=own_text,
+    )
+    st.html(tag("div", text, class_="kv-fnt", style="font-size:12px"))
+
+
+def _considered_config(context: TuningContext) -> LogConfig:
+    """Returns the log's settings with the considered interval and the values of the sliders."""
+    fields = {
+        name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
+    }
+    return replace(context.config, index_interval_bytes=context.alternative_bytes, **fields)
+
+
+def _chosen_value(context: TuningContext, name: str) -> int:
+    choices = _choices(context, name)
+    return choices[
+        choice.take_from_address(
+            page_state.REPLAY_SETTINGS[name],
+            choices.keys(),
+            format_setting(name, _own_value(context, name)),
+        )
+    ]
+
+
+def _choices(context: TuningContext, name: str) -> dict[str, int]:
+    return {
+        format_setting(name, value): value
+        for value in sorted({*SETTINGS[name], _own_value(context, name)})
+    }
+
+
+def _own_value(context: TuningContext, name: str) -> int:
+    return getattr(context.config, name.replace(".", "_"))
+
+
+def _render_index_sizes(context: TuningContext) -> None:
+    """Draws the effect of another segment.index.bytes: on searches, and on when segments roll."""
+    with st.spinner(say("tuning.appending")):
+        outcomes = _index_sizes(context.key, context.config, context.source)
+    of_today = outcomes.get(context.config.index_interval_bytes)
+    if not of_today:
+        with elements.state(
+            "refused", "error", say("tuning.cannot_write"), say("index_size.cannot")
+        ):
+            pass
+        return
+    for column, render in zip(
+        st.columns(2, gap=20), (_render_size_curve, _render_size_map), strict=True
+    ):
+        with column, st.container(gap=None):
+            render(context, outcomes)
+    current = next(
+        outcome for outcome in of_today if outcome.index_bytes == context.config.segment_index_bytes
+    )
+    warm_us = _size_costs(context).warm_us(current.headers)
+    elements.paragraph(say("index_size.warm", us=format_us(warm_us.typical)), above_px=10)
+    with st.expander(say("index_size.table")):
+        _render_size_table(context, of_today, of_today.index(current))
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _index_sizes(
+    key: str, config: LogConfig, _source: TuningSource
+) -> dict[int, tuple[IndexSizeOutcome, ...]]:
+    """Returns the outcome of each index size, by interval: today's and the powers of two."""
+    case = _source.total
+    rounds = log_rounds(case.logs or ())
+    today = config.index_interval_bytes
+    intervals = {
+        interval
+        for interval in case.measurement.parts.intervals.tolist()
+        if interval >= tuning_curve.MIN_X and interval.bit_count() == 1
+    }
+    return {
+        interval: sweep_index_sizes(
+            rounds,
+            replace(config, index_interval_bytes=interval),
+            {*INDEX_SIZES, *SETTINGS[INDEX_SIZE]},
+            per_append=_source.behaviour.per_append,
+            by_base_offset=_source.by_base_offset,
+        )
+        for interval in sorted({today, *intervals})
+    }
+
+
+def _size_costs(context: TuningContext) -> LookupCosts:
+    return context.costs.with_one_read_share(context.case.measurement.one_read_share)
+
+
+def _render_size_curve(
+    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
+) -> None:
+    considered_bytes = _considered_config(context).segment_index_bytes
+    figure_key = ("index_size", *context.figure_key, considered_bytes)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_curve.view(
+            outcomes[context.config.index_interval_bytes],
+            _size_costs(context),
+            today_bytes=context.config.segment_index_bytes,
+            considered_bytes=considered_bytes,
+        ),
+    )
+    with st.container(key="kv_fig_index_size"):
+        charts.render_titled(figure_key, index_size_curve.figure, view, "kv_index_size")
+
+
+def _render_size_map(
+    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
+) -> None:
+    today = context.config.index_interval_bytes, context.config.segment_index_bytes
+    considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
+    figure_key = ("index_size_map", *context.figure_key, considered)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_map.view(
+            outcomes, _size_costs(context), today=today, considered=considered
+        ),
+    )
+    with st.container(key="kv_fig_index_size_map"):
+        charts.render_titled(figure_key, index_size_map.figure, view, "kv_index_size_map")
+
+
+def _render_size_table(
+    context: TuningContext, outcomes: Sequence[IndexSizeOutcome], marked_row: int
+) -> None:
+    rows = index_size_curve.rows(outcomes, _size_costs(context))
+    heads = [say(head) for head in SIZE_HEADS]
+    with st.container(key="kv_size_table"):
+        cells = [_size_cells(outcome, row) for outcome, row in zip(outcomes, rows, strict=True)]
+        table(heads, cells, "rrlrrrrrrrrr", marked_row)
+    download(
+        say("index_size.csv"),
+        lambda: to_csv(index_size_curve.COLUMNS, rows),
+        "index-sizes.csv",
+        "kv_sizes_csv",
+    )
+
+
+def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
+    values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
+    slots = units.format_count(outcome.offset_slots)
+    time_slots = units.format_count(outcome.usable_time_slots)
+    return (
+        units.format_bytes(outcome.index_bytes),
+        f"{slots}, {time_slots}",
+        roll_text.cause_name(outcome.cause),
+        units.format_bytes(outcome.log_bytes),
+        index_size_curve.count_text(outcome.rolls_per_gib),
+        index_size_curve.count_text(outcome.rolls_per_day),
+        units.format_count(outcome.entries),
+        f"{values['headers_mean']:.1f}",
+        f"{values['probes_mean']:.1f} ({values['plain_probes_mean']:.1f})",
+        f"{values['pages_mean']:.1f}",
+        f"{values['cold_reads_mean']:.1f}",
+        f"≈ {format_us(values['cold_mean_us'])}",
+    )
+
+
+def _render_replay(context: TuningContext) -> None:
+    """Draws what the log would be with the settings of the sliders; or Kafka's exception."""
+    other_config = _considered_config(context)
+    try:
+        with st.spinner(say("tuning.appending")):
+            pair = _replay(context.key, context.config, other_config, context.source)
+    except KafkavizError as fault:
+        with elements.state(
+            "refused_replay", "error", say("tuning.cannot_write"), describe_error_sentence(fault)
+        ):
+            pass
+        return
+    rows = replay_table.rows(*pair)
+    heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]
+    table(
+        [*heads, say("common.change"), say("tuning.how_known")],
+        [replay_table.cells(row) for row in rows],
+        "wrrrw",
+    )
+    download(
+        say("common.csv"),
+        lambda: to_csv(replay_table.COLUMNS, replay_table.file_cells(rows)),
+        "replayed.csv",
+        "kv_replayed_csv",
+    )
+    _render_footprint(context)
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _replay(
+    key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
+) -> tuple[WhatIf, WhatIf]:
+    """Returns the log written with its own settings and with others.
+
+    Raises:
+        KafkavizError: Kafka throws an exception with these settings.
+    """
+    case = _source.total
+    other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
+    return rebuild.compare(
+        cast(Sequence[tuple[ChunkFactory, int]], case.logs),
+        config,
+        other_settings,
+        _source.behaviour,
+        is_leader=case.is_leader,
+    )
+
+
+def _render_footprint(context: TuningContext) -> None:
+    today = replace(context.case.today, config=_considered_config(context))
+    footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
+    texts = {name: units.format_count(footprint[name]) for name in ("files", "maps", "maps_left")}
+    texts |= {
+        name: units.format_bytes(footprint[f"{name}_bytes"])
+        for name in ("preallocated", "resident")
+    }
+    segments_text = say_count("common.n_segments", footprint["segments"])
+    text = say(
+        "tuning.footprint",
+        segments=segments_text,
+        most=units.format_count(MAX_MAP_COUNT),
+        own=units.format_count(JVM_MAPS),
+        **texts,
+    )
+    if footprint["stale_maps"]:
+        text = join_sentences(
+            [text, say("tuning.footprint_stale", stale=units.format_count(footprint["stale_maps"]))]
+        )
+    elements.paragraph(text, above_px=10)
