@@ -33,13 +33,14 @@ from kafkaviz.messages import Message, message, verbatim
 
 # the index of a codec is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+LZ4_FAST_LEVEL = 9  # Kafka's default level of lz4, which stands for its fast compressor
 LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough for memory
 
 _PIECE_BYTES = 2**20  # the most bytes to decompress before the limit is checked
 _ROOM_BYTES = 2**16  # the smallest output buffer to try first
 _GROWTH = 8  # factor by which the buffer grows if it was too small
 _NO_MORE_ROOM = "failed to write whole buffer"  # cramjam's error if the buffer is too small
-_CONTEXTS = threading.local()  # one zstd context per thread
+_CONTEXTS = threading.local()  # the zstd contexts of each thread
 _GZIP_ERROR = cast("type[Exception]", zlib_ng.error)
 _GZIP_MEMBER = b"\x1f\x8b\x08"
 _GZIP_HEADER_BYTES = 10
@@ -63,6 +64,7 @@ _LZ4_CONTENT_CHECK = 0b100
 _LZ4_CONTENT_SIZE = 0b1000
 _LZ4_BLOCK_CHECKS = 0b10000
 _LZ4_INDEPENDENT = 0b1100000  # version 1, with independent blocks
+_LZ4_HIGH_LEVEL = 3  # the lowest level of the high compressor
 _INT = struct.Struct(">i")
 _LZ4_INT = struct.Struct("<I")
 _ZSTD_MAGIC = struct.pack("<I", 0xFD2FB528)
@@ -90,21 +92,40 @@ def compress(codec: str, data: bytes | memoryview) -> bytes:
     return _COMPRESS[codec](bytes(data))
 
 
-def compress_as_broker(codec: str, data: bytes) -> bytes:
-    """Compresses as the Java classes of Kafka do at their default level.
+def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> bytes:
+    """Compresses as the Java classes of Kafka do (GzipCompression and its neighbours, 4.3.1).
 
-    The bytes of gzip and zstd depend on the library's release too.
+    The bytes of gzip, lz4 and zstd depend on the library's release too.
+
+    Args:
+        level: compression.gzip.level (1 to 9), compression.lz4.level (1 to 17) or
+            compression.zstd.level (up to 22). None is Kafka's default: 6, 9 and 3. With level 9,
+            Lz4BlockOutputStream takes the fast compressor of lz4, and with every other level the
+            high compressor, which has no level above 12.
     """
     if codec == "gzip":
-        deflater = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, wbits=-zlib.MAX_WBITS)
+        gzip_level = zlib.Z_DEFAULT_COMPRESSION if level is None else level
+        deflater = zlib.compressobj(gzip_level, wbits=-zlib.MAX_WBITS)
         body = deflater.compress(data) + deflater.flush()
         return _JAVA_GZIP_HEADER + body + struct.pack("<II", zlib.crc32(data), len(data))
     if codec == "zstd":
-        stream = zstandard.ZstdCompressor(level=3, write_content_size=False).compressobj()
+        stream = _zstd_compressor(3 if level is None else level).compressobj()
         # zstd-jni flushes before it ends the frame, which adds an empty last block
         block = stream.compress(data) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         return block + stream.flush()
+    if codec == "lz4" and level not in (None, LZ4_FAST_LEVEL):
+        return _to_lz4(data, partial(_lz4_high_block, level=level))
     return compress(codec, data)
+
+
+def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
+    """Returns this thread's compressor of a level; creating one takes longer than a small batch."""
+    if not hasattr(_CONTEXTS, "zstd_compressors"):
+        _CONTEXTS.zstd_compressors = {}
+    compressors = _CONTEXTS.zstd_compressors
+    if level not in compressors:
+        compressors[level] = zstandard.ZstdCompressor(level=level, write_content_size=False)
+    return compressors[level]
 
 
 def decompress(
@@ -389,11 +410,16 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 # ---- lz4
 
 
-def _to_lz4(data: bytes) -> bytes:
-    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: no checksums but the header's."""
+def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes] | None = None) -> bytes:
+    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: no checksums but the header's.
+
+    Args:
+        write_block: compresses a block and puts its size before it.
+    """
+    write_block = write_block or _lz4_block
     descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
     blocks = [
-        _lz4_block(data[position : position + _LZ4_BLOCK_BYTES])
+        write_block(data[position : position + _LZ4_BLOCK_BYTES])
         for position in range(0, len(data), _LZ4_BLOCK_BYTES)
     ]
     return b"".join(
@@ -406,6 +432,22 @@ def _lz4_block(data: bytes) -> bytes:
     if len(block) < len(data):
         return _LZ4_INT.pack(len(block)) + block
     return _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
+
+
+def _lz4_high_block(data: bytes, level: int) -> bytes:
+    """Returns a block of the high compressor, which cramjam has only in its streams.
+
+    The fast compressor serves the levels of a stream below 3.
+    """
+    stream = cramjam.lz4.Compressor(
+        level=max(level, _LZ4_HIGH_LEVEL), content_checksum=False, block_linked=False
+    )
+    stream.compress(data)
+    frame = memoryview(bytes(stream.finish()))
+    block_start = _LZ4_HEADER_BYTES + _LZ4_INT.size
+    size_bytes = _lz4_size(frame, _LZ4_HEADER_BYTES) & ~_LZ4_STORED
+    # without the checksum that cramjam adds to each block
+    return bytes(frame[_LZ4_HEADER_BYTES : block_start + size_bytes])
 
 
 def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> bytes:

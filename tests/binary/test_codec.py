@@ -6,8 +6,10 @@ import struct
 import tracemalloc
 import zlib
 
+import numpy as np
 import pyarrow as pa
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -333,3 +335,30 @@ def test_refused_data_leaves_no_room_taken(name):
         assert tracemalloc.get_traced_memory()[0] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_levels_are_those_of_the_libraries():
+    """lz4's level 9 is Kafka's name for its fast compressor; the high one stops at 12."""
+    for level in (1, 3, 6):
+        stream = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
+        block = stream.compress(TEXT) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        # twice, because the compressor of a level is kept
+        for _ in range(2):
+            assert codec.compress_as_broker("zstd", TEXT, level)[: len(block)] == block
+    for level in (1, 6, 9):
+        deflater = zlib.compressobj(level, wbits=-15)
+        body = deflater.compress(TEXT) + deflater.flush()
+        assert codec.compress_as_broker("gzip", TEXT, level)[10:-8] == body
+    fast = codec.compress_as_broker("lz4", TEXT)
+    assert codec.compress_as_broker("lz4", TEXT, 9) == fast
+    high = [len(codec.compress_as_broker("lz4", TEXT, level)) for level in (3, 12, 17)]
+    assert len(fast) > high[0] >= high[1] == high[2]
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 150_000])
+@pytest.mark.parametrize(
+    ("name", "level"), [("lz4", 12), ("zstd", 6), ("gzip", 1), ("snappy", None)]
+)
+def test_what_is_packed_at_a_level_comes_back(name, level, size):
+    data = np.random.default_rng(size).integers(0, 20, size).astype(np.uint8).tobytes()
+    assert codec.decompress(name, codec.compress_as_broker(name, data, level)) == data

@@ -1,0 +1,14 @@
+"""The bytes that larger batches or another codec would have saved, measured on a topic's records.
+
+`advise` in advice.py is the entry point:
+
+    topic = BatchingTopic(name="orders", windows=choose_windows(logs, 128 << 20), log_bytes=...)
+    answer, = advise([topic], seconds=4)
+    answer.batches.settings             # (("linger.ms", "20"), ("batch.size", "16384"))
+    order(answer)                       # (("codec", 81_000_000), ("batches", 9_000_000))
+
+Headers are counted over whole windows of the log (batch_facts.py). A part of the records is
+decompressed (record_sample.py), packed again with each codec (packing.py), and written again as the
+batches that another linger.ms and batch.size would have made (merging.py). No result has a key or a
+value of a record.
+"""

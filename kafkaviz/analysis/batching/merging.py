@@ -1,0 +1,474 @@
+"""The batches of a log that another linger.ms and batch.size would have merged into one.
+
+As RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka 4.3.1: a producer
+has one open batch per partition. It is sent when it has no room for the next record, or linger.ms
+after it was opened, or later if the connection is busy. When it was sent is not in the log; the log
+has the timestamps of the records. So the answer is a range:
+
+    today, linger.ms 0      |a b|   |c|      |d e|             |f|
+    time in ms               0 1     4        9 11              30
+    linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
+    linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
+
+- *low*, the fewest merged: a batch joins if its records are at or after the time when the open
+  batch was opened, and before that time + linger.ms. A batch is full by its bytes before
+  compression. Batches without a producer id may come from as many producers, so none is merged.
+- *high*, the most merged: a batch joins if its first record is at or before that time + linger.ms.
+  A batch is full by the compressed bytes that CompressionRatioEstimator would expect: the ratio of
+  the topic times 1.05. Batches without a producer id count as those of one producer.
+
+In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
+its first records join, and the others begin the next batch. A new epoch, another transaction or
+another codec ends a batch.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.batching.record_sample import RecordSample, most_body_bytes, write_records
+from kafkaviz.binary import codec
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format import batch as batch_format
+from kafkaviz.format.batch import BATCH, CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
+from kafkaviz.simulate.producers.batch_encoder import seal, varint_bytes
+
+LINGERS_MS = (5, 20, 50, 100)
+DEFAULT_BATCH_BYTES = 16 << 10  # batch.size of a producer without settings
+BATCH_SIZES = (DEFAULT_BATCH_BYTES, 128 << 10)
+RATIO_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+MERGE_SECONDS = 4.0
+_KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedBatches:
+    """A log of some batches, written with the records of a sample.
+
+    Attributes:
+        batches: the number of batches, with the markers of transactions.
+        records: the number of records, without markers.
+        plain_bytes: the size of the records before compression.
+        log_bytes: the size of the .log.
+        header_bytes: the bytes of it that are headers of batches.
+        index_entries: the entries of the .index.
+        headers_mean: the headers that a lookup of a batch's base offset reads; NaN without batches.
+    """
+
+    batches: int
+    records: int
+    plain_bytes: int
+    log_bytes: int
+    header_bytes: int
+    index_entries: int
+    headers_mean: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merge:
+    """The batches that one linger.ms and batch.size would have made of the sampled ones."""
+
+    linger_ms: int
+    batch_bytes: int
+    low: MergedBatches
+    high: MergedBatches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merging:
+    """Today's batches of a sample, and those that other settings would have made.
+
+    All of them were written in the same way, so they can be compared with one another. They need
+    not have the size that they have in the log, because its level of compression is unknown.
+
+    Attributes:
+        today: the present batches, written again.
+        merges: one for each linger.ms and batch.size.
+        windows: the windows that were written; fewer than those of the sample if the time was up.
+        stored_bytes: the size of these windows' batches in the log.
+    """
+
+    today: MergedBatches
+    merges: tuple[Merge, ...]
+    windows: int
+    stored_bytes: int
+
+    def at(self, linger_ms: int, batch_bytes: int) -> Merge:
+        """Returns the merge of two settings.
+
+        Raises:
+            KeyError: they were not tried.
+        """
+        for merge in self.merges:
+            if (merge.linger_ms, merge.batch_bytes) == (linger_ms, batch_bytes):
+                return merge
+        raise KeyError((linger_ms, batch_bytes))
+
+
+def measure_merges(
+    sample: RecordSample,
+    ratios: Mapping[str, float],
+    seconds: float = MERGE_SECONDS,
+    *,
+    lingers_ms: Sequence[int] = LINGERS_MS,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    interval_bytes: int = 4096,
+    by_base_offset: bool = True,
+    on_progress: Callable[[float], None] = lambda _share: None,
+) -> Merging | None:
+    """Writes the sample with its own and with merged batches; returns None without records.
+
+    Args:
+        ratios: the compressed bytes per byte of records, by codec.
+        seconds: the time to use. Windows that would take longer are left out; one is written
+            however little time there is.
+        interval_bytes, by_base_offset: index.interval.bytes, and whether scans work as since 4.1.
+        on_progress: called with the share of the work that is done.
+    """
+    if not sample.has_records:
+        return None
+    writer = _SampleWriter(sample, interval_bytes, by_base_offset=by_base_offset)
+    settings = [(linger_ms, size) for size in batch_sizes for linger_ms in lingers_ms]
+    write_count = 2 * len(settings) + 1
+    today = writer.write_today(seconds / write_count)
+    merges = []
+    for number, (linger_ms, batch_bytes) in enumerate(settings):
+        on_progress((2 * number + 1) / write_count)
+        low, high = merge_range(sample, linger_ms, batch_bytes, ratios)
+        merges.append(
+            Merge(
+                linger_ms=linger_ms,
+                batch_bytes=batch_bytes,
+                low=writer.write(low),
+                high=writer.write(high),
+            )
+        )
+    on_progress(1.0)
+    return Merging(
+        today=today,
+        merges=tuple(merges),
+        windows=len(writer.windows),
+        stored_bytes=writer.stored_bytes,
+    )
+
+
+def merge_range(
+    sample: RecordSample, linger_ms: int, batch_bytes: int, ratios: Mapping[str, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the number of the new batch of each record, for the fewest and the most merged.
+
+    If the records are not in the order of their timestamps, the rule for the most may make more
+    batches than the other one. Then the other one counts for both.
+    """
+    low = merge_batches(sample, linger_ms, batch_bytes, ratios, is_high=False)
+    high = merge_batches(sample, linger_ms, batch_bytes, ratios, is_high=True)
+    if high.max(initial=-1) > low.max(initial=-1):
+        high = low
+    return low, high
+
+
+def merge_batches(
+    sample: RecordSample,
+    linger_ms: int,
+    batch_bytes: int,
+    ratios: Mapping[str, float],
+    *,
+    is_high: bool,
+) -> np.ndarray:
+    """Returns the number of the new batch of each record, shape (records,), by one of the rules.
+
+    The numbers are 0, 1, 2 ... in the order in which the batches are opened.
+    """
+    batches = sample.batches
+    factors = np.ones(CODEC_MASK + 1)
+    if is_high:
+        for codec_id, name in enumerate(codec.CODECS[1:], 1):
+            factors[codec_id] = min(1.0, RATIO_FACTOR * ratios.get(name, 1.0))
+    is_alone = np.zeros(len(batches), np.bool_)
+    if not is_high:
+        is_alone = batches["producer_id"] < 0
+    numbers = np.full(len(sample.records), -1, np.int64)
+    streams = _streams(batches)
+    _merge(
+        batches,
+        sample.records,
+        streams,
+        is_alone,
+        factors[batch_format.codec(batches)],
+        int(streams.max(initial=-1)) + 1,
+        linger_ms,
+        batch_bytes,
+        is_high,
+        numbers,
+    )
+    return numbers
+
+
+def _streams(batches: np.ndarray) -> np.ndarray:
+    """Returns a number per batch; batches that may be merged have equal numbers.
+
+    They have the same window, producer id, epoch, transaction and codec. The transactions of a
+    producer are counted by its markers.
+    """
+    is_control = batch_format.is_control(batches)
+    order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
+    transactions = np.empty(len(batches), np.int64)
+    transactions[order] = np.cumsum(is_control[order])
+    keys = np.stack(
+        [
+            batches["window"].astype(np.int64),
+            batches["producer_id"],
+            batches["producer_epoch"].astype(np.int64),
+            batches["attributes"].astype(np.int64) & _KEPT_FLAGS,
+            transactions,
+        ],
+        axis=1,
+    )
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+@njit(cache=True, boundscheck=True)
+def _merge(
+    batches: np.ndarray,
+    records: np.ndarray,
+    streams: np.ndarray,
+    is_alone: np.ndarray,
+    factors: np.ndarray,
+    stream_count: int,
+    linger_ms: int,
+    batch_bytes: int,
+    is_high: bool,
+    numbers: np.ndarray,
+) -> int:
+    """Fills in the number of each record's new batch, and returns how many there are."""
+    open_numbers = np.full(stream_count, -1, np.int64)
+    opened_ms = np.zeros(stream_count, np.int64)
+    plain_bytes = np.zeros(stream_count, np.int64)
+    record_counts = np.zeros(stream_count, np.int64)
+    first_ms = np.zeros(stream_count, np.int64)
+    count = 0
+    for place in range(len(batches)):
+        first = batches[place].first_record
+        end = batches[place].end_record
+        if first == end:
+            continue
+        stream = streams[place]
+        position = first
+        if open_numbers[stream] >= 0 and not is_alone[place]:
+            earliest_ms = records[first].timestamp_ms
+            latest_ms = earliest_ms
+            for row in range(first, end):
+                earliest_ms = min(earliest_ms, records[row].timestamp_ms)
+                latest_ms = max(latest_ms, records[row].timestamp_ms)
+            deadline_ms = opened_ms[stream] + linger_ms
+            joins = records[first].timestamp_ms <= deadline_ms
+            if not is_high:
+                is_known = earliest_ms >= 0
+                joins = is_known and earliest_ms >= opened_ms[stream] and latest_ms < deadline_ms
+            if joins:
+                while position < end:
+                    size = _record_bytes(
+                        records[position].timestamp_ms - first_ms[stream],
+                        record_counts[stream],
+                        records[position].end - records[position].tail,
+                    )
+                    written = HEADER_BYTES + np.int64(plain_bytes[stream] * factors[place])
+                    if written + size > batch_bytes:
+                        break
+                    plain_bytes[stream] += size
+                    record_counts[stream] += 1
+                    numbers[position] = open_numbers[stream]
+                    position += 1
+        if position < end:
+            open_numbers[stream] = count
+            count += 1
+            opened_ms[stream] = records[position].timestamp_ms
+            first_ms[stream] = records[position].timestamp_ms
+            plain_bytes[stream] = 0
+            record_counts[stream] = 0
+            while position < end:
+                plain_bytes[stream] += _record_bytes(
+                    records[position].timestamp_ms - first_ms[stream],
+                    record_counts[stream],
+                    records[position].end - records[position].tail,
+                )
+                record_counts[stream] += 1
+                numbers[position] = open_numbers[stream]
+                position += 1
+    return count
+
+
+@njit(cache=True)
+def _record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
+    """Returns the size of a record with other deltas (DefaultRecord.sizeInBytes)."""
+    size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
+    return size + varint_bytes(size)
+
+
+def today_numbers(sample: RecordSample) -> np.ndarray:
+    """Returns the number of today's batch of each record, as merge_batches numbers them."""
+    return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
+
+
+def write_window(
+    sample: RecordSample, numbers: np.ndarray, window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Writes the batches of one window, with the records that `numbers` gives to each.
+
+    A batch is appended when its last record is there; the markers of transactions keep their place
+    among the records. Offsets begin with that of the window's first batch and have no gaps. The
+    records are compressed with the codec that the first one has today, at Kafka's default level.
+
+    Returns:
+        An array of BATCH, and the bytes of the log, with headers and checksums.
+    """
+    is_here = sample.batches["window"] == window
+    today = sample.batches[is_here]
+    first = int(today["first_record"].min(initial=len(sample.records)))
+    end = int(today["end_record"].max(initial=first))
+    places = np.arange(first, end)
+    # the batch with the earliest last record comes first
+    window_numbers = numbers[first:end]
+    last_places = np.full(int(window_numbers.max(initial=-1)) + 1, -1, np.int64)
+    np.maximum.at(last_places, window_numbers, places)
+    order = np.lexsort((places, last_places[window_numbers]))
+    records = sample.records[first:end][order]
+    starts = np.flatnonzero(np.diff(window_numbers[order], prepend=-1))
+    starts = np.append(starts, len(records))
+    bodies = np.empty(most_body_bytes(records), np.uint8)
+    ends = np.empty(len(starts) - 1, np.int64)
+    write_records(sample.data, records, starts, bodies, ends)
+    markers = today[batch_format.is_control(today)]
+    rows = np.zeros(len(ends) + len(markers), BATCH)
+    # a marker comes before the batches whose last record is after it
+    marker_places = np.searchsorted(
+        last_places[window_numbers[order][starts[:-1]]], markers["first_record"]
+    )
+    is_marker = np.zeros(len(rows), np.bool_)
+    is_marker[marker_places + np.arange(len(markers))] = True
+    for name in BATCH.names or ():
+        rows[name][is_marker] = markers[name]
+        rows[name][~is_marker] = sample.batches[name][records["batch"][starts[:-1]]]
+    pieces = _pack_bodies(rows, is_marker, bodies, ends)
+    rows["record_count"][~is_marker] = np.diff(starts)
+    rows["attributes"][~is_marker] &= _KEPT_FLAGS
+    rows["base_timestamp_ms"][~is_marker] = records["timestamp_ms"][starts[:-1]]
+    if len(ends):
+        rows["max_timestamp_ms"][~is_marker] = np.maximum.reduceat(
+            records["timestamp_ms"], starts[:-1]
+        )
+    counts = np.maximum(rows["record_count"], 1)
+    base_offset = int(today["base_offset"][0]) if len(today) else 0
+    rows["base_offset"] = base_offset + np.cumsum(counts) - counts
+    rows["last_offset"] = rows["base_offset"] + counts - 1
+    rows["base_sequence"] = -1
+    rows["position"] = np.cumsum(rows["size_bytes"]) - rows["size_bytes"]
+    data = np.zeros(int(rows["size_bytes"].sum()), np.uint8)
+    for position, piece in zip(rows["position"].tolist(), pieces, strict=True):
+        start = position + HEADER_BYTES
+        data[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
+    seal(rows, data)
+    return rows, data
+
+
+def _pack_bodies(
+    rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
+) -> list[bytes]:
+    """Returns what follows the header of each row, and stores the rows' sizes.
+
+    The record of a marker was not read; zeros stand for it.
+    """
+    pieces = []
+    body_ends = iter(ends.tolist())
+    start = 0
+    for row, is_marker_row in zip(rows, is_marker.tolist(), strict=True):
+        if is_marker_row:
+            pieces.append(bytes(int(row["size_bytes"]) - HEADER_BYTES))
+            continue
+        end = next(body_ends)
+        codec_name = codec.CODECS[int(row["attributes"]) & CODEC_MASK]
+        pieces.append(codec.compress_as_broker(codec_name, bodies[start:end].tobytes()))
+        row["size_bytes"] = HEADER_BYTES + len(pieces[-1])
+        start = end
+    return pieces
+
+
+class _SampleWriter:
+    """Writes a sample several times, with other batches, and sums up the resulting logs."""
+
+    def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
+        self._sample = sample
+        self._interval_bytes = interval_bytes
+        self._by_base_offset = by_base_offset
+        self._written: list[tuple[np.ndarray, MergedBatches]] = []
+        windows = np.unique(sample.batches["window"][sample.records["batch"]])
+        self._order = windows[_spread_order(len(windows))].tolist()
+        self.windows: list[int] = []  # the windows that are written
+        self.stored_bytes = 0
+
+    def write_today(self, seconds: float) -> MergedBatches:
+        """Writes windows of today's batches until the time is up; others are left out for good."""
+        numbers = today_numbers(self._sample)
+        start = time.monotonic()
+        sums = []
+        for window in self._order:
+            if sums and time.monotonic() - start > seconds:
+                break
+            self.windows.append(window)
+            sums.append(self._write_window(numbers, window))
+        batches = self._sample.batches[np.isin(self._sample.batches["window"], self.windows)]
+        is_written = (batches["end_record"] > batches["first_record"]) | batch_format.is_control(
+            batches
+        )
+        self.stored_bytes = int(batches["size_bytes"][is_written].sum())
+        return self._keep(numbers, sums)
+
+    def write(self, numbers: np.ndarray) -> MergedBatches:
+        """Writes the same windows with other batches; equal batches are written only once."""
+        for written_numbers, merged in self._written:
+            if np.array_equal(written_numbers, numbers):
+                return merged
+        return self._keep(numbers, (self._write_window(numbers, window) for window in self.windows))
+
+    def _keep(
+        self, numbers: np.ndarray, sums: Iterator[tuple[np.ndarray, int]] | list
+    ) -> MergedBatches:
+        parts = sweep.no_parts([self._interval_bytes])
+        batch_count = 0
+        record_count = 0
+        plain_bytes = 0
+        for rows, window_plain_bytes in sums:
+            sweeper = sweep.Sweeper([self._interval_bytes], by_base_offset=self._by_base_offset)
+            sweeper.observe(rows)
+            parts += sweeper.result()
+            batch_count += len(rows)
+            record_count += int(rows["record_count"][~batch_format.is_control(rows)].sum())
+            plain_bytes += window_plain_bytes
+        row = parts.sweep()[0]
+        merged = MergedBatches(
+            batches=batch_count,
+            records=record_count,
+            plain_bytes=plain_bytes,
+            log_bytes=parts.log_bytes,
+            header_bytes=HEADER_BYTES * batch_count,
+            index_entries=int(row["entries"]),
+            headers_mean=float(row["headers_mean"]),
+        )
+        self._written.append((numbers, merged))
+        return merged
+
+    def _write_window(self, numbers: np.ndarray, window: int) -> tuple[np.ndarray, int]:
+        rows, _ = write_window(self._sample, numbers, window)
+        records = self._sample.records
+        is_here = self._sample.batches["window"][records["batch"]] == window
+        return rows, int((records["end"] - records["start"])[is_here].sum())
+
+
+def _spread_order(count: int) -> list[int]:
+    """Returns 0 to count - 1, each part of which is spread over the whole: 0, 4, 2, 6, 1 ..."""
+    bits = max(1, (count - 1).bit_length())
+    reversed_numbers = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits)]
+    return [number for number in reversed_numbers if number < count]

@@ -1,0 +1,250 @@
+"""The records of a sample packed again with each codec, at several batch sizes.
+
+Blocks of neighbouring records are packed in an order that is spread over the windows, until the
+time is used up. Every codec and level sees the same blocks. The bytes are
+the same as from Kafka's classes (codec.compress_as_broker). The times are measured on this machine.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from kafkaviz.analysis.batching.record_sample import RecordSample, most_body_bytes, write_records
+from kafkaviz.binary import codec
+from kafkaviz.format.batch import HEADER_BYTES
+
+# The levels that are tried; None is Kafka's default: 6 for gzip, 9 for lz4, 3 for zstd.
+LEVELS: dict[str, tuple[int | None, ...]] = {
+    "none": (None,),
+    "gzip": (None, 1, 9),
+    "snappy": (None,),
+    "lz4": (None, 8),
+    "zstd": (None, 1, 6),
+}
+DEFAULT_LEVELS = {"gzip": 6, "lz4": codec.LZ4_FAST_LEVEL, "zstd": 3}
+TODAY = None  # the batch size of rows for today's batches
+BATCH_SIZES = (TODAY, 16 << 10, 128 << 10, 1 << 20)
+PACK_SECONDS = 4.0
+# batches of 1 MiB are packed from a whole block, smaller batches from its first part
+BLOCK_BYTES = 1 << 20
+PART_BYTES = 256 << 10
+# With less time, only small blocks, default levels and batches up to 128 KiB are tried.
+QUICK_SECONDS = 0.5
+QUICK_BLOCK_BYTES = 128 << 10
+# quantiles of Student's distribution for 95 %, by degrees of freedom from 1 on
+_STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedCodec:
+    """The sampled records packed with one codec and level, at one batch size.
+
+    Attributes:
+        level: None for the default level of Kafka, and for codecs without levels.
+        batch_bytes: the size of the batches before compression; None for today's batches.
+        batches: the number of batches that were packed.
+        blocks: the number of blocks that they come from.
+        plain_bytes: the size of their records before compression.
+        packed_bytes: the size of their records as a .log would have them.
+        ratio: packed_bytes / plain_bytes.
+        ratio_low, ratio_high: its 95 % interval; both are the ratio if the sample has all records
+            of the topic, and None if it is a single block of more.
+        pack_us_per_mib, unpack_us_per_mib: processor time on this machine per MiB of records before
+            compression.
+    """
+
+    codec: str
+    level: int | None
+    batch_bytes: int | None
+    batches: int
+    blocks: int
+    plain_bytes: int
+    packed_bytes: int
+    ratio: float
+    ratio_low: float | None
+    ratio_high: float | None
+    pack_us_per_mib: float
+    unpack_us_per_mib: float
+
+    @property
+    def name(self) -> str:
+        """The codec, with the level unless it is Kafka's default: "zstd", "zstd 6"."""
+        return self.codec if self.level is None else f"{self.codec} {self.level}"
+
+    @property
+    def stored_ratio(self) -> float:
+        """The bytes of the batches with their headers, per byte of records before compression."""
+        return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Neighbouring records of a window: rows [first, end) of a sample's records."""
+
+    first: int
+    end: int
+
+
+class _Sums:
+    """The bytes of each block and the times of one codec, level and batch size."""
+
+    def __init__(self) -> None:
+        self.batches = 0
+        self.plain: list[int] = []
+        self.packed: list[int] = []
+        self.pack_ns = 0
+        self.unpack_ns = 0
+
+    def add(self, codec_name: str, level: int | None, bodies: Sequence[bytes]) -> None:
+        start_ns = time.thread_time_ns()
+        packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
+        packed_ns = time.thread_time_ns()
+        for data in packed:
+            codec.decompress(codec_name, data)
+        self.unpack_ns += time.thread_time_ns() - packed_ns
+        self.pack_ns += packed_ns - start_ns
+        self.batches += len(bodies)
+        self.plain.append(sum(map(len, bodies)))
+        self.packed.append(sum(map(len, packed)))
+
+    def row(
+        self, codec_name: str, level: int | None, batch_bytes: int | None, *, is_whole: bool
+    ) -> PackedCodec:
+        plain_bytes = sum(self.plain)
+        packed_bytes = sum(self.packed)
+        low, high = ratio_interval(self.packed, self.plain, is_whole=is_whole)
+        us_per_mib = (1 << 20) / 1000 / plain_bytes
+        return PackedCodec(
+            codec=codec_name,
+            level=level,
+            batch_bytes=batch_bytes,
+            batches=self.batches,
+            blocks=len(self.plain),
+            plain_bytes=plain_bytes,
+            packed_bytes=packed_bytes,
+            ratio=packed_bytes / plain_bytes,
+            ratio_low=low,
+            ratio_high=high,
+            pack_us_per_mib=self.pack_ns * us_per_mib,
+            unpack_us_per_mib=self.unpack_ns * us_per_mib,
+        )
+
+
+def pack(
+    sample: RecordSample,
+    seconds: float = PACK_SECONDS,
+    *,
+    is_whole: bool = False,
+    on_progress: Callable[[float], None] = lambda _share: None,
+) -> tuple[PackedCodec, ...]:
+    """Returns a row per batch size, codec and level; none for a sample without records.
+
+    At least one block is packed, however little time there is.
+
+    Args:
+        is_whole: whether the sample has all records of the topic.
+        on_progress: called with the share of the blocks or of the time, whichever is further.
+    """
+    is_quick = seconds < QUICK_SECONDS
+    levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
+    batch_sizes = BATCH_SIZES[:-1] if is_quick else BATCH_SIZES
+    blocks = _spread_blocks(sample, QUICK_BLOCK_BYTES if is_quick else BLOCK_BYTES)
+    sums = {
+        (batch_bytes, name, level): _Sums()
+        for batch_bytes in batch_sizes
+        for name, codec_levels in levels.items()
+        for level in codec_levels
+    }
+    for name, level in {(name, level): None for _, name, level in sums}:
+        codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))  # creates it
+    start = time.monotonic()
+    for number, block in enumerate(blocks):
+        share = min(1.0, (time.monotonic() - start) / max(seconds, 1e-9))
+        if number and share >= 1:
+            is_whole = False
+            break
+        on_progress(max(share, number / len(blocks)))
+        bodies = {size: _bodies(sample, block, size) for size in batch_sizes}
+        for (batch_bytes, name, level), codec_sums in sums.items():
+            codec_sums.add(name, level, bodies[batch_bytes])
+    if not blocks:
+        return ()
+    return tuple(
+        codec_sums.row(name, level, batch_bytes, is_whole=is_whole)
+        for (batch_bytes, name, level), codec_sums in sums.items()
+    )
+
+
+def ratio_interval(
+    packed: Sequence[int], plain: Sequence[int], *, is_whole: bool
+) -> tuple[float | None, float | None]:
+    """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife over the blocks.
+
+    Neighbouring records are alike, so a block counts as one observation.
+    """
+    packed_sums = np.array(packed, float)
+    plain_sums = np.array(plain, float)
+    ratio = packed_sums.sum() / plain_sums.sum()
+    count = len(packed)
+    if is_whole:
+        return float(ratio), float(ratio)
+    if count < 2:
+        return None, None
+    left_out = (packed_sums.sum() - packed_sums) / (plain_sums.sum() - plain_sums)
+    deviation = np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
+    freedom = count - 1
+    quantile = _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.5 / freedom
+    return float(max(0.0, ratio - quantile * deviation)), float(ratio + quantile * deviation)
+
+
+def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
+    """Returns the blocks of a sample: first one of each window, then the next one of each."""
+    records = sample.records
+    if not len(records):
+        return []
+    windows = sample.batches["window"][records["batch"]]
+    edges = np.flatnonzero(np.diff(windows, prepend=-1, append=-1))
+    rounds: list[tuple[int, int, _Block]] = []
+    for window, (first, end) in enumerate(pairwise(edges.tolist())):
+        starts = records["start"][first:end]
+        block_count = max(1, int(records["end"][end - 1] - starts[0]) // block_bytes)
+        targets = starts[0] + np.arange(block_count) * block_bytes
+        cuts = [*(first + np.searchsorted(starts, targets)).tolist(), end]
+        for number, (start, stop) in enumerate(pairwise(cuts)):
+            if stop > start:
+                rounds.append((number, window, _Block(start, stop)))
+    return [block for _, _, block in sorted(rounds, key=lambda block: block[:2])]
+
+
+def _bodies(sample: RecordSample, block: _Block, batch_bytes: int | None) -> list[bytes]:
+    """Returns the records of a block as bodies of batches, before compression."""
+    records = sample.records[block.first : block.end]
+    starts = records["start"]
+    if batch_bytes is None or batch_bytes < PART_BYTES:
+        count = int(np.searchsorted(starts, starts[0] + PART_BYTES))
+        records = records[: max(1, count)]
+        starts = starts[: len(records)]
+    if batch_bytes is None:
+        edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
+    else:
+        edges = _cut(records, batch_bytes - HEADER_BYTES)
+    edges = np.append(edges, len(records))
+    out = np.empty(most_body_bytes(records), np.uint8)
+    ends = np.empty(len(edges) - 1, np.int64)
+    write_records(sample.data, records, edges, out, ends)
+    body_starts = [0, *ends[:-1].tolist()]
+    return [out[start:end].tobytes() for start, end in zip(body_starts, ends.tolist(), strict=True)]
+
+
+def _cut(records: np.ndarray, most_bytes: int) -> np.ndarray:
+    """Returns the first record of each batch, if each takes as many records as fit."""
+    edges = [0]
+    ends = records["end"]
+    while edges[-1] < len(records):
+        start = records["start"][edges[-1]]
+        fitting = int(np.searchsorted(ends, start + most_bytes, "right"))
+        edges.append(max(fitting, edges[-1] + 1))
+    return np.array(edges[:-1], np.int64)

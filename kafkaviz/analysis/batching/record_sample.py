@@ -1,0 +1,364 @@
+"""A sample of the records of a topic, decompressed, with the batches that held them.
+
+The records of a window are a contiguous part of its log. So the gaps between batches, and the
+similarity of neighbouring records, are the same as in the log:
+
+    window   |-- a part of it is read: whole batches --|-------- only its headers --------|
+    batches  row 0 (records 0 to 3), row 1 (records 4 to 8), row 2 (a marker of a transaction) ...
+    data     the bytes of these records one after another, not compressed
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kafkaviz.analysis.tuning.log_windows import LogWindow
+from kafkaviz.binary import codec, varint
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import batch as batch_format
+from kafkaviz.format import record
+from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME, MAGIC_2
+from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log import file
+from kafkaviz.simulate.cleaner.batch_chunks import (
+    DECOMPRESSED,
+    UNREADABLE,
+    BatchChunk,
+    BatchChunks,
+    CleaningFailed,
+)
+from kafkaviz.simulate.producers.batch_encoder import put_varint, varint_bytes
+
+RECORD_SAMPLE_BYTES = 8 << 20  # stored bytes whose records are decompressed by default
+MAX_WINDOWS = 64  # windows whose records are read; more windows than that are thinned out
+# fewer windows are split, so that the records come from the whole log
+MIN_WINDOWS = 16
+MAX_PLAIN_FACTOR = 8  # decompressed bytes of a sample, in sizes of its stored bytes
+MAX_DELTA_BYTES = 21  # the length of a record, its attributes and its two deltas
+LEGACY = "legacy"
+CONTROL = "control"
+UNKNOWN_CODEC = "unknown-codec"
+DAMAGED = "damaged"
+UNREADABLE_FILE = "unreadable-file"
+
+SAMPLED_BATCH: np.dtype = np.dtype(
+    [
+        *BATCH.descr,
+        ("window", "i4"),  # the index of its window in RecordSample.windows
+        ("first_record", "i8"),  # its records are rows [first_record, end_record)
+        ("end_record", "i8"),
+        ("plain_bytes", "i8"),  # size of its records before compression
+    ]
+)
+SAMPLED_RECORD: np.dtype = np.dtype(
+    [
+        ("batch", "i8"),  # the row of its batch, which has the producer id and epoch
+        ("offset", "i8"),
+        ("timestamp_ms", "i8"),
+        ("start", "i8"),  # its bytes are data[start:end], beginning with its length
+        ("tail", "i8"),  # where the fields after both deltas begin
+        ("end", "i8"),
+    ]
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordSample:
+    """Records of some windows of one topic, and their batches.
+
+    - Batches and records are in the order of the log within a window, and windows in their order.
+    - The records of a batch, and those of a window, are contiguous in `data`.
+    - A control batch has no records here.
+
+    Attributes:
+        windows: the parts of the log whose batches are here.
+        batches: an array of SAMPLED_BATCH.
+        records: an array of SAMPLED_RECORD.
+        data: the records' bytes, uint8.
+        skipped: the number of batches whose records are not here, by reason: "legacy" (magic 0 and
+            1), "control", "unknown-codec", "damaged"; the number of windows that could not be read
+            for "unreadable-file".
+        stored_bytes: the size of the read batches in the .log.
+    """
+
+    windows: tuple[LogWindow, ...]
+    batches: np.ndarray
+    records: np.ndarray
+    data: np.ndarray
+    skipped: dict[str, int] = field(default_factory=dict)
+    stored_bytes: int = 0
+
+    @property
+    def has_records(self) -> bool:
+        return len(self.records) > 0
+
+
+def read_sample(
+    windows: Sequence[LogWindow],
+    most_bytes: int = RECORD_SAMPLE_BYTES,
+    on_progress: Callable[[float], None] = lambda _share: None,
+) -> RecordSample:
+    """Reads whole batches from the start of each window, at least one from each.
+
+    Damage ends the part of a window that is read. A file that cannot be read is counted, so nothing
+    is raised. Memory is bounded by `most_bytes` and the largest batch, and decompressed by
+    MAX_PLAIN_FACTOR times as much.
+
+    Args:
+        windows: the windows of one topic. If they are more than MAX_WINDOWS, evenly spread ones
+            are sampled.
+        on_progress: called with the share of the windows that were read. An exception that it
+            raises, such as JobCancelled, ends the work.
+    """
+    count = min(len(windows), MAX_WINDOWS)
+    chosen = [windows[number * len(windows) // count] for number in range(count)]
+    if 0 < count < MIN_WINDOWS:
+        part_count = -(-MIN_WINDOWS // count)
+        chosen = [
+            part for window in chosen for part in _split(window, part_count, most_bytes // count)
+        ]
+        count = len(chosen)
+    builder = _SampleBuilder()
+    for number, window in enumerate(chosen):
+        on_progress(number / count)
+        quota_bytes = (most_bytes - builder.stored_bytes) // (count - number)
+        builder.add(number, window, quota_bytes)
+    on_progress(1.0)
+    return builder.result(tuple(chosen))
+
+
+def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
+    """Returns windows that begin at batches spread evenly over a window.
+
+    A window of which all bytes may be read, or whose headers cannot be read, stays whole.
+    """
+    size_bytes = window.stop - window.start
+    if size_bytes <= most_bytes:
+        return [window]
+    targets = window.start + np.arange(part_count) * size_bytes // part_count
+    starts = [window.start]
+    try:
+        for batches in window.batches():
+            positions = batches["position"]
+            # of each target the first batch at or after it; a chunk knows those below its last one
+            is_here = (targets > starts[-1]) & (targets <= positions[-1])
+            starts += positions[np.searchsorted(positions, targets[is_here])].tolist()
+    except KafkavizError:
+        return [window]
+    starts = sorted(set(starts))
+    stops = [*starts[1:], window.stop]
+    return [
+        replace(window, start=start, stop=stop) for start, stop in zip(starts, stops, strict=True)
+    ]
+
+
+class _SampleBuilder:
+    def __init__(self) -> None:
+        self.stored_bytes = 0
+        self._skipped: Counter[str] = Counter()
+        self._batches = [np.empty(0, SAMPLED_BATCH)]
+        self._records = [np.empty(0, SAMPLED_RECORD)]
+        self._pieces = [np.empty(0, np.uint8)]
+        self._batch_count = 0
+        self._record_count = 0
+        self._plain_bytes = 0
+
+    def add(self, number: int, window: LogWindow, quota_bytes: int) -> None:
+        """Reads batches of a window until they have `quota_bytes`, and at least one."""
+        stored_bytes = 0
+        plain_start = self._plain_bytes
+        log = file.view(window.segment.log).part("log", window.start, window.stop)
+        chunk_bytes = min(max(quota_bytes, batch_format.HEADER_BYTES), CHUNK_BYTES)
+        try:
+            for chunk in BatchChunks(log, 0, chunk_bytes):
+                ends = np.cumsum(chunk.batches["size_bytes"])
+                fitting = int(np.searchsorted(ends, quota_bytes - stored_bytes, "right"))
+                count = fitting if stored_bytes else max(1, fitting)
+                if count:
+                    self._take(number, window.start, chunk, count)
+                    stored_bytes += int(ends[count - 1])
+                plain_bytes = self._plain_bytes - plain_start
+                is_expanded = plain_bytes >= MAX_PLAIN_FACTOR * max(quota_bytes, CHUNK_BYTES)
+                if count < len(ends) or is_expanded:
+                    break
+        except CleaningFailed:
+            self._skipped[DAMAGED] += 1
+        except KafkavizError:
+            self._skipped[UNREADABLE_FILE] += 1
+        self.stored_bytes += stored_bytes
+
+    def _take(self, number: int, position: int, chunk: BatchChunk, count: int) -> None:
+        """Adds the first batches of a chunk, and their records as far as they can be read."""
+        batches = np.zeros(count, SAMPLED_BATCH)
+        for name in BATCH.names or ():
+            batches[name] = chunk.batches[name][:count]
+        batches["position"] += position
+        batches["window"] = number
+        bodies = chunk.bodies[:count]
+        is_legacy = batches["magic"] < MAGIC_2
+        is_control = batch_format.is_control(batches)
+        is_unknown = batch_format.codec(batches) >= len(codec.CODECS)
+        is_damaged = ~is_legacy & ~is_control & ~is_unknown & (batches["record_count"] < 0)
+        is_damaged |= ~is_legacy & ~is_control & ~is_unknown & (bodies["place"] == UNREADABLE)
+        is_taken = ~(is_legacy | is_control | is_unknown | is_damaged)
+        most_records = int(
+            np.minimum(
+                batches["record_count"],
+                np.maximum(bodies["end"] - bodies["start"], 0) // record.MIN_BYTES + 1,
+            )[is_taken].sum()
+        )
+        records = np.zeros(most_records, SAMPLED_RECORD)
+        out = np.empty(int((bodies["end"] - bodies["start"])[is_taken].sum()), np.uint8)
+        record_count, plain_bytes = _take_records(
+            chunk.data,
+            chunk.decompressed,
+            batches,
+            bodies,
+            is_taken,
+            records,
+            out,
+            self._batch_count,
+            self._record_count,
+            self._plain_bytes,
+        )
+        is_damaged |= ~is_taken & ~(is_legacy | is_control | is_unknown)
+        for reason, is_skipped in (
+            (LEGACY, is_legacy),
+            (CONTROL, is_control),
+            (UNKNOWN_CODEC, is_unknown & ~is_control & ~is_legacy),
+            (DAMAGED, is_damaged),
+        ):
+            self._skipped[reason] += int(is_skipped.sum())
+        self._batches.append(batches)
+        self._records.append(records[:record_count].copy())
+        self._pieces.append(out[:plain_bytes].copy())
+        self._batch_count += count
+        self._record_count += record_count
+        self._plain_bytes += plain_bytes
+
+    def result(self, windows: tuple[LogWindow, ...]) -> RecordSample:
+        return RecordSample(
+            windows=windows,
+            batches=np.concatenate(self._batches),
+            records=np.concatenate(self._records),
+            data=np.concatenate(self._pieces),
+            skipped={reason: count for reason, count in self._skipped.items() if count},
+            stored_bytes=self.stored_bytes,
+        )
+
+
+@njit(cache=True, boundscheck=True)
+def _take_records(
+    data: np.ndarray,
+    decompressed: np.ndarray,
+    batches: np.ndarray,
+    bodies: np.ndarray,
+    is_taken: np.ndarray,
+    records: np.ndarray,
+    out: np.ndarray,
+    first_batch: int,
+    first_record: int,
+    first_byte: int,
+) -> tuple[int, int]:
+    """Copies the records of the batches, and fills in where they are.
+
+    Args:
+        batches: rows of SAMPLED_BATCH, whose last three columns are filled in.
+        is_taken: whether the records of a batch are wanted; set to False if one is damaged.
+        first_batch, first_record, first_byte: how many there are in the sample before these.
+
+    Returns:
+        The number of records, and their bytes.
+    """
+    rows = np.zeros(1, record.ROW)
+    record_count = 0
+    out_position = 0
+    for place in range(len(batches)):
+        row = rows[0]  # a row does not keep its array alive
+        batch = batches[place]
+        batch.first_record = first_record + record_count
+        batch.end_record = batch.first_record
+        if not is_taken[place]:
+            continue
+        body = bodies[place]
+        is_compressed = body.place == DECOMPRESSED
+        source = decompressed if is_compressed else data
+        position = body.start
+        shift = out_position - body.start
+        number = record_count
+        for _ in range(batch.record_count):
+            start = position
+            code, position, _, _ = record.take_record(source, start, body.end, is_compressed, row)
+            if code:
+                is_taken[place] = False
+                break
+            timestamp_ms = batch.base_timestamp_ms + row.timestamp_delta_ms
+            if batch.attributes & LOG_APPEND_TIME != 0:
+                timestamp_ms = batch.max_timestamp_ms
+            _, length_end = varint.scan(source, start, position, varint.VARINT_BYTES)
+            _, offset_at = varint.scan(source, length_end + 1, position, varint.VARLONG_BYTES)
+            _, tail = varint.scan(source, offset_at, position, varint.VARINT_BYTES)
+            sampled = records[number]
+            sampled.batch = first_batch + place
+            sampled.offset = batch.base_offset + row.offset_delta
+            sampled.timestamp_ms = timestamp_ms
+            sampled.start = first_byte + start + shift
+            sampled.tail = first_byte + tail + shift
+            sampled.end = first_byte + position + shift
+            number += 1
+        if batch.record_count > 0 and position < body.end:
+            is_taken[place] = False
+        if not is_taken[place] or batch.record_count == 0:
+            continue
+        size_bytes = body.end - body.start
+        out[out_position : out_position + size_bytes] = source[body.start : body.end]
+        out_position += size_bytes
+        batch.plain_bytes = size_bytes
+        batch.end_record = first_record + number
+        record_count = number
+    return record_count, out_position
+
+
+@njit(cache=True, boundscheck=True)
+def write_records(
+    data: np.ndarray, records: np.ndarray, starts: np.ndarray, out: np.ndarray, ends: np.ndarray
+) -> int:
+    """Writes records as the bodies of new batches, uncompressed (DefaultRecord.writeTo, 4.3.1).
+
+    The deltas are new: of the offset to the number of the record in its batch, and of the timestamp
+    to the first record of its batch. Nothing else changes.
+
+    Args:
+        data: the bytes of a RecordSample.
+        records: the records in their new order, rows of SAMPLED_RECORD.
+        starts: the first record of each new batch, and at the end the number of records.
+        out: the bodies one after another; most_body_bytes gives its size.
+        ends: the end of each body in `out`, filled in.
+
+    Returns:
+        The length of all bodies.
+    """
+    position = 0
+    for number in range(len(starts) - 1):
+        first = starts[number]
+        for place in range(first, starts[number + 1]):
+            written = records[place]
+            time_delta = written.timestamp_ms - records[first].timestamp_ms
+            tail_bytes = written.end - written.tail
+            size = 1 + varint_bytes(time_delta) + varint_bytes(place - first) + tail_bytes
+            position = put_varint(out, position, size)
+            out[position] = 0  # attributes
+            position = put_varint(out, position + 1, time_delta)
+            position = put_varint(out, position, place - first)
+            out[position : position + tail_bytes] = data[written.tail : written.end]
+            position += tail_bytes
+        ends[number] = position
+    return position
+
+
+def most_body_bytes(records: np.ndarray) -> int:
+    """Returns the most bytes that write_records needs for records."""
+    return int((records["end"] - records["tail"]).sum()) + MAX_DELTA_BYTES * len(records)
