@@ -135,7 +135,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         "considered, 16 KiB",
         "index.interval.bytes",
     } <= set(notes(figure))
-    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "256 B"] and list(
+    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "1 KiB"] and list(
         figure.layout.yaxis.ticktext
     )[:3] == ["1", "2", "5"]
     sides = {annotation.text: annotation.xanchor for annotation in figure.layout.annotations}

@@ -24,7 +24,7 @@ from kafkaviz.units import format_bytes, format_count
 # ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
 MIN_X = 64
 MAX_X = 4 << 20
-X_TICKS = [64 << 2 * power for power in range(9)]
+X_TICKS = [64 << 4 * power for power in range(5)]
 HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
 BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
 HEADERS_PX = 330
@@ -564,7 +564,7 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
 
 
 def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns a second axis above the curve: the size of both indexes at every other tick.
+    """Returns a second axis above the curve: the size of both indexes at each tick.
 
     The last tick leaves its place to the name of the axis.
     """
@@ -577,7 +577,7 @@ def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> 
             x=float(np.log10(interval)),
             **above,
         )
-        for interval in X_TICKS[:-1:2]
+        for interval in X_TICKS[:-1]
         if interval in sizes
     ]
     name = f"<b>{say('curves.both_indexes')}</b>"
