@@ -18,7 +18,7 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
         source=source,
         answers=answers,
         overall=broker_answer,
-        intervals=tuning.compute_costs(case.measurement, costs, budgets),
+        intervals=tuning.compute_costs(case.measurement, costs),
         budgets=budgets,
         costs=costs,
     )

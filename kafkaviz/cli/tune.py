@@ -1,7 +1,6 @@
 """kafkaviz tune: the cost of a log with other index intervals, and whether to change it."""
 
 import argparse
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,10 +12,10 @@ from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild import WhatIf
-    from kafkaviz.analysis.tuning import Budgets
     from kafkaviz.analysis.tuning.tuning_case import TuningSource
 
-BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
+# the fields of Budgets, and an example of an amount
+BUDGETS = {"p99": ("p99_us", "50us"), "index": ("index_share", "1%")}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
@@ -27,13 +26,11 @@ These numbers are exact. Microseconds are modelled, as ranges, from presets or f
 of kafkaviz calibrate on this machine.
 
 --budget sets a limit: p99=50us (the default), the time that one in a hundred lookups exceeds if the
-page cache holds all data; cold-p99=5ms, the same if it holds nothing of the .log; cores=0.5,
-processor cores, needs --fetches; index=1%, the index size as a share of the log. p99=none sets no
-limit. A budget is met if the high end of a range meets it. The largest interval that meets all
-budgets is considered; if only the index size is limited, the smallest. The answer says which
-budgets no interval meets. A change is proposed if the low end of its gain is above 10 % and worth
-it: 50 µs at p99, or the budget if that is smaller; 1 % of the log; or 0.05 cores. Otherwise the
-answer is keep.
+page cache holds all data; index=1%, the index size as a share of the log. p99=none sets no limit. A
+budget is met if the high end of a range meets it. The largest interval that meets all budgets is
+considered; if only the index size is limited, the smallest. The answer says which budgets no
+interval meets. A change is proposed if the low end of its gain is above 10 % and worth it: 50 µs at
+p99, or the budget if that is smaller; or 1 % of the log. Otherwise the answer is keep.
 
 --set takes the names of topic settings, or the broker's log... names, that the log is run with.
 --what-if appends the batches again, without their payload, with other settings, and shows segments,
@@ -52,12 +49,11 @@ for searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probe
 and, up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
 cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
 {verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
-meets_budgets, gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, command,
+meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command,
 reaches}; source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments,
 partitions, batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version,
-{assumed, because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs,
-{header_us, first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low,
-typical, high, p99_us_low, p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log
+{assumed, because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us,
+modelled, calibrated}; limits, {binding, and the .log
 at which each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
 least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
 index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
@@ -65,10 +61,10 @@ index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes
 broker topics, a list of {topic, verdict, value, because, unknown, ...}, and metadata_left_out;
 unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
 {today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
-files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_p99_us,
-cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset,
+files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us,
+cold_reads_mean, cold_index_reads, index_share, by_target, {base_offset,
 every_offset, timestamp: {headers_mean, headers_p50, headers_p90, headers_p99, headers_max,
-skipped_bytes_mean}}, cores and price_us, the µs that a mean lookup gains per MB of index per GiB of
+skipped_bytes_mean}} and price_us, the µs that a mean lookup gains per MB of index per GiB of
 log at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
 most_bytes, missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of
 the index on disk, with entries_replayed and headers_p99_replayed if the replay differs from it.
@@ -101,14 +97,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         type=_parse_budget,
-        help="the most a lookup may cost: p99=50us, cold-p99=5ms, cores=0.5, index=1%%; may be "
-        "repeated",
-    )
-    parser.add_argument(
-        "--fetches",
-        metavar="N",
-        type=_parse_rate,
-        help="fetches per second that return data, for the budget of cores",
+        help="the most a lookup may cost: p99=50us, index=1%%; may be repeated",
     )
     parser.add_argument(
         "--storage",
@@ -142,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.tuning.source import open_broker_source, open_source
     from kafkaviz.log.broker import open_broker
 
-    budgets = _budgets(args)
+    budgets = tuning.Budgets(**dict(args.budgets))
     progress = ByteProgress()
     if len(args.sources) > 1:
         source = open_broker_source(
@@ -190,43 +179,19 @@ def _parse_budget(text: str) -> tuple[str, float | None]:
     name, value = (name, value) if equals else ("p99", text)
     if name not in BUDGETS:
         raise argparse.ArgumentTypeError(say("cli_tune.no_budget", name=name, names=tuple(BUDGETS)))
-    return BUDGETS[name], None if value == "none" else _parse_amount(name, value)
+    return BUDGETS[name][0], None if value == "none" else _parse_amount(name, value)
 
 
 def _parse_amount(name: str, text: str) -> float:
     match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(us|µs|ms|s|%)?", text)
-    unit = match[2] if match else None
-    number = float(match[1]) if match else math.nan
-    if match and name.endswith("p99") and unit in UNITS_US:
-        return number * UNITS_US[unit]
-    if match and name == "index" and unit == "%":
-        return number / 100
-    if match and name == "cores" and unit is None:
-        return number
-    example = {"p99": "50us", "cold-p99": "5ms", "cores": "0.5", "index": "1%"}[name]
+    if match and name == "p99" and match[2] in UNITS_US:
+        return float(match[1]) * UNITS_US[match[2]]
+    if match and name == "index" and match[2] == "%":
+        return float(match[1]) / 100
+    example = BUDGETS[name][1]
     raise argparse.ArgumentTypeError(
         say("cli_tune.no_amount", text=text, name=name, example=example)
     )
-
-
-def _parse_rate(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < 1e12:
-        raise argparse.ArgumentTypeError(say("cli_tune.no_rate", text=text))
-    return number
-
-
-def _budgets(args: argparse.Namespace) -> "Budgets":
-    from kafkaviz.analysis.tuning import Budgets
-    from kafkaviz.errors import KafkavizError
-
-    budgets = Budgets(**(dict(args.budgets) | {"fetches_per_s": args.fetches}))
-    if budgets.cores is not None and budgets.fetches_per_s is None:
-        raise KafkavizError(message("errors.cores_need_fetches"))
-    return budgets
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":

@@ -127,7 +127,7 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
         raise CannotOpen(path, message("report.no_batch"), kind="missing")
     measured = opened.total.measurement
     view = tuning_curve.view(
-        compute_costs(measured, costs, budgets),
+        compute_costs(measured, costs),
         answer.current_cost,
         answer.considered_bytes,
         log_bytes=measured.log_bytes,

@@ -298,7 +298,7 @@ def _tune(
         source=source,
         answers=answers,
         overall=overall,
-        intervals=tuning.compute_costs(source.total.measurement, costs, budgets),
+        intervals=tuning.compute_costs(source.total.measurement, costs),
         budgets=budgets,
         costs=costs,
     ), ""

@@ -35,7 +35,6 @@ from kafkaviz.analysis.tuning.measurement import (
 )
 from kafkaviz.analysis.tuning.recommendation import (
     TIERED_SHARE,
-    Assumption,
     Reason,
     Recommendation,
     TuningVerdict,
@@ -44,14 +43,12 @@ from kafkaviz.analysis.tuning.recommendation import (
     recommend,
     recommend_all,
     recommend_broker,
-    tornado,
 )
 
 __all__ = [
     "BROKER_SETTING",
     "SETTING",
     "TIERED_SHARE",
-    "Assumption",
     "Budgets",
     "CurrentConfig",
     "Gain",
@@ -75,5 +72,4 @@ __all__ = [
     "recommend_all",
     "recommend_broker",
     "tiered_cost",
-    "tornado",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range, footprint
 from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
+from kafkaviz.analysis.tuning.interval_cost import IntervalCost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -35,7 +35,6 @@ class Gain:
     Attributes:
         p99_us, mean_us: time saved per warm lookup.
         index_share: index bytes saved, as a share of the log.
-        cores: None without fetches_per_s.
         blocks: number of stretches of the log in the bootstrap; with fewer than 8 only the costs
             give a range.
     """
@@ -43,7 +42,6 @@ class Gain:
     p99_us: Range
     mean_us: Range
     index_share: Range
-    cores: Range | None
     blocks: int
 
 
@@ -64,7 +62,6 @@ def estimate_gain(
     costs: LookupCosts,
     current: IntervalCost,
     other: IntervalCost,
-    budgets: Budgets,
 ) -> Gain:
     blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
@@ -82,14 +79,8 @@ def estimate_gain(
     p99_us = _price_range(
         p99s, float(current.row["headers_p99"] - other.row["headers_p99"]), header
     )
-    cores = None if budgets.fetches_per_s is None else mean_us.times(budgets.fetches_per_s / 1e6)
-    return Gain(
-        p99_us,
-        mean_us,
-        Range(min(shares[0], share), share, max(shares[1], share)),
-        cores,
-        len(blocks),
-    )
+    index_share = Range(min(shares[0], share), share, max(shares[1], share))
+    return Gain(p99_us, mean_us, index_share, len(blocks))
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:

@@ -76,16 +76,12 @@ class Budgets:
     A budget is met if the high end of a range meets it.
 
     Attributes:
-        p99_us, cold_p99_us: time of the p99 lookup, with and without the log in the page cache.
-        cores: processor cores for all lookups, at fetches_per_s.
+        p99_us: time of the p99 lookup with the log in the page cache.
         index_share: size of both indexes as a share of the log.
     """
 
     p99_us: float | None = 50.0
-    cold_p99_us: float | None = None
-    cores: float | None = None
     index_share: float | None = None
-    fetches_per_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +92,7 @@ class IntervalCost:
         row: counts of the lookups of each batch's base offset; all values below are for these.
         every_row: the same for lookups of every offset.
         time_row: the same for lookups by timestamp.
-        cold_reads_mean, cold_reads_p99: device reads of the .log.
+        cold_reads_mean: device reads of the .log.
         index_reads: device reads of the offset index.
     """
 
@@ -107,12 +103,9 @@ class IntervalCost:
     mean_us: Range
     p99_us: Range
     cold_mean_us: Range
-    cold_p99_us: Range
     cold_reads_mean: float
-    cold_reads_p99: int
     index_reads: float
     index_share: float
-    cores: Range | None
     price_us: float  # saved per mean lookup by one more MB of index per GiB of log
 
     @property
@@ -122,43 +115,31 @@ class IntervalCost:
 
 
 def compute_cost(
-    measurement: LogMeasurement,
-    costs: LookupCosts,
-    interval_bytes: int,
-    budgets: Budgets = Budgets(),
+    measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
     """Returns the cost of a swept interval by the replay.
 
     Raises:
         KeyError: the interval was not swept.
     """
-    return _compute(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
+    return _compute(measurement, costs, measurement.replay_cost(interval_bytes))
 
 
 def compute_current_cost(
-    measurement: LogMeasurement,
-    costs: LookupCosts,
-    interval_bytes: int,
-    budgets: Budgets = Budgets(),
+    measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
     """Returns the cost of lookups in the existing indexes, which have today's interval."""
-    return _compute(measurement, costs, measurement.current_cost(interval_bytes), budgets)
+    return _compute(measurement, costs, measurement.current_cost(interval_bytes))
 
 
-def compute_costs(
-    measurement: LogMeasurement, costs: LookupCosts, budgets: Budgets = Budgets()
-) -> tuple[IntervalCost, ...]:
+def compute_costs(measurement: LogMeasurement, costs: LookupCosts) -> tuple[IntervalCost, ...]:
     return tuple(
-        compute_cost(measurement, costs, int(interval), budgets)
-        for interval in measurement.parts.intervals
+        compute_cost(measurement, costs, int(interval)) for interval in measurement.parts.intervals
     )
 
 
 def _compute(
-    measurement: LogMeasurement,
-    costs: LookupCosts,
-    index_cost: ExistingIndexCost,
-    budgets: Budgets,
+    measurement: LogMeasurement, costs: LookupCosts, index_cost: ExistingIndexCost
 ) -> IntervalCost:
     costs = costs.with_one_read_share(measurement.one_read_share)
     row, every_row, time_row = (
@@ -166,15 +147,12 @@ def _compute(
         for parts in (index_cost.parts, index_cost.every_offset, index_cost.timestamps)
     )
     mean = float(row["headers_mean"])
-    p99 = float(row["headers_p99"])
     reads_mean = sweep.mean(index_cost.cold.counts[0])
-    reads_p99 = sweep.quantile(index_cost.cold.counts[0], 0.99)
     # a device read also loads the pages around the one requested
     index_entries = int(row["entries"]) // max(1, index_cost.parts.segments)
     entry_bytes = offset_index.ENTRY.itemsize
     index_reads = mean_touched_pages(index_entries, entry_bytes, READ_AHEAD_BYTES)
     index_pages = mean_touched_pages(index_entries, entry_bytes)
-    cores = None if budgets.fetches_per_s is None else costs.cores(mean, budgets.fetches_per_s)
     share = (
         float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
     )
@@ -190,14 +168,11 @@ def _compute(
         every_row=every_row,
         time_row=time_row,
         mean_us=costs.warm_us(mean),
-        p99_us=costs.warm_us(p99),
+        p99_us=costs.warm_us(float(row["headers_p99"])),
         cold_mean_us=costs.cold_us(mean, reads_mean, index_reads, index_pages),
-        cold_p99_us=costs.cold_us(p99, reads_p99, index_reads, index_pages),
         cold_reads_mean=reads_mean,
-        cold_reads_p99=reads_p99,
         index_reads=index_reads,
         index_share=share,
-        cores=cores,
         price_us=implied_us,
     )
 
@@ -207,10 +182,7 @@ def by_target(cost: IntervalCost) -> dict[str, np.void]:
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns the names of the budgets that the high end of a range exceeds.
-
-    The names are "p99", "cold-p99", "cores" and "index".
-    """
+    """Returns the names of the budgets that the high end of a range exceeds: "p99", "index"."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )
@@ -223,8 +195,6 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
     """
     use_by_name = {
         "p99": (cost.p99_us.high, budgets.p99_us),
-        "cold-p99": (cost.cold_p99_us.high, budgets.cold_p99_us),
-        "cores": (cost.cores.high if cost.cores else 0.0, budgets.cores),
         "index": (cost.index_share, budgets.index_share),
     }
     return {

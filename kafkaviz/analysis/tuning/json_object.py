@@ -11,7 +11,7 @@ from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiere
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
-from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation, tornado
+from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
@@ -50,7 +50,6 @@ def tuning_object(
         },
     }
     if total:
-        result["tornado"] = tornado(case.measurement, case.today, budgets, costs)
         result |= _limits_object(case, total)
     if source.kind == BROKER:
         result["topics"] = [
@@ -93,13 +92,10 @@ def _cost_object(cost: IntervalCost) -> dict:
         "mean_us": cost.mean_us,
         "p99_us": cost.p99_us,
         "cold_mean_us": cost.cold_mean_us,
-        "cold_p99_us": cost.cold_p99_us,
         "cold_reads_mean": cost.cold_reads_mean,
-        "cold_reads_p99": cost.cold_reads_p99,
         "cold_index_reads": cost.index_reads,
         "by_target": {name: _header_object(row) for name, row in by_target(cost).items()},
         "index_share": cost.index_share,
-        "cores": cost.cores,
         "price_us": cost.price_us,
     }
 

@@ -1,16 +1,16 @@
 """The rule for a recommendation: the largest interval that meets every budget.
 
 Its parts are the intervals that may be proposed, the reasons as values, the recommendation for one
-log, the one for a broker's default, and how sensitive each is to the assumptions of the model.
+log, and the one for a broker's default.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, cast
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts, Range
+from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.consequences import MIN_BLOCKS, Gain, estimate_gain, tiered_cost
 from kafkaviz.analysis.tuning.interval_cost import (
@@ -23,7 +23,6 @@ from kafkaviz.analysis.tuning.interval_cost import (
 )
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
-from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import LogConfig
 
 TIERED_SHARE = 0.05  # the greatest share of a remote fetch that may be skipped bytes
@@ -58,7 +57,6 @@ ReasonCode = Literal[
 MIN_GAIN = 0.10  # share of today's cost
 MIN_INDEX_GAIN = 0.01  # share of the log
 MIN_GAIN_US = 50.0  # gain of the p99 lookup; a p99 budget below this replaces it
-MIN_CORES_GAIN = 0.05
 
 
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
@@ -257,8 +255,8 @@ def recommend(
     """
     if not measurement.parts.batches:
         return None
-    by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs, budgets)}
-    current = compute_current_cost(measurement, costs, today.interval_bytes, budgets)
+    by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs)}
+    current = compute_current_cost(measurement, costs, today.interval_bytes)
     replay = by_interval[today.interval_bytes]
     # if the existing index differs from the replay, a replay of other intervals predicts nothing
     is_known = not (today.is_coarse or index_differs(measurement))
@@ -268,7 +266,7 @@ def recommend(
         else [replay]
     )
     best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
-    gain = estimate_gain(measurement, costs, replay, best, budgets)
+    gain = estimate_gain(measurement, costs, replay, best)
     if is_known and exceeded_budgets(best, budgets):
         is_change = False
         values = {
@@ -348,14 +346,7 @@ def _worth(
         least_us = max(
             MIN_GAIN * current.p99_us.typical, min(MIN_GAIN_US, budgets.p99_us or MIN_GAIN_US)
         )
-        cold_us = current.cold_p99_us.low - best.cold_p99_us.low
-        is_cold = "cold-p99" in exceeded_budgets(current, budgets) and cold_us > max(
-            MIN_GAIN_US, MIN_GAIN * current.cold_p99_us.typical
-        )
-        is_cores = gain.cores is not None and gain.cores.low > max(
-            MIN_CORES_GAIN, MIN_GAIN * cast(Range, current.cores).typical
-        )
-        if gain.p99_us.low > least_us or is_cold or is_cores:
+        if gain.p99_us.low > least_us:
             return True, (Reason("faster", values),)
         return False, (Reason("faster-too-little", values | {"least_us": least_us}),)
     saved_share = gain.index_share.low
@@ -426,115 +417,4 @@ def recommend_all(
     total_answer = recommend(total.measurement, total.today, budgets, costs)
     return by_name, total_answer and recommend_broker(
         {name: answer for name, answer in by_name.items() if answer}, total_answer
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assumption:
-    """One assumption moved to either end while the others stay.
-
-    It has the p99 of a warm lookup today, and the recommended verdict and value, at both ends.
-    """
-
-    name: Message
-    unit: str
-    low: float
-    typical: float
-    high: float
-    p99_us_low: float
-    p99_us_high: float
-    verdict_low: tuple[str, int]
-    verdict_high: tuple[str, int]
-
-
-def tornado(
-    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
-) -> tuple[Assumption, ...]:
-    """Returns each assumption of the model, the one with the largest effect first.
-
-    The result is empty for a log without a batch.
-    """
-    if not measurement.parts.batches:
-        return ()
-    # factors of header_us for one read and for two reads per header
-    one_read, two_reads = (1.0, 2.0) if costs.reads_once else (0.5, 1.0)
-    reads = Range(1, 1 if costs.reads_once else 2, 2)
-    moves = [
-        (
-            message("curves.assumed_header"),
-            "µs",
-            costs.header_us,
-            lambda us: replace(costs, header_us=_fixed(us)),
-        ),
-        (
-            message("curves.assumed_first"),
-            "µs",
-            costs.first_us,
-            lambda us: replace(costs, first_us=_fixed(us)),
-        ),
-        (
-            message("curves.assumed_reads"),
-            "",
-            reads,
-            lambda count: replace(
-                costs, header_us=costs.header_us.times(one_read if count == 1 else two_reads)
-            ),
-        ),
-    ]
-    if budgets.cold_p99_us is not None:
-        storage = costs.storage
-        moves.append(
-            (
-                message("curves.assumed_device"),
-                "µs",
-                storage.read_us,
-                lambda us: replace(costs, storage=replace(storage, read_us=_fixed(us))),
-            )
-        )
-    assumptions = [
-        _move(
-            name,
-            unit,
-            cost_range,
-            measurement=measurement,
-            costs_at=costs_at,
-            today=today,
-            budgets=budgets,
-        )
-        for name, unit, cost_range, costs_at in moves
-    ]
-    return tuple(
-        sorted(assumptions, key=lambda assumption: assumption.p99_us_low - assumption.p99_us_high)
-    )
-
-
-def _fixed(us: float) -> Range:
-    return Range(us, us, us)
-
-
-def _move(
-    name: Message,
-    unit: str,
-    cost_range: Range,
-    *,
-    measurement: LogMeasurement,
-    costs_at: Callable[[float], LookupCosts],
-    today: CurrentConfig,
-    budgets: Budgets,
-) -> Assumption:
-    ends = []
-    for value in (cost_range.low, cost_range.high):
-        answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
-        ends.append((answer.current_cost.p99_us.typical, (str(answer.verdict), answer.value)))
-    (p99_us_low, verdict_low), (p99_us_high, verdict_high) = ends
-    return Assumption(
-        name=name,
-        unit=unit,
-        low=cost_range.low,
-        typical=cost_range.typical,
-        high=cost_range.high,
-        p99_us_low=p99_us_low,
-        p99_us_high=p99_us_high,
-        verdict_low=verdict_low,
-        verdict_high=verdict_high,
     )

@@ -24,8 +24,6 @@ AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
 BUDGET_NAMES = {
     "p99": message("tuning_reason.budget_p99"),
-    "cold-p99": message("tuning_reason.budget_cold_p99"),
-    "cores": message("tuning_reason.budget_cores"),
     "index": message("tuning_reason.budget_index"),
 }
 
@@ -86,20 +84,13 @@ def describe_reason(reason: Reason) -> Message:
 def describe_gain(gain: Gain) -> Message:
     low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
     shrinks = gain.index_share.typical >= 0
-    text = message(
+    return message(
         "tuning_reason.gain_shrinks" if shrinks else "tuning_reason.gain_grows",
         p99=_describe_saving(gain.p99_us),
         mean=_describe_saving(gain.mean_us),
         share=abs(gain.index_share.typical),
         low=low,
         high=high,
-    )
-    if not gain.cores:
-        return text
-    return message(
-        "tuning_reason.cores_fewer" if gain.cores.typical >= 0 else "tuning_reason.cores_more",
-        gain=text,
-        cores=abs(gain.cores.typical),
     )
 
 
@@ -205,26 +196,9 @@ def _describe_unmeetable(values: Mapping) -> Message:
     return message("tuning_reason.unmeetable", to=values["to"], missed=exceeded)
 
 
-def _format_cores(value: float) -> str:
-    """Formats a number of cores: "0.50", or below 0.01 with one significant digit, "0.0001"."""
-    if value >= 0.01 or value <= 0:
-        return f"{value:.2f}"
-    if value >= 0.0001:
-        return f"{value:.1g}"
-    return "< 0.0001"
-
-
 def format_amount(name: str, value: float) -> str:
-    """Formats an amount in the unit of a budget.
-
-    Args:
-        name: "p99", "cold-p99", "cores" or "index".
-    """
-    if name == "cores":
-        return _format_cores(value)
-    if name == "index":
-        return format_share(value)
-    return format_us(value)
+    """Formats an amount in the unit of a budget, "p99" or "index"."""
+    return format_share(value) if name == "index" else format_us(value)
 
 
 def _describe_smaller_too_little(values: Mapping) -> Message:

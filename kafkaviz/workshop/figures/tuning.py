@@ -83,11 +83,11 @@ def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
     case = source.total
     budgets = tuning.Budgets()
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    intervals = tuning.compute_costs(case.measurement, costs, budgets)
+    intervals = tuning.compute_costs(case.measurement, costs)
     today = case.today.interval_bytes
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
         raise NoValue(message("lesson.not_swept", value=considered_bytes))
-    current = tuning.compute_current_cost(case.measurement, costs, today, budgets)
+    current = tuning.compute_current_cost(case.measurement, costs, today)
     view = curve.view(
         intervals,
         current,

@@ -266,7 +266,6 @@ def test_too_few_batches_say_nothing():
 def test_an_empty_log_has_no_answer():
     result = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).result()
     assert tuning.recommend(result, today(), Budgets(), NEW) is None
-    assert tuning.tornado(result, today(), Budgets(), NEW) == ()
 
 
 def test_remote_storage_bounds_what_a_read_carries():
@@ -334,20 +333,6 @@ def test_lookups_by_what_they_look_for():
     assert (costs["base_offset"]["headers_p99"], costs["timestamp"]["headers_p99"]) == (6, 5)
 
 
-def test_the_processors_share_can_decide():
-    """At 100 000 fetches per second and batches of 200 bytes at 64 KiB, the gain is in cores."""
-    gathering = MeasurementBuilder(extra_intervals={65_536}, by_base_offset=False)
-    gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
-    budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
-    recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
-    assert recommendation.verdict == TuningVerdict.CHANGE and recommendation.value < 65_536
-    assert (
-        recommendation.proposed_cost.cores.high <= 2.0 < recommendation.current_cost.cores.high
-        and recommendation.gain.cores.low > 0.05
-    )
-    assert "cores" in tuning.exceeded_budgets(recommendation.current_cost, budgets)
-
-
 @pytest.mark.parametrize(
     ("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")]
 )
@@ -385,17 +370,6 @@ def test_a_safe_index_is_one_for_full_segments():
             replace(measurement, bytes_per_s=None), LogConfig(), 4096
         ).safe_index_bytes
     )
-
-
-def test_the_tornado_says_what_would_flip_the_answer():
-    """On 4.1 and later the low end of a header's cost meets the budget unchanged."""
-    assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
-    assert assumptions[0].name.key in ("curves.assumed_header", "curves.assumed_reads")
-    header = next(
-        assumption for assumption in assumptions if assumption.name.key == "curves.assumed_header"
-    )
-    assert header.p99_us_low < header.p99_us_high
-    assert header.verdict_low == ("keep", 4096) and header.verdict_high[0] == "change"
 
 
 def test_a_bootstrap_is_the_same_every_time():

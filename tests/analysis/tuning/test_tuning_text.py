@@ -38,15 +38,6 @@ def test_a_broker_of_one_topic():
     assert texts == [gains, "its one topic gains nothing from another interval"]
 
 
-def test_a_budget_is_never_printed_as_zero():
-    """A small number of cores is printed as given: 0.00 would be no budget."""
-    texts = [
-        tuning_text.format_amount("cores", amount)
-        for amount in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
-    ]
-    assert texts == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
-
-
 def test_numbers_as_people_read_them():
     assert [tuning_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
         "0.8 µs",

@@ -270,7 +270,7 @@ def answer(
         case,
         recommendation,
         recommendations,
-        tuning.compute_costs(case.measurement, costs, budgets) if recommendation else (),
+        tuning.compute_costs(case.measurement, costs) if recommendation else (),
     )
 
 
