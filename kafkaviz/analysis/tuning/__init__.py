@@ -10,15 +10,9 @@ surely worth it. For most logs the answer is to keep the interval. For example, 
   halve that, but save less than 50 µs.
 """
 
-from kafkaviz.analysis.tuning.consequences import (
-    Gain,
-    SegmentLimits,
-    footprint_at,
-    limits_at,
-    tiered_cost,
-)
 from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
+    Gain,
     IntervalCost,
     budget_usage,
     by_target,
@@ -26,6 +20,7 @@ from kafkaviz.analysis.tuning.interval_cost import (
     compute_costs,
     compute_current_cost,
     exceeded_budgets,
+    tiered_cost,
 )
 from kafkaviz.analysis.tuning.measurement import (
     BROKER_SETTING,
@@ -44,6 +39,7 @@ from kafkaviz.analysis.tuning.recommendation import (
     recommend_all,
     recommend_broker,
 )
+from kafkaviz.analysis.tuning.segment_size import SegmentLimits, footprint_at, limits_at
 
 __all__ = [
     "BROKER_SETTING",

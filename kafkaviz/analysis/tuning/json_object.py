@@ -7,11 +7,11 @@ import numpy as np
 
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
-from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target, tiered_cost
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation
+from kafkaviz.analysis.tuning.segment_size import footprint_at, limits_at
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names

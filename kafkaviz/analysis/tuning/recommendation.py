@@ -12,14 +12,17 @@ from typing import Literal, cast
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
-from kafkaviz.analysis.tuning.consequences import MIN_BLOCKS, Gain, estimate_gain, tiered_cost
 from kafkaviz.analysis.tuning.interval_cost import (
+    MIN_BLOCKS,
     Budgets,
+    Gain,
     IntervalCost,
     budget_usage,
     compute_costs,
     compute_current_cost,
+    estimate_gain,
     exceeded_budgets,
+    tiered_cost,
 )
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.tuning_case import TuningCase

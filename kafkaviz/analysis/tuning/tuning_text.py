@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning.consequences import Gain, SegmentLimits
-from kafkaviz.analysis.tuning.interval_cost import IntervalCost, budget_usage
+from kafkaviz.analysis.tuning.interval_cost import Gain, IntervalCost, budget_usage
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import (
     Reason,
@@ -13,6 +12,7 @@ from kafkaviz.analysis.tuning.recommendation import (
     Recommendation,
     TuningVerdict,
 )
+from kafkaviz.analysis.tuning.segment_size import SegmentLimits
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.writer.roll_reason import RollCause
