@@ -38,36 +38,39 @@ rolls by cause, indexes and maps.
 
 --json prints one object: current, {index.interval.bytes, interval_source, segment.bytes,
 segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that are only
-in the metadata log, which was not opened; their values here are inferred or Kafka's
-defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the
-prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
-headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the
-effect of each segment.index.bytes at today's interval, with the log's batches appended repeatedly
-until segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments,
-rolls, segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean;
-for searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages
-and, up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
+in the metadata log, which was not opened; their values here are inferred or Kafka's defaults,
+replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the prices at
+that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50,
+headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the effect of each
+segment.index.bytes at today's interval, with the log's batches appended repeatedly until segments
+close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls,
+segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; for
+searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and,
+up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
 cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
 {verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
-meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command,
-reaches}; source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments,
-partitions, batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version,
-{assumed, because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us,
-modelled, calibrated}; limits, {binding, and the .log
-at which each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
-least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
-index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
+meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches};
+source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
+batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
+because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us, modelled,
+calibrated}; limits, {binding, and the .log at which each ends a segment, segment_bytes,
+segment_ms_bytes, offset_full_bytes, time_full_bytes; least_index_bytes, safe_index_bytes};
+footprint, {segments, files, maps, stale_maps, maps_left, index_bytes, preallocated_bytes,
+apparent_bytes, allocated_bytes, resident_bytes}; segment_size, the advice on segment.bytes:
+{verdict, setting, value, because, code, today, considered, changing, command}, where today and
+considered are {segment_bytes, ended_bytes, overshoot_bytes, active_bytes, recovered_bytes, maps},
+each number but the first two as {value, basis: exact|inferred|modelled}; tiered,
 {cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; for a
 broker topics, a list of {topic, verdict, value, because, unknown, ...}, and metadata_left_out;
 unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
 {today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
-files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us,
-cold_reads_mean, cold_index_reads, index_share, by_target, {base_offset,
-every_offset, timestamp: {headers_mean, headers_p50, headers_p90, headers_p99, headers_max,
-skipped_bytes_mean}} and price_us, the µs that a mean lookup gains per MB of index per GiB of
-log at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
-most_bytes, missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of
-the index on disk, with entries_replayed and headers_p99_replayed if the replay differs from it.
+files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_reads_mean,
+cold_index_reads, index_share, by_target, {base_offset, every_offset, timestamp: {headers_mean,
+headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}} and price_us, the µs that a
+mean lookup gains per MB of index per GiB of log at that interval. Values in reasons: interval,
+entries, of, is_default, least_batch_bytes, most_bytes, missed, from, to, least_us, append_bytes,
+changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
+headers_p99_replayed if the replay differs from it.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 

@@ -11,9 +11,20 @@ from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target, tiered_cost
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation
-from kafkaviz.analysis.tuning.segment_size import footprint_at, limits_at
+from kafkaviz.analysis.tuning.segment_size import (
+    SEGMENT_SETTING,
+    SegmentSizeAdvice,
+    advise_segment_sizes,
+    footprint_at,
+    limits_at,
+)
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
-from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
+from kafkaviz.analysis.tuning.tuning_text import (
+    alter_line,
+    describe_reach,
+    describe_reason,
+    describe_segment_reason,
+)
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.messages import message
 
@@ -51,6 +62,9 @@ def tuning_object(
     }
     if total:
         result |= _limits_object(case, total)
+        _, size_advice = advise_segment_sizes(source)
+        topic = None if source.kind == BROKER else case.today.topic
+        result["segment_size"] = _segment_size_object(size_advice, topic)
     if source.kind == BROKER:
         result["topics"] = [
             _topic_object(topic_case, answers.get(topic_case.name)) for topic_case in source.cases
@@ -217,6 +231,20 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
         else None
     )
     return {"limits": limit_values, "footprint": footprint, "tiered": tiered_values}
+
+
+def _segment_size_object(advice: SegmentSizeAdvice, topic: str | None) -> dict:
+    return {
+        "verdict": str(advice.verdict),
+        "setting": SEGMENT_SETTING,
+        "value": advice.value,
+        "because": str(describe_segment_reason(advice)),
+        "code": advice.reason,
+        "today": asdict(advice.today),
+        "considered": advice.considered and asdict(advice.considered),
+        "changing": dict(advice.changing),
+        "command": alter_line(SEGMENT_SETTING, advice.value, topic) if advice.considered else None,
+    }
 
 
 def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> dict:

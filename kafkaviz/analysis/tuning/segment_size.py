@@ -1,15 +1,47 @@
-"""The size of a log's segments: the limit that ends them, and the files and memory they take."""
+"""The size of a log's segments: the limit that ends them, what they take, and whether to change it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+segment.bytes decides four numbers besides the rolls:
 
-from kafkaviz.analysis.cost.cost_model import footprint
+- what a log keeps beyond its retention, because a segment is deleted whole: up to one segment
+- the active segment, which is never compacted, and not deleted before it rolls
+- what a start reads again after a kill: from the recovery point on, at most the active segments
+- the memory maps of the broker, two per segment with loaded indexes, below vm.max_map_count
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Literal
+
+from kafkaviz.analysis.cost.cost_model import (
+    JVM_MAPS,
+    MAPS_PER_SEGMENT,
+    MAX_MAP_COUNT,
+    footprint,
+)
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.recommendation import TuningVerdict
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
+SEGMENT_SETTING = "segment.bytes"
 SAFE_INDEX_MARGIN = 1.25
+LEAST_SEGMENT_BYTES = 64 << 20  # smaller segments are not proposed
+LARGEST_SEGMENT_BYTES = 1 << 30  # larger ones neither; it is the default
+SEGMENTS_PER_RETENTION = 4  # number of proposed segments in what retention keeps
+MOST_MAP_SHARE = 0.5  # share of the maps that vm.max_map_count leaves
+SegmentReason = Literal[
+    "overshoot",
+    "not-compacted",
+    "maps",  # of a change
+    "fits",
+    "small-log",
+    "other-limit",
+    "no-retention",
+    "topic-by-topic",
+]
 
 
 @dataclass(frozen=True)
@@ -78,4 +110,202 @@ def footprint_at(
     index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
     return footprint(
         measurement.segments, int(parts.index_bytes[0]), index_rooms, leaves_maps=today.leaves_maps
+    )
+
+
+# ---- whether another segment.bytes is better
+
+
+class Basis(StrEnum):
+    """How a number is known."""
+
+    EXACT = "exact"
+    INFERRED = "inferred"
+    MODELLED = "modelled"
+
+
+@dataclass(frozen=True)
+class KnownNumber:
+    value: float
+    basis: Basis
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentNumbers:
+    """What a value of segment.bytes leads to, summed over the partitions of a log.
+
+    Attributes:
+        ended_bytes: the .log at which a segment ends, by the first limit.
+        overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if
+            nothing is deleted by them, or they are unknown.
+        active_bytes: .log of the active segments.
+        recovered_bytes: the most that a start after a kill reads again.
+        maps: memory maps of all segments of the broker, once their indexes are loaded.
+    """
+
+    segment_bytes: int
+    ended_bytes: float
+    overshoot_bytes: KnownNumber | None
+    active_bytes: KnownNumber
+    recovered_bytes: KnownNumber
+    maps: KnownNumber
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentSizeAdvice:
+    """The answer to segment.bytes.
+
+    Attributes:
+        considered: the numbers of the proposed value; None if none is proposed.
+        binding: the limit that ends segments today.
+        retained_bytes: what a partition keeps by its retention; None if unknown or unlimited.
+        changing: the proposed values of a broker's topics that should get another one.
+    """
+
+    reason: SegmentReason
+    today: SegmentNumbers
+    considered: SegmentNumbers | None = None
+    binding: RollCause
+    retained_bytes: float | None = None
+    changing: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> TuningVerdict:
+        return TuningVerdict.CHANGE if self.considered else TuningVerdict.KEEP
+
+    @property
+    def value(self) -> int:
+        return (self.considered or self.today).segment_bytes
+
+
+def advise_segment_sizes(
+    source: TuningSource,
+) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
+    """Returns the advice for each case by its name, and the one for all of them.
+
+    A broker keeps its default, because the sizes of segments depend on the topic's retention.
+    """
+    own_segments = sum(_live_segments(case) for case in source.cases)
+    segments = max(own_segments, source.broker_segments or 0)
+    by_name = {case.name: advise_segment_size(case, segments) for case in source.cases}
+    total = source.total
+    if len(source.cases) == 1:
+        return by_name, by_name[source.cases[0].name]
+    numbers = [advice.today for advice in by_name.values()]
+    overshoots = [number.overshoot_bytes for number in numbers if number.overshoot_bytes]
+    today = replace(
+        numbers[0],
+        segment_bytes=total.today.config.segment_bytes,
+        overshoot_bytes=_add(overshoots) if overshoots else None,
+        active_bytes=_add([number.active_bytes for number in numbers]),
+        recovered_bytes=_add([number.recovered_bytes for number in numbers]),
+    )
+    changing = {name: advice.value for name, advice in by_name.items() if advice.considered}
+    binding = limits_at(total.measurement, total.today.config, total.today.interval_bytes).binding
+    return by_name, SegmentSizeAdvice(
+        reason="topic-by-topic", today=today, binding=binding, changing=changing
+    )
+
+
+def _add(numbers: Sequence[KnownNumber]) -> KnownNumber:
+    return KnownNumber(sum(number.value for number in numbers), numbers[0].basis)
+
+
+def _live_segments(case: TuningCase) -> int:
+    return case.measurement.segments if case.live_segments is None else case.live_segments
+
+
+def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
+    """Returns whether another segment.bytes is better for a topic.
+
+    A smaller value is proposed if a segment is more than half of what retention keeps, or of a
+    compacted log. The new one is a quarter of it, and smaller than the log is now. A larger one is
+    proposed if the broker's maps are more than half of what vm.max_map_count allows, and segments
+    end by their size.
+
+    Args:
+        broker_segments: segments of the broker, including those of this case.
+    """
+    config = case.today.config
+    current = _numbers(case, config.segment_bytes, broker_segments)
+    binding = limits_at(case.measurement, config, case.today.interval_bytes).binding
+    retained_bytes = _retained_bytes(case)
+    partition_bytes = case.measurement.log_bytes / case.today.partitions
+    candidate = None
+    reason: SegmentReason = "no-retention"
+    map_share = current.maps.value / (MAX_MAP_COUNT - JVM_MAPS)
+    if map_share > MOST_MAP_SHARE and binding == RollCause.SIZE:
+        reason = "maps"
+        larger_bytes = _power_of_two(2 * map_share / MOST_MAP_SHARE * config.segment_bytes)
+        if config.segment_bytes < LARGEST_SEGMENT_BYTES:
+            candidate = min(LARGEST_SEGMENT_BYTES, larger_bytes)
+    elif retained_bytes is not None:
+        reason = "overshoot"
+        candidate = _smaller_bytes(current.ended_bytes, retained_bytes)
+    elif "compact" in config.cleanup_policy.split(","):
+        reason = "not-compacted"
+        active_bytes = current.active_bytes.value / case.today.partitions
+        candidate = _smaller_bytes(active_bytes, partition_bytes)
+    if candidate is None and reason in ("overshoot", "not-compacted"):
+        reason = "fits" if binding == RollCause.SIZE else "other-limit"
+    elif candidate is not None and partition_bytes < candidate < config.segment_bytes:
+        reason = "small-log"
+        candidate = None
+    return SegmentSizeAdvice(
+        reason=reason,
+        today=current,
+        considered=None if candidate is None else _numbers(case, candidate, broker_segments),
+        binding=binding,
+        retained_bytes=retained_bytes,
+    )
+
+
+def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
+    """Returns a quarter of what is kept; None if segments are less than twice as large."""
+    size_bytes = max(LEAST_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
+    return size_bytes if 2 * size_bytes <= segment_bytes else None
+
+
+def _power_of_two(number: float) -> int:
+    """Returns the largest power of two that is not above the number."""
+    return 1 << max(0, int(number).bit_length() - 1)
+
+
+def _retained_bytes(case: TuningCase) -> float | None:
+    """Returns the .log that retention asks one partition to keep, by its stricter limit."""
+    today = case.today
+    speed = case.measurement.bytes_per_s
+    kept = []
+    if "delete" in today.config.cleanup_policy.split(","):
+        if today.retention_bytes is not None and today.retention_bytes >= 0:
+            kept.append(float(today.retention_bytes))
+        if today.retention_ms is not None and today.retention_ms >= 0 and speed:
+            kept.append(speed * today.retention_ms / 1000)
+    return min(kept, default=None)
+
+
+def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
+    """Returns the numbers of a value; those of today's active segments and maps are counted."""
+    config = replace(case.today.config, segment_bytes=segment_bytes)
+    ends = limits_at(case.measurement, config, case.today.interval_bytes)
+    ended_bytes = ends.ends_bytes[ends.binding]
+    most_bytes = KnownNumber(case.today.partitions * ended_bytes, Basis.MODELLED)
+    if segment_bytes == case.today.config.segment_bytes and case.active_bytes is not None:
+        active = KnownNumber(case.active_bytes, Basis.EXACT)
+        recovered = KnownNumber(case.active_bytes, Basis.INFERRED)
+        maps = KnownNumber(MAPS_PER_SEGMENT * broker_segments, Basis.EXACT)
+    else:
+        # an active segment is half full on average
+        active = KnownNumber(most_bytes.value / 2, Basis.MODELLED)
+        recovered = most_bytes
+        segments = case.today.partitions + round(case.measurement.log_bytes / max(1, ended_bytes))
+        others = broker_segments - _live_segments(case)
+        maps = KnownNumber(MAPS_PER_SEGMENT * (others + segments), Basis.MODELLED)
+    return SegmentNumbers(
+        segment_bytes=segment_bytes,
+        ended_bytes=ended_bytes,
+        overshoot_bytes=None if _retained_bytes(case) is None else most_bytes,
+        active_bytes=active,
+        recovered_bytes=recovered,
+        maps=maps,
     )

@@ -1,18 +1,22 @@
 """The messages of a recommendation, and the command that changes a setting."""
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from kafkaviz import units
-from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, Range
 from kafkaviz.analysis.tuning.interval_cost import Gain, IntervalCost, budget_usage
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import (
     Reason,
     ReasonCode,
     Recommendation,
-    TuningVerdict,
 )
-from kafkaviz.analysis.tuning.segment_size import SegmentLimits
+from kafkaviz.analysis.tuning.segment_size import (
+    SegmentLimits,
+    SegmentNumbers,
+    SegmentSizeAdvice,
+)
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -28,9 +32,7 @@ BUDGET_NAMES = {
 }
 
 
-COARSE = message("tuning_reason.coarse")
-TWO_HEADERS = message("tuning_reason.two_headers")
-OLD_SEGMENTS = message("tuning_reason.old_segments")
+DETAIL_CODES = ("plateau", "followers", "bound-tiered", "bound-hdd")
 
 
 def format_us(value: float) -> str:
@@ -65,16 +67,30 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
     Args:
         name: the topic's or the broker's name for the setting.
     """
-    is_known = recommendation.is_today_known
-    if recommendation.verdict == TuningVerdict.KEEP:
-        key = "keep" if is_known else "no_change_unknown"
-        return message(f"tuning_answer.{key}", name=name, value=recommendation.value)
-    return message(
-        "tuning_answer.change" if is_known else "tuning_answer.change_unknown",
-        name=name,
-        current=recommendation.current_cost.interval_bytes,
-        value=recommendation.value,
+    return setting_headline(
+        name,
+        recommendation.current_cost.interval_bytes,
+        recommendation.value,
+        is_known=recommendation.is_today_known,
     )
+
+
+def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
+    """Returns whether a setting stays or changes.
+
+    Args:
+        is_known: whether the current value is known; otherwise it is assumed.
+    """
+    if current == value:
+        key = "keep" if is_known else "no_change_unknown"
+        return message(f"tuning_answer.{key}", name=name, value=value)
+    key = "change" if is_known else "change_unknown"
+    return message(f"tuning_answer.{key}", name=name, current=current, value=value)
+
+
+def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
+    """Returns the reasons that decide; the others are details."""
+    return tuple(reason for reason in recommendation.reasons if reason.code not in DETAIL_CODES)
 
 
 def describe_reason(reason: Reason) -> Message:
@@ -254,30 +270,21 @@ def _describe_on_disk(values: Mapping) -> Message:
     return message("tuning_reason.on_disk", **{name: values[name] for name in names})
 
 
-def _describe_topics(values: Mapping) -> Message:
-    changed_intervals = values["changing"]
-    topics = values["topics"]
-    if not changed_intervals:
-        return message(
-            "tuning_reason.topic_none" if topics == 1 else "tuning_reason.topics_none",
-            topics=topics,
-        )
+def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
+    """Returns the topics that should get a value of their own, at most five by name."""
+    if not changed_values:
+        return message(f"tuning_answer.{key}_none")
     names = tuple(
         message("tuning_reason.topic", name=name, interval=value)
-        for name, value in list(changed_intervals.items())[:5]
+        for name, value in list(changed_values.items())[:5]
     )
-    more = len(changed_intervals) - 5
+    more = len(changed_values) - 5
     names_text = (
         message("common.list_and_more", names=names, n=more)
         if more > 0
         else message("common.names", names=names)
     )
-    return message(
-        "tuning_reason.topic_gains" if topics == 1 else "tuning_reason.topics_gain",
-        n=len(changed_intervals),
-        topics=topics,
-        names=names_text,
-    )
+    return message(f"tuning_answer.{key}", n=len(changed_values), names=names_text)
 
 
 _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
@@ -289,7 +296,7 @@ _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
     "on-disk": _describe_on_disk,
     "coarser": lambda values: message("tuning_reason.coarser", there=_describe_on_disk(values)),
     "denser": lambda values: message("tuning_reason.denser", there=_describe_on_disk(values)),
-    "coarse": lambda _values: COARSE,
+    "coarse": lambda _values: message("tuning_reason.coarse"),
     "followers": _describe_followers,
     "too-little-data": lambda values: message(
         "tuning_reason.too_little_data", batches=values["batches"], to=values["to"]
@@ -302,11 +309,11 @@ _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
     "smaller": _describe_gained,
     "smaller-too-little": _describe_smaller_too_little,
     "smaller-for-tiered": _describe_tiered,
-    "topic-by-topic": _describe_topics,
+    "topic-by-topic": lambda values: _describe_topics("interval_topics", values["changing"]),
     "tiny-batches": _describe_tiny,
-    "two-headers": lambda _values: TWO_HEADERS,
+    "two-headers": lambda _values: message("tuning_reason.two_headers"),
     "cold": _describe_cold,
-    "old-segments": lambda _values: OLD_SEGMENTS,
+    "old-segments": lambda _values: message("tuning_reason.old_segments"),
 }
 
 
@@ -327,34 +334,58 @@ def describe_limits(limits: SegmentLimits) -> Message:
     return message(f"tuning_answer.{key}", full=full_bytes, safe=limits.safe_index_bytes)
 
 
-def describe_footprint(
-    footprint: Mapping[str, int], index_files: tuple[int, int] | None
-) -> Message:
-    files = message(
-        "tuning_answer.files_with_stale" if footprint["stale_maps"] else "tuning_answer.files",
-        files=footprint["files"],
-        maps=footprint["maps"],
-        stale=footprint["stale_maps"],
-        left=footprint["maps_left"],
-    )
-    active = message("tuning_answer.active_indexes", size=footprint["preallocated_bytes"])
-    lying = (
-        ()
-        if index_files is None
-        else (
-            message("tuning_answer.index_files", apparent=index_files[0], allocated=index_files[1]),
-        )
-    )
-    return message("common.clauses", parts=(files, *lying, active))
-
-
 def describe_price(cost: IntervalCost) -> Message:
+    """Returns what more index would gain at this interval, next to what a fetch takes anyway."""
     return message(
         "tuning_answer.price",
         name=SETTING,
         interval=cost.interval_bytes,
         us=format_us(cost.price_us),
     )
+
+
+# ---- segment.bytes
+
+
+def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
+    today = advice.today
+    values: dict[str, object] = {"ended": round(today.ended_bytes)}
+    if advice.reason == "overshoot":
+        kept_bytes = cast(float, advice.retained_bytes)
+        values |= {"size": round(kept_bytes), "share": today.ended_bytes / max(1.0, kept_bytes)}
+    elif advice.reason == "maps":
+        values |= {"maps": int(today.maps.value), "most": MAX_MAP_COUNT}
+    elif advice.reason == "not-compacted":
+        values |= {"active": round(today.active_bytes.value)}
+    elif advice.reason == "other-limit":
+        values |= {"cause": message(f"roll_cause.{advice.binding}")}
+    elif advice.reason == "topic-by-topic":
+        return _describe_topics("segment_topics", advice.changing)
+    return message(f"tuning_answer.segment_{advice.reason.replace('-', '_')}", **values)
+
+
+def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
+    """Returns the four numbers that segment.bytes decides, each with how it is known."""
+    named_numbers = {
+        "overshoot": numbers.overshoot_bytes,
+        "active": numbers.active_bytes,
+        "recovered": numbers.recovered_bytes,
+        "maps": numbers.maps,
+    }
+    parts = tuple(
+        message(
+            f"tuning_answer.segment_{name}_number",
+            value=round(number.value),
+            most=MAX_MAP_COUNT,
+            known=message(f"tuning_answer.known_{number.basis}"),
+        )
+        for name, number in named_numbers.items()
+        if number is not None
+    )
+    return message("common.clauses", parts=parts)
+
+
+# ---- what to run
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:

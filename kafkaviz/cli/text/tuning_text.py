@@ -1,36 +1,32 @@
 """The text of a tuning: the verdict, its reasons, and the table of intervals."""
 
-import math
 from collections.abc import Iterator, Mapping
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning import IntervalCost, Recommendation, index_size
+from kafkaviz.analysis.tuning import IntervalCost, Recommendation
+from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
-    describe_footprint,
     describe_limits,
     describe_price,
     describe_reach,
     describe_reason,
+    describe_segment_numbers,
+    describe_segment_reason,
     format_share,
     format_us_range,
     headline,
+    main_reasons,
+    setting_headline,
 )
 from kafkaviz.cli.common import output
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
-
-SHOWN_INDEX_SIZES = tuple(1 << power for power in range(8, 25, 4))  # 256 B to 16 MiB
-TARGETS = {
-    "base_offset": "cli_tune.target_base_offset",
-    "every_offset": "cli_tune.target_every_offset",
-    "timestamp": "cli_tune.target_timestamp",
-}
 
 
 def render(
@@ -63,26 +59,8 @@ def render(
     if recommendation is None:
         yield say("tuning_answer.no_batch")
         return
-    name = tuning.BROKER_SETTING if source.kind == BROKER else tuning.SETTING
-    yield from ("", headline(recommendation, name))
-    yield from (
-        line
-        for reason in recommendation.reasons
-        for line in _wrap(say("cli_tune.label_because"), describe_reason(reason))
-    )
-    yield from (
-        line
-        for reason in recommendation.not_fixed
-        for line in _wrap(say("cli_tune.label_not_fixed"), describe_reason(reason))
-    )
-    if recommendation.verdict == "change":
-        topic = None if source.kind == BROKER else case.today.topic
-        yield from ("", f"  {alter_line(tuning.SETTING, recommendation.value, topic)}")
-        yield from _wrap(say("cli_tune.label_reaches"), describe_reach(tuning.SETTING))
-    yield from ("", *_render_basis(case, recommendation, costs))
+    yield from _render_index(source, recommendation, costs)
     yield from _render_table(case, recommendation, costs)
-    yield from _render_targets(recommendation)
-    yield from _render_index_sizes(source, costs)
     if source.kind == BROKER:
         yield from _render_topics(source, answers)
     yield from (
@@ -118,41 +96,62 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
         )
 
 
-def _render_basis(
-    case: TuningCase, recommendation: Recommendation, costs: LookupCosts
+def _render_index(
+    source: TuningSource, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields the exact values, the modelled ones, and the other effects of the setting."""
-    yield from _render_current(case)
-    yield from _render_entries(case)
-    yield from _render_header_cost(case, costs)
+    """Yields the answers to the interval, the index size and the segment size."""
+    case = source.total
+    is_broker = source.kind == BROKER
+    topic = None if is_broker else case.today.topic
+    name = tuning.BROKER_SETTING if is_broker else tuning.SETTING
+    text = message(
+        "cli_tune.with_source",
+        text=headline(recommendation, name),
+        source=case.today.interval_source,
+    )
+    yield from ("", *_wrap(say("cli_tune.head_index"), text))
+    if recommendation.verdict == tuning.TuningVerdict.CHANGE:
+        yield f"  {alter_line(tuning.SETTING, recommendation.value, topic)}"
+        yield from _wrap("", describe_reach(tuning.SETTING))
+    for reason in main_reasons(recommendation):
+        yield from _wrap(say("cli_tune.label_because"), describe_reason(reason))
     yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_cost))
-    yield from _wrap(
-        say("cli_tune.label_limits"),
-        describe_limits(
-            tuning.limits_at(case.measurement, case.today.config, recommendation.value)
-        ),
-    )
-    footprint = tuning.footprint_at(case.measurement, case.today, recommendation.value)
-    yield from _wrap(say("cli_tune.label_takes"), describe_footprint(footprint, case.index_files))
+    limits = tuning.limits_at(case.measurement, case.today.config, recommendation.value)
+    yield from _wrap(say("cli_tune.label_limits"), describe_limits(limits))
+    yield from _render_segment_size(source, topic)
+    yield from _render_unset(case)
+    yield from _render_basis(case, costs)
+    if is_broker:
+        yield from _wrap("", say("tuning_answer.weighted"))
 
 
-def _render_current(case: TuningCase) -> Iterator[str]:
-    yield from _wrap(
-        say("cli_tune.today"),
-        say(
-            "cli_tune.setting_from",
-            name=tuning.SETTING,
-            value=case.today.interval_bytes,
-            source=case.today.interval_source,
-        ),
+def _render_segment_size(source: TuningSource, topic: str | None) -> Iterator[str]:
+    _, advice = advise_segment_sizes(source)
+    line = setting_headline(
+        SEGMENT_SETTING,
+        advice.today.segment_bytes,
+        advice.value,
+        is_known=SEGMENT_SETTING not in source.total.today.unknown_settings,
     )
+    reason = describe_segment_reason(advice)
+    yield from _wrap(
+        say("cli_tune.label_segments"), message("common.clauses", parts=(line, reason))
+    )
+    if advice.considered:
+        yield f"  {alter_line(SEGMENT_SETTING, advice.value, topic)}"
+        yield from _wrap(say("cli_tune.label_price"), describe_segment_numbers(advice.considered))
+    yield from _wrap(say("cli_tune.today"), describe_segment_numbers(advice.today))
+
+
+def _render_unset(case: TuningCase) -> Iterator[str]:
+    """Yields the settings that no file has: those inferred from the rolls, and Kafka's defaults."""
     if case.today.inferred_settings:
         inferred_settings = (
             f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
             for name in case.today.inferred_settings
         )
         yield from _wrap(
-            say("cli_tune.label_inferred"),
+            say("tuning_answer.known_inferred"),
             say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
         )
     if case.today.assumed_settings:
@@ -171,45 +170,27 @@ def _render_current(case: TuningCase) -> Iterator[str]:
         )
 
 
-def _render_entries(case: TuningCase) -> Iterator[str]:
+def _render_basis(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
+    """Yields which numbers are counted and which are modelled."""
     sure = "sure_as_replayed"
+    there_offsets, there_times = case.disk_entries or (None, None)
     if case.disk_entries is not None:
         sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
-    yield from _wrap(
-        say("cli_tune.label_sure"),
-        say(
-            f"cli_tune.{sure}",
-            offsets=case.replayed_entries[0],
-            times=case.replayed_entries[1],
-            there_offsets=case.disk_entries[0] if case.disk_entries else None,
-            there_times=case.disk_entries[1] if case.disk_entries else None,
-        ),
+    entries = message(
+        f"cli_tune.{sure}",
+        offsets=case.replayed_entries[0],
+        times=case.replayed_entries[1],
+        there_offsets=there_offsets,
+        there_times=there_times,
     )
-
-
-def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
+    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     how = (
         message("cli_tune.calibrated", day=costs.calibrated)
         if costs.calibrated
         else message("cli_tune.presets")
     )
-    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
-    header_cost = "header_cost"
-    if costs.reads_once:
-        header_cost = "header_cost_java" if costs.calibrated else "header_cost_half"
-    elif case.measurement.one_read_share:
-        header_cost = "header_cost_old"
-    yield from _wrap(
-        say("cli_tune.label_modelled"),
-        say(
-            f"cli_tune.{header_cost}",
-            typical=each.typical,
-            low=each.low,
-            high=each.high,
-            share=case.measurement.one_read_share,
-            how=how,
-        ),
-    )
+    text = message("cli_tune.known", entries=entries, how=how, **each._asdict())
+    yield from _wrap(say("cli_tune.label_known"), text)
 
 
 def _render_table(
@@ -257,67 +238,6 @@ def _rows(
                 if interval.interval_bytes == recommendation.considered_bytes
                 else "",
             )
-
-
-def _render_targets(recommendation: Recommendation) -> Iterator[str]:
-    intervals = [
-        recommendation.current_cost,
-        *(
-            [recommendation.proposed_cost]
-            if recommendation.considered_bytes != recommendation.current_cost.interval_bytes
-            else []
-        ),
-    ]
-    yield from (
-        "",
-        output.pad(say("cli_tune.headers_by_target"), 24)
-        + "".join(
-            f"{interval.interval_bytes:>16}{'p99':>7}{output.pad(say('cli_tune.head_max'), 8, '>')}"
-            for interval in intervals
-        ),
-    )
-    for name, words in TARGETS.items():
-        rows = [tuning.by_target(interval)[name] for interval in intervals]
-        if not math.isnan(rows[0]["headers_mean"]):
-            cells = (
-                f"{row['headers_mean']:>16.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-                for row in rows
-            )
-            yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
-
-
-def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[str]:
-    """Yields the effect of several index sizes; nothing for a broker or a single .log."""
-    case = source.total
-    today_bytes = case.today.config.segment_index_bytes
-    outcomes = [
-        outcome
-        for outcome in index_size.sweep_source(source)
-        if outcome.index_bytes in {*SHOWN_INDEX_SIZES, today_bytes}
-    ]
-    if not outcomes:
-        return
-    costs = costs.with_one_read_share(case.measurement.one_read_share)
-    heads = {
-        "cli_tune.head_index_size": 12,
-        "index_size.line_log": 14,
-        "cli_tune.head_rolls_a_gib": 13,
-        "index_size.line_probes": 9,
-        "index_size.line_pages": 8,
-        "index_size.line_cold_reads": 12,
-    }
-    cells = (output.pad(say(name), width, ">") for name, width in heads.items())
-    yield from ("", f"{''.join(cells)}   {say('cli_tune.head_mean_cold')}")
-    for outcome in outcomes:
-        search = outcome.search()
-        range_text = output.to_one_line(format_us_range(outcome.cold_us(costs)))
-        ends = say("cli_tune.ended_by", cause=message(f"roll_cause.{outcome.cause}"))
-        mark = f", {say('cli_tune.today')}" if outcome.index_bytes == today_bytes else ""
-        yield (
-            f"{outcome.index_bytes:>12}{units.format_bytes(outcome.log_bytes):>14}"
-            f"{outcome.rolls_per_gib:>13.1f}{search.mean_probes:>9.1f}{search.mean_pages:>8.1f}"
-            f"{outcome.cold_index_reads:>12.1f}   {range_text}  {ends}{mark}"
-        )
 
 
 def _render_topics(

@@ -486,7 +486,7 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
         4096,
         "topic-by-topic",
     )
-    assert "1 of 2 topics would gain from an interval of their own: a (256)" in str(
+    assert "1 topic would gain from an interval of its own: a (256)" in str(
         tuning_text.describe_reason(broker_recommendation.reasons[0])
     )
     assert (

@@ -23,19 +23,13 @@ def test_the_line_that_changes_it(topic, line):
     assert tuning_text.alter_line("index.interval.bytes", 2048, topic) == start + line
 
 
-def test_a_broker_of_one_topic():
+def test_the_topics_that_gain_are_named():
     texts = [
-        str(
-            tuning_text.describe_reason(
-                Reason("topic-by-topic", {"changing": settings, "topics": 1})
-            )
-        )
+        str(tuning_text.describe_reason(Reason("topic-by-topic", {"changing": settings})))
         for settings in ({"a": 1024}, {})
     ]
-    gains = (
-        "its one topic would gain from an interval of its own: a (1024); the broker's default stays"
-    )
-    assert texts == [gains, "its one topic gains nothing from another interval"]
+    gains = "1 topic would gain from an interval of its own: a (1024); the broker's default stays"
+    assert texts == [gains, "no topic gains from another interval"]
 
 
 def test_numbers_as_people_read_them():
