@@ -26,8 +26,8 @@ USUAL = Budgets()
 def curve(
     profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
 ):
-    every = tuning.compute_costs(profile, costs, budgets)
-    now = tuning.compute_current_cost(profile, costs, today, budgets)
+    every = tuning.compute_costs(profile, costs)
+    now = tuning.compute_current_cost(profile, costs, today)
     return tuning_curve.view(
         every,
         now,

@@ -270,7 +270,7 @@ def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
             *(int(interval_cost.row[f"headers_{name}"]) for name in ("p50", "p90", "p99", "max")),
             round(float(interval_cost.row["skipped_bytes_mean"]), 1),
             *(round(us, 2) for us in interval_cost.p99_us),
-            *(round(us, 1) for us in interval_cost.cold_p99_us),
+            *(round(us, 1) for us in interval_cost.cold_mean_us),
         )
         for interval_cost in costs_by_interval
     ]
@@ -290,9 +290,9 @@ COLUMNS = (
     "warm_p99_us_low",
     "warm_p99_us",
     "warm_p99_us_high",
-    "cold_p99_us_low",
-    "cold_p99_us",
-    "cold_p99_us_high",
+    "cold_mean_us_low",
+    "cold_mean_us",
+    "cold_mean_us_high",
 )
 
 

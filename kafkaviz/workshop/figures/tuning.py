@@ -309,9 +309,7 @@ def _share(location: SegmentLocation) -> FetchShare:
     source = open_source(location.partition.path)
     case = source.total
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    current = tuning.compute_current_cost(
-        case.measurement, costs, case.today.interval_bytes, tuning.Budgets()
-    )
+    current = tuning.compute_current_cost(case.measurement, costs, case.today.interval_bytes)
     headers = float(current.row["headers_mean"])
     return FetchShare(location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 
