@@ -202,8 +202,8 @@ def test_nothing_else_is_considered():
 def test_an_interval_that_no_file_gives_is_not_called_todays():
     profile = measured(1000)
     view = tuning_curve.view(
-        tuning.compute_costs(profile, OLD, USUAL),
-        tuning.compute_current_cost(profile, OLD, 4096, USUAL),
+        tuning.compute_costs(profile, OLD),
+        tuning.compute_current_cost(profile, OLD, 4096),
         4096,
         log_bytes=profile.log_bytes,
         least_batch_bytes=profile.parts.least_batch_bytes,
@@ -217,7 +217,7 @@ def test_an_interval_that_no_file_gives_is_not_called_todays():
 def test_an_index_of_entire_appends_is_compared_with_its_replay():
     """Whole appends, not the interval, give the lookups of 64 KiB, so no interval is proposed."""
     profile = measured(1000)
-    every = tuning.compute_costs(profile, OLD, USUAL)
+    every = tuning.compute_costs(profile, OLD)
     coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,

@@ -28,10 +28,10 @@ from kafkaviz.simulate.writer.roll_reason import RollCause
 
 SEGMENT_SETTING = "segment.bytes"
 SAFE_INDEX_MARGIN = 1.25
-LEAST_SEGMENT_BYTES = 64 << 20  # smaller segments are not proposed
-LARGEST_SEGMENT_BYTES = 1 << 30  # larger ones neither; it is the default
+MIN_SEGMENT_BYTES = 64 << 20  # smaller segments are not proposed
+MAX_SEGMENT_BYTES = 1 << 30  # larger ones neither; it is the default
 SEGMENTS_PER_RETENTION = 4  # number of proposed segments in what retention keeps
-MOST_MAP_SHARE = 0.5  # share of the maps that vm.max_map_count leaves
+MAX_MAP_SHARE = 0.5  # share of the maps that vm.max_map_count leaves
 SegmentReason = Literal[
     "overshoot",
     "not-compacted",
@@ -234,11 +234,11 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
     candidate = None
     reason: SegmentReason = "no-retention"
     map_share = current.maps.value / (MAX_MAP_COUNT - JVM_MAPS)
-    if map_share > MOST_MAP_SHARE and binding == RollCause.SIZE:
+    if map_share > MAX_MAP_SHARE and binding == RollCause.SIZE:
         reason = "maps"
-        larger_bytes = _power_of_two(2 * map_share / MOST_MAP_SHARE * config.segment_bytes)
-        if config.segment_bytes < LARGEST_SEGMENT_BYTES:
-            candidate = min(LARGEST_SEGMENT_BYTES, larger_bytes)
+        larger_bytes = _power_of_two(2 * map_share / MAX_MAP_SHARE * config.segment_bytes)
+        if config.segment_bytes < MAX_SEGMENT_BYTES:
+            candidate = min(MAX_SEGMENT_BYTES, larger_bytes)
     elif retained_bytes is not None:
         reason = "overshoot"
         candidate = _smaller_bytes(current.ended_bytes, retained_bytes)
@@ -262,7 +262,7 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
 def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
     """Returns a quarter of what is kept; None if segments are less than twice as large."""
-    size_bytes = max(LEAST_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
+    size_bytes = max(MIN_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
     return size_bytes if 2 * size_bytes <= segment_bytes else None
 
 
@@ -275,13 +275,13 @@ def _retained_bytes(case: TuningCase) -> float | None:
     """Returns the .log that retention asks one partition to keep, by its stricter limit."""
     today = case.today
     speed = case.measurement.bytes_per_s
-    kept = []
+    retained_limits = []
     if "delete" in today.config.cleanup_policy.split(","):
         if today.retention_bytes is not None and today.retention_bytes >= 0:
-            kept.append(float(today.retention_bytes))
+            retained_limits.append(float(today.retention_bytes))
         if today.retention_ms is not None and today.retention_ms >= 0 and speed:
-            kept.append(speed * today.retention_ms / 1000)
-    return min(kept, default=None)
+            retained_limits.append(speed * today.retention_ms / 1000)
+    return min(retained_limits, default=None)
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
@@ -291,13 +291,13 @@ def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> Segm
     ended_bytes = ends.ends_bytes[ends.binding]
     most_bytes = KnownNumber(case.today.partitions * ended_bytes, Basis.MODELLED)
     if segment_bytes == case.today.config.segment_bytes and case.active_bytes is not None:
-        active = KnownNumber(case.active_bytes, Basis.EXACT)
-        recovered = KnownNumber(case.active_bytes, Basis.INFERRED)
+        active_bytes = KnownNumber(case.active_bytes, Basis.EXACT)
+        recovered_bytes = KnownNumber(case.active_bytes, Basis.INFERRED)
         maps = KnownNumber(MAPS_PER_SEGMENT * broker_segments, Basis.EXACT)
     else:
         # an active segment is half full on average
-        active = KnownNumber(most_bytes.value / 2, Basis.MODELLED)
-        recovered = most_bytes
+        active_bytes = KnownNumber(most_bytes.value / 2, Basis.MODELLED)
+        recovered_bytes = most_bytes
         segments = case.today.partitions + round(case.measurement.log_bytes / max(1, ended_bytes))
         others = broker_segments - _live_segments(case)
         maps = KnownNumber(MAPS_PER_SEGMENT * (others + segments), Basis.MODELLED)
@@ -305,7 +305,7 @@ def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> Segm
         segment_bytes=segment_bytes,
         ended_bytes=ended_bytes,
         overshoot_bytes=None if _retained_bytes(case) is None else most_bytes,
-        active_bytes=active,
-        recovered_bytes=recovered,
+        active_bytes=active_bytes,
+        recovered_bytes=recovered_bytes,
         maps=maps,
     )
