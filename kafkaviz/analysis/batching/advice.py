@@ -49,6 +49,14 @@ ENOUGH_SAVING = 0.8  # of the largest saving: the smallest linger.ms that reache
 NEAR_BEST = 1.10  # of the codecs within 10 % of the fewest bytes, the fastest packer is advised
 # added to a ratio that has no interval, because it comes from a single block
 UNKNOWN_MARGIN = 1.1
+# topics that brokers write, with the settings of brokers
+INTERNAL_TOPICS = (
+    "__cluster_metadata",
+    "__consumer_offsets",
+    "__remote_log_metadata",
+    "__share_group_state",
+    "__transaction_state",
+)
 # share of the batches from which on a reason says that they lack a producer id, or their own time
 NOTABLE_SHARE = 0.5
 
@@ -86,7 +94,9 @@ REASON_VALUES = {
     "unreadable-file": "windows: how many could not be read",
     "damaged": "batches: how many have records that cannot be read",
     "unknown-codec": "batches: how many have a codec that Kafka does not know",
+    "too-large": "batches: how many are larger after decompression than may be read",
     "legacy": "batches: how many have magic 0 or 1; they are not part of the sample",
+    "internal-topic": "brokers write it, so no producer can be changed",
     # of batches
     "header-share": "share: of the log that is headers; records_per_batch: mean",
     "large-batches": "batch_bytes: their mean size, 16 KiB or more",
@@ -99,6 +109,7 @@ REASON_VALUES = {
     # of the codec
     "ratio": "codec, before, after, low, high: bytes of the log per byte of records",
     "codec-is-best": "codec: today's; best: that with the fewest bytes; share: what it saves",
+    "mixed-codecs": "codec, share: the share of records that have the advised codec already",
     "cheaper": "codec, best: the advised codec packs faster than that with the fewest bytes",
     "larger-batches-first": "batch_bytes: the codecs were compared in batches of this size",
     "single-block": "the ratio comes from a single block of records, so its interval is unknown",
@@ -317,6 +328,10 @@ def _answer(
     )
     batch_advice = advise_batches(topic.log_bytes, sample, facts, merging)
     codec_advice = advise_codec(topic.log_bytes, sample, packed, merging, batch_advice)
+    if topic.name in INTERNAL_TOPICS:
+        reason = AdviceReason(code="internal-topic", values={})
+        batch_advice = _no_batch_advice([reason])
+        codec_advice = _no_codec_advice([reason])
     report_share(1.0)
     return BatchingAnswer(
         name=topic.name,
@@ -493,7 +508,7 @@ class _MeasuredBatches:
 
     def saved_share(self, merged: MergedBatches) -> float:
         today_bytes = max(1, self._merging.today.log_bytes)
-        return (today_bytes - merged.log_bytes) / today_bytes
+        return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
         """Returns batch.size and linger.ms.
@@ -560,9 +575,8 @@ def advise_codec(
     best_ratio = chosen.ratio if chosen.ratio_low is None else chosen.ratio_low
     low_share = max(0.0, (ratio_before - worst) / ratio_today)
     high_share = max(0.0, (ratio_before - header_ratio - best_ratio) / ratio_today)
-    is_change = low_share >= WORTH_CODEC and chosen.codec != codec_before
-    if chosen.codec == codec_before and len(shares) > 1:
-        is_change = low_share >= WORTH_CODEC  # some batches do not have it yet
+    # even today's most frequent codec may be advised, for the batches that have another one
+    is_change = low_share >= WORTH_CODEC and shares.get(chosen.codec, 0.0) < 1
     if batch_bytes is not None:
         reasons.append(
             AdviceReason(code="larger-batches-first", values={"batch_bytes": batch_bytes})
@@ -576,6 +590,9 @@ def advise_codec(
             "high": worst,
         }
         reasons.append(AdviceReason(code="ratio", values=values))
+        if chosen.codec in shares:
+            values = {"codec": chosen.codec, "share": shares[chosen.codec]}
+            reasons.append(AdviceReason(code="mixed-codecs", values=values))
         if chosen is not best:
             values = {"codec": chosen.codec, "best": best.codec}
             reasons.append(AdviceReason(code="cheaper", values=values))

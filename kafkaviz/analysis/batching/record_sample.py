@@ -36,12 +36,14 @@ RECORD_SAMPLE_BYTES = 8 << 20  # stored bytes whose records are decompressed by 
 MAX_WINDOWS = 64  # windows whose records are read; more windows than that are thinned out
 # fewer windows are split, so that the records come from the whole log
 MIN_WINDOWS = 16
+MAX_RECORDS = 1 << 20
 MAX_PLAIN_FACTOR = 8  # decompressed bytes of a sample, in sizes of its stored bytes
 MAX_DELTA_BYTES = 21  # the length of a record, its attributes and its two deltas
 LEGACY = "legacy"
 CONTROL = "control"
 UNKNOWN_CODEC = "unknown-codec"
 DAMAGED = "damaged"
+TOO_LARGE = "too-large"
 UNREADABLE_FILE = "unreadable-file"
 
 SAMPLED_BATCH: np.dtype = np.dtype(
@@ -79,8 +81,8 @@ class RecordSample:
         records: an array of SAMPLED_RECORD.
         data: the records' bytes, uint8.
         skipped: the number of batches whose records are not here, by reason: "legacy" (magic 0 and
-            1), "control", "unknown-codec", "damaged"; the number of windows that could not be read
-            for "unreadable-file".
+            1), "control", "unknown-codec", "damaged", "too-large" (after decompression); the number
+            of windows that could not be read for "unreadable-file".
         stored_bytes: the size of the read batches in the .log.
     """
 
@@ -104,8 +106,8 @@ def read_sample(
     """Reads whole batches from the start of each window, at least one from each.
 
     Damage ends the part of a window that is read. A file that cannot be read is counted, so nothing
-    is raised. Memory is bounded by `most_bytes` and the largest batch, and decompressed by
-    MAX_PLAIN_FACTOR times as much.
+    is raised. Memory is bounded: there are at most MAX_RECORDS records, and before compression they
+    have at most MAX_PLAIN_FACTOR times `most_bytes`, or 8 MiB if that is more.
 
     Args:
         windows: the windows of one topic. If they are more than MAX_WINDOWS, evenly spread ones
@@ -121,11 +123,10 @@ def read_sample(
             part for window in chosen for part in _split(window, part_count, most_bytes // count)
         ]
         count = len(chosen)
-    builder = _SampleBuilder()
+    builder = _SampleBuilder(most_bytes)
     for number, window in enumerate(chosen):
         on_progress(number / count)
-        quota_bytes = (most_bytes - builder.stored_bytes) // (count - number)
-        builder.add(number, window, quota_bytes)
+        builder.add(number, window, count - number)
     on_progress(1.0)
     return builder.result(tuple(chosen))
 
@@ -141,7 +142,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
     targets = window.start + np.arange(part_count) * size_bytes // part_count
     starts = [window.start]
     try:
-        for batches in window.batches():
+        for batches in window.segment.scan(window.start, window.stop):
             positions = batches["position"]
             # of each target the first batch at or after it; a chunk knows those below its last one
             is_here = (targets > starts[-1]) & (targets <= positions[-1])
@@ -155,8 +156,24 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
     ]
 
 
+def _skip_legacy(window: LogWindow) -> tuple[int, int]:
+    """Returns the position of the first batch of magic 2, and the number of batches before it.
+
+    BatchChunks would convert the others, which takes a second per MiB.
+    """
+    count = 0
+    for batches in window.segment.scan(window.start, window.stop):
+        places = np.flatnonzero(batches["magic"] >= MAGIC_2)
+        if len(places):
+            return int(batches["position"][places[0]]), count + int(places[0])
+        count += len(batches)
+    return window.stop, count
+
+
 class _SampleBuilder:
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        max_plain_bytes = MAX_PLAIN_FACTOR * max(most_bytes, CHUNK_BYTES)
+        self._max_sums = np.array([most_bytes, max_plain_bytes, MAX_RECORDS])
         self.stored_bytes = 0
         self._skipped: Counter[str] = Counter()
         self._batches = [np.empty(0, SAMPLED_BATCH)]
@@ -166,29 +183,42 @@ class _SampleBuilder:
         self._record_count = 0
         self._plain_bytes = 0
 
-    def add(self, number: int, window: LogWindow, quota_bytes: int) -> None:
-        """Reads batches of a window until they have `quota_bytes`, and at least one."""
-        stored_bytes = 0
-        plain_start = self._plain_bytes
-        log = file.view(window.segment.log).part("log", window.start, window.stop)
-        chunk_bytes = min(max(quota_bytes, batch_format.HEADER_BYTES), CHUNK_BYTES)
+    def add(self, number: int, window: LogWindow, left_windows: int) -> None:
+        """Reads batches of a window, at least one, up to its share of what may still be read."""
+        sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
+        quotas = np.maximum(self._max_sums - sums, 0) // left_windows
+        used = np.zeros(len(quotas), np.int64)
+        chunk_bytes = int(np.clip(quotas[0], batch_format.HEADER_BYTES, CHUNK_BYTES))
         try:
+            start, legacy_count = _skip_legacy(window)
+            self._skipped[LEGACY] += legacy_count
+            if start == window.stop > window.start and not legacy_count:
+                self._skipped[DAMAGED] += 1
+            log = file.view(window.segment.log).part("log", start, window.stop)
             for chunk in BatchChunks(log, 0, chunk_bytes):
-                ends = np.cumsum(chunk.batches["size_bytes"])
-                fitting = int(np.searchsorted(ends, quota_bytes - stored_bytes, "right"))
-                count = fitting if stored_bytes else max(1, fitting)
+                sizes = np.stack(
+                    [
+                        chunk.batches["size_bytes"],
+                        np.maximum(chunk.bodies["end"] - chunk.bodies["start"], 0),
+                        np.maximum(chunk.batches["record_count"], 0),
+                    ],
+                    axis=1,
+                )
+                ends = used + np.cumsum(sizes, axis=0, dtype=np.int64)
+                is_past = (ends > quotas).any(axis=1)
+                count = int(is_past.argmax()) if is_past.any() else len(ends)
+                if not used.any():
+                    count = max(1, count)
                 if count:
-                    self._take(number, window.start, chunk, count)
-                    stored_bytes += int(ends[count - 1])
-                plain_bytes = self._plain_bytes - plain_start
-                is_expanded = plain_bytes >= MAX_PLAIN_FACTOR * max(quota_bytes, CHUNK_BYTES)
-                if count < len(ends) or is_expanded:
+                    self._take(number, start, chunk, count)
+                    used = ends[count - 1]
+                if count < len(ends):
                     break
         except CleaningFailed:
             self._skipped[DAMAGED] += 1
         except KafkavizError:
             self._skipped[UNREADABLE_FILE] += 1
-        self.stored_bytes += stored_bytes
+        self.stored_bytes += int(used[0])
 
     def _take(self, number: int, position: int, chunk: BatchChunk, count: int) -> None:
         """Adds the first batches of a chunk, and their records as far as they can be read."""
@@ -204,6 +234,12 @@ class _SampleBuilder:
         is_damaged = ~is_legacy & ~is_control & ~is_unknown & (batches["record_count"] < 0)
         is_damaged |= ~is_legacy & ~is_control & ~is_unknown & (bodies["place"] == UNREADABLE)
         is_taken = ~(is_legacy | is_control | is_unknown | is_damaged)
+        # a window's first batch may be larger than all that may still be read
+        left_bytes = self._max_sums[1] - self._plain_bytes
+        left_records = self._max_sums[2] - self._record_count
+        is_large = is_taken & (np.cumsum(bodies["end"] - bodies["start"]) > left_bytes)
+        is_large |= is_taken & (np.cumsum(batches["record_count"], dtype=np.int64) > left_records)
+        is_taken &= ~is_large
         most_records = int(
             np.minimum(
                 batches["record_count"],
@@ -224,12 +260,13 @@ class _SampleBuilder:
             self._record_count,
             self._plain_bytes,
         )
-        is_damaged |= ~is_taken & ~(is_legacy | is_control | is_unknown)
+        is_damaged |= ~(is_taken | is_legacy | is_control | is_unknown | is_large)
         for reason, is_skipped in (
             (LEGACY, is_legacy),
             (CONTROL, is_control),
             (UNKNOWN_CODEC, is_unknown & ~is_control & ~is_legacy),
             (DAMAGED, is_damaged),
+            (TOO_LARGE, is_large),
         ):
             self._skipped[reason] += int(is_skipped.sum())
         self._batches.append(batches)
