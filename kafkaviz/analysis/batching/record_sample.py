@@ -184,7 +184,7 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads batches of a window, at least one, up to its share of what may still be read."""
+        """Reads batches of a window, at least one, up to its share of the remaining bytes."""
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)
@@ -234,7 +234,7 @@ class _SampleBuilder:
         is_damaged = ~is_legacy & ~is_control & ~is_unknown & (batches["record_count"] < 0)
         is_damaged |= ~is_legacy & ~is_control & ~is_unknown & (bodies["place"] == UNREADABLE)
         is_taken = ~(is_legacy | is_control | is_unknown | is_damaged)
-        # a window's first batch may be larger than all that may still be read
+        # the first batch of a window may be larger than the remaining bytes
         left_bytes = self._max_sums[1] - self._plain_bytes
         left_records = self._max_sums[2] - self._record_count
         is_large = is_taken & (np.cumsum(bodies["end"] - bodies["start"]) > left_bytes)

@@ -16,6 +16,7 @@ from kafkaviz.binary import codec, varint
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, HEADER, HEADER_BYTES, LENGTH_END, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.partition import Partition
 from tests.pipeline import whole_logs
 
 
@@ -124,3 +125,8 @@ def log_windows(broker: Path, sent: Sequence[Sent]) -> list[LogWindow]:
     partition = open_broker(broker).partitions[0]
     segment = partition.live[0]
     return [LogWindow(partition, segment, 0, segment.log.size_bytes)]
+
+
+def whole_window(partition: Partition) -> LogWindow:
+    segment = partition.live[0]
+    return LogWindow(partition, segment, 0, segment.log.size_bytes)
