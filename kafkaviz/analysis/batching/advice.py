@@ -20,7 +20,7 @@ from kafkaviz.analysis.batching.batch_facts import (
     BatchFactsBuilder,
 )
 from kafkaviz.analysis.batching.merging import LINGERS_MS, MergedBatches, Merging, measure_merges
-from kafkaviz.analysis.batching.packing import BATCH_SIZES, PackedCodec, pack
+from kafkaviz.analysis.batching.packing import PackedCodec, pack
 from kafkaviz.analysis.batching.record_sample import (
     CONTROL,
     RECORD_SAMPLE_BYTES,
@@ -549,9 +549,9 @@ def advise_codec(
 ) -> CodecAdvice:
     """Returns the advice on compression.type, among the default levels.
 
-    If larger batches are advised, codecs are compared in batches of that size. The codec with the
-    fewest bytes is advised, or one within 10 % of it that packs faster. It is worth it if it saves
-    10 % of the log, even with the ratio at the worse end of its interval.
+    If larger batches are advised, codecs are compared in batches of about their size. The codec
+    with the fewest bytes is advised, or one within 10 % of it that packs faster. It is worth it if
+    it saves 10 % of the log, even with the ratio at the worse end of its interval.
     """
     reasons = _sample_reasons(sample)
     shares = _plain_shares(sample)
@@ -670,15 +670,10 @@ def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -
 def _reference_size(
     merging: Merging, batch_advice: BatchAdvice, packed: Sequence[PackedCodec]
 ) -> int | None:
-    """Returns the largest packed size that merged batches have; None if they stay below all."""
+    """Returns the packed size that is nearest to that of the merged batches."""
     settings = dict(batch_advice.settings)
     merge = merging.at(int(settings["linger.ms"]), int(settings["batch.size"]))
     merged = merge.high if batch_advice.is_up_to else merge.low
     mean_bytes = HEADER_BYTES + merged.plain_bytes / max(1, merged.batches)
-    packed_sizes = {row.batch_bytes for row in packed}
-    sizes = [
-        size
-        for size in BATCH_SIZES
-        if size is not None and size in packed_sizes and size <= mean_bytes
-    ]
-    return max(sizes, default=None)
+    sizes = {row.batch_bytes for row in packed if row.batch_bytes is not None}
+    return min(sizes, key=lambda size: abs(math.log(size / mean_bytes)), default=None)

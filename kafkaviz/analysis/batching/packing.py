@@ -26,7 +26,9 @@ LEVELS: dict[str, tuple[int | None, ...]] = {
 }
 DEFAULT_LEVELS = {"gzip": 6, "lz4": codec.LZ4_FAST_LEVEL, "zstd": 3}
 TODAY = None  # the batch size of rows for today's batches
-BATCH_SIZES = (TODAY, 16 << 10, 128 << 10, 1 << 20)
+BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
+# only default levels are tried in these, because most batch.size are larger
+SMALL_BATCH_SIZES = (1 << 10, 4 << 10)
 PACK_SECONDS = 4.0
 # batches of 1 MiB are packed from a whole block, smaller batches from its first part
 BLOCK_BYTES = 1 << 20
@@ -157,6 +159,7 @@ def pack(
         for batch_bytes in batch_sizes
         for name, codec_levels in levels.items()
         for level in codec_levels
+        if level is None or batch_bytes not in SMALL_BATCH_SIZES
     }
     for name, level in {(name, level): None for _, name, level in sums}:
         codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))  # creates it

@@ -1,5 +1,7 @@
 """Samples of records that are made from a table of batches, in memory or as a .log."""
 
+import json
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,19 @@ class Sent:
     codec_name: str = "none"
     value_bytes: int = 20
     window: int = 0
+    is_json: bool = False  # whether values are orders as JSON instead of a repeated letter
+
+    def value(self, offset: int) -> bytes:
+        if not self.is_json:
+            return bytes([65 + offset % 26]) * self.value_bytes
+        draw = random.Random(offset)
+        order = {
+            "order": offset,
+            "customer": f"{draw.getrandbits(40):010x}",
+            "status": draw.choice(["shipped", "paid", "cancelled"]),
+            "total": round(draw.uniform(1, 500), 2),
+        }
+        return json.dumps(order).encode()
 
     def records(self, base_offset: int) -> list[record.Record]:
         return [
@@ -38,7 +53,7 @@ class Sent:
                 offset_delta=delta,
                 timestamp_delta_ms=time_ms - self.times_ms[0],
                 key=f"key-{base_offset + delta}".encode(),
-                value=bytes([65 + (base_offset + delta) % 26]) * self.value_bytes,
+                value=self.value(base_offset + delta),
                 headers=(("trace", b"\0"),) if delta % 3 == 2 else (),
             )
             for delta, time_ms in enumerate(self.times_ms)

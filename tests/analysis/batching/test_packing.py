@@ -84,7 +84,7 @@ def test_every_codec_sees_the_same_blocks_and_the_time_ends_them():
     rows = pack(sample, 0.0)
     assert time.monotonic() - start < 5
     assert {(row.blocks, row.ratio_low, row.ratio_high) for row in rows} == {(1, None, None)}
-    assert {row.batch_bytes for row in rows} == {None, 16384, 131072}
+    assert {row.batch_bytes for row in rows} == {None, 1024, 4096, 16384, 131072}
     assert {row.level for row in rows} == {None}
     for size in (None, 16384, 131072):
         assert len({row.plain_bytes for row in rows if row.batch_bytes == size}) == 1
