@@ -13,9 +13,17 @@ has the timestamps of the records. So the answer is a range:
 - *low*, the fewest merged: a batch joins if its records are at or after the time when the open
   batch was opened, and before that time + linger.ms. A batch is full by its bytes before
   compression. Batches without a producer id may come from as many producers, so none is merged.
-- *high*, the most merged: a batch joins if its first record is at or before that time + linger.ms.
-  A batch is full by the compressed bytes that CompressionRatioEstimator would expect: the ratio of
-  the topic times 1.05. Batches without a producer id count as those of one producer.
+  RecordAccumulator.drain sends the open batches of all partitions of a broker once one of them is
+  ready. So if a producer id is in several partitions, an open batch is sent at the next multiple of
+  linger.ms instead: a batch of another partition may always have been opened just after the last
+  request, and then there is a request every linger.ms.
+- *high*, the most merged: a batch joins if its first record is at or before that time + linger.ms
+  and a delay, because the producer's thread may be late (`delay_ms`). A batch is full by the
+  compressed bytes that CompressionRatioEstimator would expect: the ratio of the topic times 1.05.
+  Batches without a producer id count as those of one producer.
+
+Both expect that a producer does not wait for each record's acknowledgement, and that the
+application does not call flush: nothing in the log tells that.
 
 In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
 its first records join, and the others begin the next batch. A new epoch, another transaction or
@@ -163,8 +171,11 @@ def merge_range(
     If the records are not in the order of their timestamps, the rule for the most may make more
     batches than the other one. Then the other one counts for both.
     """
-    low = merge_batches(sample, linger_ms, batch_bytes, ratios, is_high=False)
-    high = merge_batches(sample, linger_ms, batch_bytes, ratios, is_high=True)
+    low = merge_batches(
+        sample, linger_ms, batch_bytes, ratios, is_high=False, shared_ids=_shared_ids(sample)
+    )
+    late_ms = min(delay_ms(sample), linger_ms)
+    high = merge_batches(sample, linger_ms, batch_bytes, ratios, is_high=True, late_ms=late_ms)
     if high.max(initial=-1) > low.max(initial=-1):
         high = low
     return low, high
@@ -177,10 +188,16 @@ def merge_batches(
     ratios: Mapping[str, float],
     *,
     is_high: bool,
+    late_ms: int = 0,
+    shared_ids: Sequence[int] = (),
 ) -> np.ndarray:
     """Returns the number of the new batch of each record, shape (records,), by one of the rules.
 
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
+
+    Args:
+        late_ms: by how much a batch may be sent late; only for the most merged.
+        shared_ids: producer ids that write to several partitions; only for the fewest merged.
     """
     batches = sample.batches
     factors = np.ones(CODEC_MASK + 1)
@@ -197,14 +214,45 @@ def merge_batches(
         sample.records,
         streams,
         is_alone,
+        np.isin(batches["producer_id"], np.array(shared_ids, np.int64)),
         factors[batch_format.codec(batches)],
         int(streams.max(initial=-1)) + 1,
         linger_ms,
+        late_ms,
         batch_bytes,
         is_high,
         numbers,
     )
     return numbers
+
+
+def delay_ms(sample: RecordSample) -> int:
+    """Returns how much later than usual a producer sends a batch.
+
+    It is how much longer than half of today's batches the longest ones were open, not counting one
+    in a hundred. A batch is open from its first record to its last. A longer linger.ms keeps all of
+    them open for longer, so it does not count.
+    """
+    batches = sample.batches
+    is_read = batches["end_record"] > batches["first_record"]
+    first_ms = sample.records["timestamp_ms"][batches["first_record"][is_read]]
+    open_ms = batches["max_timestamp_ms"][is_read] - first_ms
+    if not len(open_ms):
+        return 0
+    usual, longest = np.percentile(open_ms, [50, 99], method="higher")
+    return max(0, int(longest - usual))
+
+
+def _shared_ids(sample: RecordSample) -> list[int]:
+    """Returns the producer ids that are in several partitions of the sample."""
+    directories = [window.partition.directory for window in sample.windows]
+    if len(set(directories)) < 2:
+        return []
+    numbers = np.unique(directories, return_inverse=True)[1]
+    batches = sample.batches
+    pairs = np.stack([batches["producer_id"], numbers[batches["window"]]], axis=1)
+    ids, partition_counts = np.unique(np.unique(pairs, axis=0)[:, 0], return_counts=True)
+    return ids[(partition_counts > 1) & (ids >= 0)].tolist()
 
 
 def _streams(batches: np.ndarray) -> np.ndarray:
@@ -236,9 +284,11 @@ def _merge(
     records: np.ndarray,
     streams: np.ndarray,
     is_alone: np.ndarray,
+    is_shared: np.ndarray,
     factors: np.ndarray,
     stream_count: int,
     linger_ms: int,
+    late_ms: int,
     batch_bytes: int,
     is_high: bool,
     numbers: np.ndarray,
@@ -264,8 +314,10 @@ def _merge(
                 earliest_ms = min(earliest_ms, records[row].timestamp_ms)
                 latest_ms = max(latest_ms, records[row].timestamp_ms)
             deadline_ms = opened_ms[stream] + linger_ms
-            joins = records[first].timestamp_ms <= deadline_ms
+            joins = records[first].timestamp_ms <= deadline_ms + late_ms
             if not is_high:
+                if is_shared[place] and linger_ms > 0:
+                    deadline_ms = (opened_ms[stream] // linger_ms + 1) * linger_ms
                 is_known = earliest_ms >= 0
                 joins = is_known and earliest_ms >= opened_ms[stream] and latest_ms < deadline_ms
             if joins:
@@ -405,7 +457,7 @@ class _SampleWriter:
         self._by_base_offset = by_base_offset
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
         windows = np.unique(sample.batches["window"][sample.records["batch"]])
-        self._order = windows[_spread_order(len(windows))].tolist()
+        self._order = windows[spread_order(len(windows))].tolist()
         self.windows: list[int] = []  # the windows that are written
         self.stored_bytes = 0
 
@@ -467,7 +519,7 @@ class _SampleWriter:
         return rows, int((records["end"] - records["start"])[is_here].sum())
 
 
-def _spread_order(count: int) -> list[int]:
+def spread_order(count: int) -> list[int]:
     """Returns 0 to count - 1, each part of which is spread over the whole: 0, 4, 2, 6, 1 ..."""
     bits = max(1, (count - 1).bit_length())
     reversed_numbers = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits)]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kafkaviz.analysis.batching.merging import spread_order
 from kafkaviz.analysis.batching.record_sample import RecordSample, most_body_bytes, write_records
 from kafkaviz.binary import codec
 from kafkaviz.format.batch import HEADER_BYTES
@@ -52,8 +53,8 @@ class PackedCodec:
         plain_bytes: the size of their records before compression.
         packed_bytes: the size of their records as a .log would have them.
         ratio: packed_bytes / plain_bytes.
-        ratio_low, ratio_high: its 95 % interval; both are the ratio if the sample has all records
-            of the topic, and None if it is a single block of more.
+        ratio_low, ratio_high: its 95 % interval; both are the ratio if all records of the topic
+            were packed, and None if a single block of more was.
         pack_us_per_mib, unpack_us_per_mib: processor time on this machine per MiB of records before
             compression.
     """
@@ -163,20 +164,29 @@ def pack(
     }
     for name, level in {(name, level): None for _, name, level in sums}:
         codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))  # creates it
+    packed_records = dict.fromkeys(batch_sizes, 0)
     start = time.monotonic()
     for number, block in enumerate(blocks):
         share = min(1.0, (time.monotonic() - start) / max(seconds, 1e-9))
         if number and share >= 1:
-            is_whole = False
             break
         on_progress(max(share, number / len(blocks)))
-        bodies = {size: _bodies(sample, block, size) for size in batch_sizes}
+        bodies = {}
+        for size in batch_sizes:
+            records = _part(sample, block, size)
+            packed_records[size] += len(records)
+            bodies[size] = _bodies(sample.data, records, size)
         for (batch_bytes, name, level), codec_sums in sums.items():
             codec_sums.add(name, level, bodies[batch_bytes])
     if not blocks:
         return ()
     return tuple(
-        codec_sums.row(name, level, batch_bytes, is_whole=is_whole)
+        codec_sums.row(
+            name,
+            level,
+            batch_bytes,
+            is_whole=is_whole and packed_records[batch_bytes] == len(sample.records),
+        )
         for (batch_bytes, name, level), codec_sums in sums.items()
     )
 
@@ -204,7 +214,11 @@ def ratio_interval(
 
 
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
-    """Returns the blocks of a sample: first one of each window, then the next one of each."""
+    """Returns the blocks of a sample: first one of each window, then another one of each.
+
+    Those of a window are spread over it, because batches at the start of a log are often unusual: a
+    producer that has just started estimates that records cannot be compressed.
+    """
     records = sample.records
     if not len(records):
         return []
@@ -216,20 +230,23 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
         block_count = max(1, int(records["end"][end - 1] - starts[0]) // block_bytes)
         targets = starts[0] + np.arange(block_count) * block_bytes
         cuts = [*(first + np.searchsorted(starts, targets)).tolist(), end]
-        for number, (start, stop) in enumerate(pairwise(cuts)):
-            if stop > start:
-                rounds.append((number, window, _Block(start, stop)))
+        for number, place in enumerate(spread_order(block_count)):
+            if cuts[place + 1] > cuts[place]:
+                rounds.append((number, window, _Block(cuts[place], cuts[place + 1])))
     return [block for _, _, block in sorted(rounds, key=lambda block: block[:2])]
 
 
-def _bodies(sample: RecordSample, block: _Block, batch_bytes: int | None) -> list[bytes]:
-    """Returns the records of a block as bodies of batches, before compression."""
+def _part(sample: RecordSample, block: _Block, batch_bytes: int | None) -> np.ndarray:
+    """Returns the records of a block that are packed in batches of a size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
-    if batch_bytes is None or batch_bytes < PART_BYTES:
-        count = int(np.searchsorted(starts, starts[0] + PART_BYTES))
-        records = records[: max(1, count)]
-        starts = starts[: len(records)]
+    if batch_bytes is not None and batch_bytes >= PART_BYTES:
+        return records
+    return records[: max(1, int(np.searchsorted(starts, starts[0] + PART_BYTES)))]
+
+
+def _bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:
+    """Returns neighbouring records as bodies of batches, before compression."""
     if batch_bytes is None:
         edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
     else:
@@ -237,7 +254,7 @@ def _bodies(sample: RecordSample, block: _Block, batch_bytes: int | None) -> lis
     edges = np.append(edges, len(records))
     out = np.empty(most_body_bytes(records), np.uint8)
     ends = np.empty(len(edges) - 1, np.int64)
-    write_records(sample.data, records, edges, out, ends)
+    write_records(data, records, edges, out, ends)
     body_starts = [0, *ends[:-1].tolist()]
     return [out[start:end].tobytes() for start, end in zip(body_starts, ends.tolist(), strict=True)]
 

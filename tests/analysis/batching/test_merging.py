@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.batching import merging
-from kafkaviz.analysis.batching.merging import merge_batches, merge_range, write_window
+from kafkaviz.analysis.batching.merging import (
+    delay_ms,
+    merge_batches,
+    merge_range,
+    write_window,
+)
 from kafkaviz.analysis.batching.record_sample import RecordSample, read_sample
 from kafkaviz.analysis.tuning.log_windows import choose_windows
 from kafkaviz.binary import varint
@@ -94,6 +99,29 @@ def test_which_batches_are_merged(sent, low, high):
     assert numbers(sent) == (low, high)
 
 
+def test_other_partitions_of_a_producer_may_send_a_batch_early():
+    """The fewest merged are those of requests at 0, 10, 20 ms ..."""
+    sample = samples.sample([Sent([6]), Sent([9]), Sent([11]), Sent([15])])
+    rule = {"linger_ms": 10, "batch_bytes": 16384, "ratios": {}, "is_high": False}
+    assert merge_batches(sample, **rule).tolist() == [0, 0, 0, 0]
+    assert merge_batches(sample, **rule, shared_ids=[7]).tolist() == [0, 0, 1, 1]
+    assert merge_batches(sample, **rule, shared_ids=[8]).tolist() == [0, 0, 0, 0]
+
+
+def test_a_producer_may_be_late():
+    """Of a hundred batches the two longest were open for 3 ms longer than half of them."""
+    sent = [Sent([20 * row, 20 * row + 1]) for row in range(98)]
+    assert delay_ms(samples.sample(sent)) == 0
+    sent += [Sent([2900, 2904]), Sent([3000, 3004])]
+    assert delay_ms(samples.sample(sent)) == 3
+    sample = samples.sample([*sent, Sent([3012]), Sent([3013])])
+    low, high = merge_range(sample, 10, 16384, {})
+    assert low[-4:].tolist() == [99, 99, 100, 100]
+    assert high[-4:].tolist() == [99, 99, 99, 99]
+    # at most by linger.ms
+    assert merge_range(samples.sample([*sent, Sent([3005])]), 2, 16384, {})[1][-1] == 100
+
+
 def test_a_batch_takes_the_records_that_fit():
     """The others begin the next batch, with a linger of its own."""
     room = HEADER_BYTES + 3 * RECORD_BYTES
@@ -157,7 +185,14 @@ SETTINGS = {
 
 
 def plain_numbers(
-    sample: RecordSample, linger_ms: int, batch_bytes: int, ratio: float, *, is_high: bool
+    sample: RecordSample,
+    linger_ms: int,
+    batch_bytes: int,
+    ratio: float,
+    *,
+    is_high: bool,
+    late_ms: int,
+    shared_ids: list[int],
 ) -> list[int]:
     """Returns the same as merge_batches, from a dictionary of open batches."""
     opened: dict[tuple, dict] = {}
@@ -176,12 +211,15 @@ def plain_numbers(
         is_compressed = is_high and flags & 7
         factor = min(1.0, 1.05 * ratio) if is_compressed else 1.0
         now = opened.get(stream)
-        joins = now is not None and times[0] <= now["time"] + linger_ms
+        joins = now is not None and times[0] <= now["time"] + linger_ms + late_ms
         if now is not None and not is_high:
+            end = now["time"] + linger_ms
+            if batch["producer_id"] in shared_ids:
+                end = next(
+                    (time for time in range(now["time"] + 1, end) if not time % linger_ms), end
+                )
             joins = (
-                batch["producer_id"] >= 0
-                and 0 <= min(times) >= now["time"]
-                and max(times) < now["time"] + linger_ms
+                batch["producer_id"] >= 0 and 0 <= min(times) >= now["time"] and max(times) < end
             )
         for one in records:
             tail = int(one["end"] - one["tail"])
@@ -204,11 +242,20 @@ def record_size(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
 
 
 @settings(max_examples=150, deadline=None)
-@given(histories(), *SETTINGS.values(), st.booleans())
-def test_the_compiled_loop_is_the_plain_one(sent, linger_ms, batch_bytes, ratio, is_high):
+@given(
+    histories(),
+    *SETTINGS.values(),
+    st.booleans(),
+    st.sampled_from([0, 3]),
+    st.sampled_from([[], [7], [7, 8]]),
+)
+def test_the_compiled_loop_is_the_plain_one(
+    sent, linger_ms, batch_bytes, ratio, is_high, late_ms, shared_ids
+):
     sample = samples.sample(sent)
-    found = merge_batches(sample, linger_ms, batch_bytes, {"zstd": ratio}, is_high=is_high)
-    assert found.tolist() == plain_numbers(sample, linger_ms, batch_bytes, ratio, is_high=is_high)
+    rule = {"is_high": is_high, "late_ms": late_ms, "shared_ids": shared_ids}
+    found = merge_batches(sample, linger_ms, batch_bytes, {"zstd": ratio}, **rule)
+    assert found.tolist() == plain_numbers(sample, linger_ms, batch_bytes, ratio, **rule)
 
 
 @settings(max_examples=100, deadline=None)
@@ -225,9 +272,9 @@ def test_the_most_merged_are_never_more_batches(sent, linger_ms, batch_bytes, ra
     for found in (low, high):
         assert len(found) == len(sample.records)
         assert len(np.unique(found)) == found.max(initial=-1) + 1
-    assert [part.tolist() for part in (low, high)] == [
-        part.tolist() for part in merge_range(sample, linger_ms, batch_bytes, {"zstd": ratio})
-    ]
+    low_of_range, high_of_range = merge_range(sample, linger_ms, batch_bytes, {"zstd": ratio})
+    assert low_of_range.tolist() == low.tolist()
+    assert high_of_range.max(initial=-1) <= high.max(initial=-1)
 
 
 @settings(max_examples=60, deadline=None)
