@@ -126,6 +126,7 @@ FIELDS = {
         batch_bytes_mean=measurement.batch_bytes
         batch_bytes_least=measurement.parts.least_batch_bytes
         single_record_share=measurement.single_share bytes_per_s=measurement.bytes_per_s""",
+    "LogSample": "sampled_bytes log_bytes windows=windows:count segments is_whole",
     # tiered storage
     "TieredState": "store directory=local partitions problems",
     "TieredPartition": """partition=directory topic_id local_log_start deleted_segments deletion

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 # the fields of Budgets, and an example of an amount
 BUDGETS = {"p99": ("p99_us", "50us"), "index": ("index_share", "1%")}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
+SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
 PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log.
 WORKLOAD is a TOML file, or the name of an included one, such as heartbeat. The entries and headers
 of today's interval come from the indexes on disk; other intervals are replayed from the batches.
-These numbers are exact. Microseconds are modelled, as ranges, from presets or from the measurements
-of kafkaviz calibrate on this machine.
+These numbers are exact if all .log files fit in the sample (--sample). Otherwise parts of them are
+read, and the counts of the whole log are estimated. Microseconds are modelled, as ranges, from
+presets or from the measurements of kafkaviz calibrate on this machine.
 
 --budget sets a limit: p99=50us (the default), the time that one in a hundred lookups exceeds if the
 page cache holds all data; index=1%, the index size as a share of the log. p99=none sets no limit. A
@@ -36,21 +38,23 @@ p99, or the budget if that is smaller; or 1 % of the log. Otherwise the answer i
 --what-if appends the batches again, without their payload, with other settings, and shows segments,
 rolls by cause, indexes and maps.
 
---json prints one object: current, {index.interval.bytes, interval_source, segment.bytes,
-segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that are only
-in the metadata log, which was not opened; their values here are inferred or Kafka's defaults,
-replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the prices at
-that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50,
-headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the effect of each
-segment.index.bytes at today's interval, with the log's batches appended repeatedly until segments
-close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls,
-segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; for
-searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and,
-up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
-cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
-{verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
-meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches};
-source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
+--json prints one object: sample, {sampled_bytes, log_bytes, windows, segments: those with a window,
+is_whole} or null for a workload; if it is not whole, counts are estimated; current,
+{index.interval.bytes, interval_source, segment.bytes, segment.index.bytes, segment.ms, tiered,
+per_append, inferred, unknown: the settings that are only in the metadata log, which was not opened;
+their values here are inferred or Kafka's defaults, replayed and on_disk: {offset_entries,
+time_entries}, and the columns of sweep and the prices at that interval}; sweep, a list of
+{interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
+headers_max, skipped_bytes_mean}; index_size_sweep, the effect of each segment.index.bytes at
+today's interval, with the log's batches appended repeatedly until segments close: a list of
+{segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
+rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; for searches in such an
+index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and, up to Kafka 2.0,
+plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages; cold_index_reads, mean_us,
+cold_mean_us}, null for a broker or a single .log; recommendation, {verdict: keep|change,
+today_known, setting, value, because, reasons: [{code, ...}], considered, meets_budgets, gain:
+{p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches}; source, {kind:
+partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
 batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
 because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us, modelled,
 calibrated}; limits, {binding, and the .log at which each ends a segment, segment_bytes,
@@ -107,6 +111,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         choices=STORAGES,
         help="the storage that cold reads go to (default: as calibrated, else nvme)",
     )
+    parser.add_argument(
+        "--sample",
+        metavar="SIZE|all",
+        type=_parse_sample,
+        default="128MiB",
+        help="the most bytes of .log to read, in parts spread over all topics; all reads "
+        "everything (default: 128MiB)",
+    )
     add_setting_option(parser)
     parser.add_argument(
         "--what-if",
@@ -144,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
             progress.show,
             overrides=dict(args.overrides),
             on_sizes=progress.expect,
+            most_bytes=args.sample,
         )
     else:
         source = open_source(
@@ -152,6 +165,7 @@ def run(args: argparse.Namespace) -> int:
             dict(args.overrides),
             on_progress=progress.show,
             on_sizes=progress.expect,
+            most_bytes=args.sample,
         )
     progress.clear()
     output.say_newer(source.assumed_release.newer_than_known)
@@ -195,6 +209,15 @@ def _parse_amount(name: str, text: str) -> float:
     raise argparse.ArgumentTypeError(
         say("cli_tune.no_amount", text=text, name=name, example=example)
     )
+
+
+def _parse_sample(text: str) -> int | None:
+    """Parses the size of a sample: None for "all"."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([KMGT]?i?B)?", text)
+    size = float(match[1]) * SIZE_UNITS.get(match[2] or "B", 0) if match else 0
+    if text != "all" and size < 1:
+        raise argparse.ArgumentTypeError(say("cli_tune.no_sample", text=text))
+    return None if text == "all" else int(size)
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":

@@ -57,6 +57,13 @@ class Index(NamedTuple):
         return self.slots - len(self.entries)
 
 
+class IndexEnd(NamedTuple):
+    """The number of entries of an index, and its last entry (ENTRY of its format) or None."""
+
+    entries: int
+    last: np.void | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Segment:
     """The files of one base offset in a topic-partition; with a .log it is a LogSegment.
@@ -212,6 +219,15 @@ class Segment:
             _, last_offset = self._listed_end(self.offset_slots.entries)
             entries = _first_true(entries, entries["offset"] <= last_offset)
         return Index(entries, count, trailing_bytes)
+
+    def index_ends(self) -> tuple[IndexEnd, IndexEnd]:
+        """Returns the ends of the .index and the .timeindex.
+
+        A file is only read to its end if its last slot was never written.
+        """
+        if self.has_changed():
+            return _end_of(self.offset_index), _end_of(self.time_index)
+        return _read_end(self.index, offset_index), _read_end(self.timeindex, time_index)
 
     def has_changed(self) -> bool:
         """Returns whether a broker has appended to the .log, or cut it, since it was listed.
@@ -388,6 +404,20 @@ def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, 
     padding = -len(data) % layout.ENTRY.itemsize
     entries = layout.parse(data + bytes(min(padding, size - len(data))))
     return entries[: layout.count_entries(entries)], *divmod(size, layout.ENTRY.itemsize)
+
+
+def _read_end(info: FileInfo | None, layout: ModuleType) -> IndexEnd:
+    if info is not None:
+        slot_bytes = layout.ENTRY.itemsize
+        slots = file.info(info.path).size_bytes // slot_bytes
+        last_slot = file.read(info.path, max(0, slots - 1) * slot_bytes, slot_bytes)
+        if slots and any(last_slot):
+            return IndexEnd(slots, layout.parse(last_slot)[0])
+    return _end_of(_read_slots(info, layout)[0])
+
+
+def _end_of(entries: np.ndarray) -> IndexEnd:
+    return IndexEnd(len(entries), entries[-1] if len(entries) else None)
 
 
 def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:

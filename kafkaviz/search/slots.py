@@ -224,6 +224,62 @@ def floors(
     return _floors(keys, targets, entry_bytes, warm_from, page_bytes)
 
 
+def sum_pages(
+    entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
+) -> int:
+    """Returns the pages read by searches for a target above each key, summed over all keys.
+
+    This is the sum of the last column of `floors` for these targets. Searches that probe the same
+    slots first are followed together.
+    """
+    warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)
+    return _sum_pages(entries, entry_bytes, warm_from, page_bytes) if entries else 0
+
+
+@njit(cache=True)
+def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) -> int:
+    # the pages that the current search has read, and the slots that are possible after them
+    pages = np.empty(2 * 66, np.int64)
+    pending = np.empty((66, 3), np.int64)
+    total = 0
+    warm_count = _add_pages(pages, 0, warm_from, entry_bytes, page_bytes)
+    for is_cold in range(2 if warm_from else 1):
+        if is_cold:
+            count = _add_pages(pages, warm_count, 0, entry_bytes, page_bytes)
+            pending[0] = (0, warm_from, count)
+        else:
+            pending[0] = (warm_from, entries - 1, warm_count)
+        left = 1
+        while left:
+            left -= 1
+            lo, hi, count = pending[left]
+            if lo < hi:
+                middle = (lo + hi + 1) // 2
+                count = _add_pages(pages, count, middle, entry_bytes, page_bytes)
+                pending[left] = (lo, middle - 1, count)
+                pending[left + 1] = (middle, hi, count)
+                left += 2
+            elif (
+                not is_cold or lo < warm_from
+            ):  # a target above warm_from is not searched before it
+                total += count
+    return total
+
+
+@njit(cache=True)
+def _add_pages(pages: np.ndarray, count: int, slot: int, entry_bytes: int, page_bytes: int) -> int:
+    """Adds the pages of an entry to the first `count` pages, and returns the new count."""
+    first, last = page_span(slot, entry_bytes, page_bytes)
+    for page in range(first, last + 1):
+        is_known = False
+        for place in range(count):
+            is_known |= pages[place] == page
+        if not is_known:
+            pages[count] = page
+            count += 1
+    return count
+
+
 @njit(cache=True)
 def _floors(
     keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm_from: int, page_bytes: int
@@ -278,12 +334,5 @@ def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:
-        first, last = page_span(slot, entry_bytes, page_bytes)
-        for page in range(first, last + 1):
-            is_known = False
-            for place in range(count):
-                is_known |= known_pages[place] == page
-            if not is_known:
-                known_pages[count] = page
-                count += 1
+        count = _add_pages(known_pages, count, slot, entry_bytes, page_bytes)
     return count

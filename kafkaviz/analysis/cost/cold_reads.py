@@ -60,6 +60,20 @@ class ColdReads:
         row = int(np.flatnonzero(self.intervals == interval_bytes)[0])
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
+    def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
+        """Returns the estimated counts of a larger log, from those of windows of it.
+
+        Args:
+            first_lookups: as in SweepParts.scaled.
+        """
+        return ColdReads(
+            self.intervals,
+            tuple(
+                sweep.scale_counts(counts, np.array([0, len(counts)]), factor, first_lookups)
+                for counts in self.counts
+            ),
+        )
+
     @property
     def mean(self) -> np.ndarray:
         """Mean device reads per interval, shape (k,); NaN without lookups."""

@@ -84,16 +84,16 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
     The largest timestamp comes from the last time entry, which a roll writes last.
     """
     first = _first_batch(segment)
-    times = segment.time_index
+    offsets, times = segment.index_ends()
     return SegmentFacts(
         base_offset=segment.base_offset,
         log_bytes=segment.log.size_bytes,
         first_batch_bytes=int(first["size_bytes"]),
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
         first_batch_last_offset=int(first["last_offset"]),
-        max_timestamp_ms=int(times["timestamp_ms"][-1]) if len(times) else -1,
-        offset_entries=len(segment.offset_index),
-        time_entries=len(times),
+        max_timestamp_ms=-1 if times.last is None else int(times.last["timestamp_ms"]),
+        offset_entries=offsets.entries,
+        time_entries=times.entries,
     )
 
 

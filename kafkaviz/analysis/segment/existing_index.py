@@ -96,6 +96,19 @@ class ExistingIndexCost:
             self.gaps + other.gaps,
         )
 
+    def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
+        """Returns the estimated cost of a larger log; the arguments are those of SweepParts.scaled.
+
+        The gaps stay those of the windows.
+        """
+        return replace(
+            self,
+            parts=self.parts.scaled(log_bytes, segments, first_lookups),
+            every_offset=self.every_offset.scaled(log_bytes, segments),
+            timestamps=self.timestamps.scaled(log_bytes, segments),
+            cold=self.cold.scaled(log_bytes / max(1, self.parts.log_bytes), first_lookups),
+        )
+
 
 def cost_from_replay(
     parts: SweepParts,
@@ -158,6 +171,10 @@ class ExistingIndexSweep:
         count = {
             "entries": np.array([len(self.entries.rows)]),
             "time_entries": np.array([len(self.times)]),
+            "last_times": np.zeros(1, np.int64),
+            "batches_to_entry": self.entries.rows[-1:]
+            if len(self.entries.rows)
+            else np.zeros(1, int),
         }
         time_counter = self._count_times(columns)
         columns.forget_times()

@@ -22,6 +22,7 @@ from kafkaviz.analysis.sweep.sums import (
     mean,
     no_parts,
     quantile,
+    scale_counts,
 )
 from kafkaviz.analysis.sweep.sweeper import (
     BASE,
@@ -61,6 +62,7 @@ __all__ = [
     "no_parts",
     "parts",
     "quantile",
+    "scale_counts",
     "sizes",
     "sweep",
     "sweep_times",

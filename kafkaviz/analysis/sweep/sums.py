@@ -167,6 +167,8 @@ class SweepParts:
     Attributes:
         intervals, entries, time_entries, skipped_bytes: int64, shape (k,); skipped_bytes is summed
             over all targets.
+        last_times: int64, shape (k,); the time entries that only the end of a segment wrote.
+        batches_to_entry: int64, shape (k,); the batches before the last entry of each segment.
         headers: headers[starts[k] : starts[k + 1]] says how many targets read 0, 1, 2 ... headers
             with interval k.
         targets: number of targets.
@@ -179,6 +181,8 @@ class SweepParts:
     entries: np.ndarray
     time_entries: np.ndarray
     skipped_bytes: np.ndarray
+    last_times: np.ndarray
+    batches_to_entry: np.ndarray
     headers: np.ndarray
     starts: np.ndarray
     targets: int = 0
@@ -207,6 +211,8 @@ class SweepParts:
             entries=self.entries + other.entries,
             time_entries=self.time_entries + other.time_entries,
             skipped_bytes=self.skipped_bytes + other.skipped_bytes,
+            last_times=self.last_times + other.last_times,
+            batches_to_entry=self.batches_to_entry + other.batches_to_entry,
             headers=headers,
             starts=starts,
             targets=self.targets + other.targets,
@@ -266,9 +272,72 @@ class SweepParts:
             entries=self.entries[rows],
             time_entries=self.time_entries[rows],
             skipped_bytes=self.skipped_bytes[rows],
+            last_times=self.last_times[rows],
+            batches_to_entry=self.batches_to_entry[rows],
             headers=counts,
             starts=np.array([0, len(counts)]),
         )
+
+    def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
+        """Returns the estimated sums of a larger log, from those of windows of it.
+
+        A window ends within a gap between two entries. So the entries are estimated from the
+        batches up to the last entry of each window.
+
+        Args:
+            log_bytes: the size of the larger log.
+            segments: the number of its segments with a batch.
+            first_lookups: the lookups of the first batch of windows. They read one header, because
+                the window hides the entry before them, and are left out.
+        """
+        if not self.log_bytes:
+            return self
+        factor = log_bytes / self.log_bytes
+        batches = round(factor * self.batches)
+        shares = self.entries / np.maximum(self.batches_to_entry, 1)
+        entries = np.rint(shares * max(0, batches - segments)).astype(np.int64)
+        skipped_bytes = (
+            factor * self.skipped_bytes * self.targets / max(1, self.targets - first_lookups)
+        )
+        time_shares = (self.time_entries - self.last_times) / np.maximum(self.entries, 1)
+        last_times = np.rint(segments * self.last_times / self.segments).astype(np.int64)
+        time_entries = np.rint(np.clip(time_shares, 0, 1) * entries).astype(np.int64)
+        return replace(
+            self,
+            entries=entries,
+            time_entries=time_entries + last_times,
+            last_times=last_times,
+            skipped_bytes=np.rint(skipped_bytes).astype(np.int64),
+            batches_to_entry=np.rint(factor * self.batches_to_entry).astype(np.int64),
+            headers=scale_counts(self.headers, self.starts, factor, first_lookups),
+            targets=round(factor * self.targets),
+            log_bytes=log_bytes,
+            batches=batches,
+            segments=segments,
+        )
+
+
+def scale_counts(
+    counts: np.ndarray, starts: np.ndarray, factor: float, first_lookups: int = 0
+) -> np.ndarray:
+    """Returns histograms of the same lookups, each with its total times a factor.
+
+    The running sums are rounded, because rounding each count would change means and totals.
+
+    Args:
+        first_lookups: the lookups that are left out of those with one header; the others replace
+            them.
+    """
+    lengths = np.diff(starts)
+    is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)
+    counts = counts - first_lookups * is_one
+    sums = np.append(0, np.cumsum(counts))
+    before = np.repeat(sums[starts[:-1]], lengths)
+    total = sums[starts[1]] if len(starts) > 1 else 0
+    factor *= (total + first_lookups) / max(1, total)
+    above = np.rint(factor * (sums[1:] - before)).astype(np.int64)
+    below = np.rint(factor * (sums[:-1] - before)).astype(np.int64)
+    return above - below
 
 
 def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
@@ -279,6 +348,8 @@ def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
         entries=zeros,
         time_entries=zeros,
         skipped_bytes=zeros,
+        last_times=zeros,
+        batches_to_entry=zeros,
         headers=np.zeros(0, np.int64),
         starts=np.zeros(len(swept_intervals) + 1, np.int64),
     )

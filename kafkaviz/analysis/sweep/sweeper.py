@@ -379,6 +379,8 @@ class Sweeper(BatchObserver[SweepParts]):
             entries=self._state["entries"].copy(),
             time_entries=self._state["time_entries"] + last,
             skipped_bytes=self._state["skipped_bytes"].copy(),
+            last_times=last.astype(np.int64),
+            batches_to_entry=self._state["start_row"].copy(),
             headers=headers,
             starts=starts,
         )

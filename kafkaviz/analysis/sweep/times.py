@@ -179,16 +179,20 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     Args:
         batch_sweep: the sweep of the segment batch by batch, with its intervals and entries.
     """
-    lookup_results = [
-        _count_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)
-        for interval in batch_sweep.intervals.tolist()
-    ]
-    starts = np.concatenate([[0], np.cumsum([len(headers) for headers, _ in lookup_results])])
-    skipped = np.array([skipped for _, skipped in lookup_results], np.int64)
-    headers = np.concatenate([headers for headers, _ in lookup_results])
+    sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
+    skipped = []
+    histograms = []
+    for interval in batch_sweep.intervals.tolist():
+        counts = np.zeros(len(sizes) + 1, np.int64)
+        skipped.append(
+            _count_lookups(sizes, columns.newest_ms, columns.targets_ms, interval, counts)
+        )
+        histograms.append(np.trim_zeros(counts, "b"))
+    starts = np.cumsum([0, *map(len, histograms)])
+    headers = np.concatenate(histograms)
     return replace(
         batch_sweep,
-        skipped_bytes=skipped,
+        skipped_bytes=np.array(skipped, np.int64),
         headers=headers,
         starts=starts,
         targets=len(columns.targets_ms),
@@ -217,70 +221,58 @@ def find_answers(
 
 @njit(cache=True)
 def _count_lookups(
-    sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int
-) -> tuple[np.ndarray, int]:
+    sizes: np.ndarray,
+    newest: np.ndarray,
+    targets: np.ndarray,
+    interval: int,
+    counts: np.ndarray,
+) -> int:
     """Counts the lookups in the indexes that one index interval would give.
 
     Targets ascend. Each new time entry ends the group of targets that start from the entry before
     it.
 
+    Args:
+        counts: gets how many lookups read 0, 1, 2 and more headers.
+
     Returns:
-        How many lookups read 0, 1, 2 and more headers, and the bytes that all lookups skip.
+        The bytes that all lookups skip.
     """
-    # lookups: number answered, most headers, bytes skipped, and the row and position reached
-    counts = np.zeros(64, np.int64)
-    lookups = (0, 0, 0, 0, 0)
+    skipped = 0
+    answered = 0
+    # the batch that answers the last target
+    answer_row = answer_position = 0
     # row and position of: the last offset entry, the last one when the newest timestamp came, and
     # the start of a lookup
-    start = newest_start = entry_start = (0, 0)
+    start_row = start_position = 0
+    newest_row = newest_position = 0
+    entry_row = entry_position = 0
     last_ms = -1
     position = 0
-    for row in range(len(sizes)):
-        is_indexed = position - start[1] > interval
-        if is_indexed:
-            start = (row, position)
-        if row == 0 or newest[row] > newest[row - 1]:
-            newest_start = start
-        if is_indexed and newest[row] > last_ms:
-            counts, lookups = _answer_up_to(
-                sizes, newest, targets, newest[row] - 1, entry_start, counts, lookups
-            )
-            last_ms = newest[row]
-            entry_start = newest_start
-        position += sizes[row].size_bytes
-    if newest[-1] > last_ms:  # written as the segment is closed
-        counts, lookups = _answer_up_to(
-            sizes, newest, targets, newest[-1] - 1, entry_start, counts, lookups
-        )
-        entry_start = newest_start
-    counts, lookups = _answer_up_to(
-        sizes, newest, targets, newest[-1], entry_start, counts, lookups
-    )
-    return counts[: lookups[1] + 1 if len(targets) else 0], lookups[2]
-
-
-@njit(cache=True)
-def _answer_up_to(
-    sizes: np.ndarray,
-    newest: np.ndarray,
-    targets: np.ndarray,
-    up_to_ms: int,
-    entry_start: tuple[int, int],
-    counts: np.ndarray,
-    lookups: tuple[int, int, int, int, int],
-) -> tuple[np.ndarray, tuple[int, int, int, int, int]]:
-    answered, longest, skipped, row, position = lookups
-    while answered < len(targets) and targets[answered] <= up_to_ms:
-        while newest[row] < targets[answered]:
-            position += sizes[row].size_bytes
-            row += 1
-        headers = row - entry_start[0] + 1
-        if headers >= len(counts):
-            longer_counts = np.zeros(2 * headers, np.int64)
-            longer_counts[: len(counts)] = counts
-            counts = longer_counts
-        counts[headers] += 1
-        longest = max(longest, headers)
-        skipped += position - entry_start[1]
-        answered += 1
-    return counts, (answered, longest, skipped, row, position)
+    # after the last batch come the time entry that is written as the segment is closed, and the end
+    for row in range(len(sizes) + 2):
+        is_end = row > len(sizes)
+        is_indexed = row >= len(sizes)
+        row_ms = newest[min(row, len(sizes) - 1)]
+        if row < len(sizes):
+            is_indexed = position - start_position > interval
+            if is_indexed:
+                start_row = row
+                start_position = position
+            if row == 0 or row_ms > newest[row - 1]:
+                newest_row = start_row
+                newest_position = start_position
+            position += sizes[row]
+        if is_end or (is_indexed and row_ms > last_ms):
+            while answered < len(targets) and (is_end or targets[answered] < row_ms):
+                while newest[answer_row] < targets[answered]:
+                    answer_position += sizes[answer_row]
+                    answer_row += 1
+                headers = answer_row - entry_row + 1
+                counts[headers] += 1
+                skipped += answer_position - entry_position
+                answered += 1
+            last_ms = row_ms
+            entry_row = newest_row
+            entry_position = newest_position
+    return skipped

@@ -1,11 +1,13 @@
-"""The measurement of topics: each .log is read once, for the intervals of all topics.
+"""The measurement of topics: each window of their logs is read once, for the intervals of all.
 
-The present interval and limits of a log come from its settings, or from its entries and rolls.
+If the windows are a part of the logs, the counts for the whole logs are estimated. The present
+interval and limits of a log come from its settings, or from its entries and rolls.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice
 from typing import cast
 
@@ -16,14 +18,19 @@ from kafkaviz.analysis.inference.interval import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.tuning.log_windows import TunedSegments
-from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, MeasurementBuilder
+from kafkaviz.analysis.tuning.log_windows import LogSample, LogWindow, TunedSegments, choose_windows
+from kafkaviz.analysis.tuning.measurement import (
+    SETTING,
+    CurrentConfig,
+    LogMeasurement,
+    MeasurementBuilder,
+)
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningCase
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings, SettingValue
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.simulate.config import (
@@ -47,48 +54,48 @@ READ_SHARE = 0.75  # share of the time for a .log that reading takes
 
 
 class IntervalEstimator:
-    """An estimate of the interval from the largest segments with an index.
+    """An estimate of the interval from the windows of the largest segments with an index.
 
     It observes batches that are read for other purposes too.
     """
 
-    def __init__(self, logs: Sequence[TunedSegments]) -> None:
-        segments = [segment for _, segments in logs for segment in segments if segment.index]
-        segments.sort(key=lambda segment: segment.log.size_bytes, reverse=True)
-        largest_segments = segments[:SAMPLE_SEGMENTS]
-        self._evidence_by_path = {
-            segment.log.path: evidence
-            for segment in largest_segments
-            if (evidence := _segment_evidence(segment))
+    def __init__(self, windows: Sequence[LogWindow]) -> None:
+        segments = {
+            window.segment.log.path: window.segment for window in windows if window.segment.index
         }
-        self.segments = [
-            segment for segment in largest_segments if segment.log.path in self._evidence_by_path
-        ]
+        by_size = sorted(segments, key=lambda path: segments[path].log.size_bytes, reverse=True)
+        largest_segments = set(by_size[:SAMPLE_SEGMENTS])
+        self._evidence_by_window = {
+            (window.segment.log.path, window.start): evidence
+            for window in windows
+            if window.segment.log.path in largest_segments
+            if (evidence := _window_evidence(window))
+        }
+        self.windows = [window for window in windows if self.observers(window)]
 
-    def observers(self, segment: LogSegment) -> tuple["_SegmentEvidence", ...]:
-        evidence = self._evidence_by_path.get(segment.log.path)
+    def observers(self, window: LogWindow) -> tuple["_WindowEvidence", ...]:
+        evidence = self._evidence_by_window.get((window.segment.log.path, window.start))
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
         return reduce(
             IntervalEvidence.merge,
-            (evidence.result() for evidence in self._evidence_by_path.values()),
+            (evidence.result() for evidence in self._evidence_by_window.values()),
             IntervalEvidence(),
         ).bounds()
 
 
-def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
-    """Returns index.interval.bytes from the settings.
+def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
+    """Returns index.interval.bytes from its setting.
 
-    If no setting gives it, it is inferred from the first batches of the largest segments.
+    If no setting gives it, it is inferred from the first batches of windows.
     """
-    setting = settings.find(logs[0][0].topic, SETTING)
     if setting.is_given:
         return int(setting.value)
-    estimator = IntervalEstimator(logs)
-    for segment in estimator.segments:
+    estimator = IntervalEstimator(windows)
+    for window in estimator.windows:
         try:
-            observe_scan(islice(segment.full_scan(), 1), *estimator.observers(segment))
+            observe_scan(islice(_rebased_batches(window), 1), *estimator.observers(window))
         except KafkavizError:  # the full pass reports the fault
             continue
     return current_interval(setting, estimator.bounds())[0]
@@ -151,6 +158,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
     """Returns the length of an index that still has its preallocated length, or None."""
+    segment = replace(segment)  # a segment keeps its entries in memory
     if (
         segment.index
         and segment.timeindex
@@ -161,8 +169,8 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
     return None
 
 
-class _SegmentEvidence(BatchObserver[IntervalEvidence]):
-    """The evidence of one segment.
+class _WindowEvidence(BatchObserver[IntervalEvidence]):
+    """The evidence of one window.
 
     If its index is empty, all batches but the first came without an entry.
     """
@@ -184,9 +192,9 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
         return self._gaps.result()
 
 
-def _segment_evidence(segment: Segment) -> _SegmentEvidence | None:
+def _window_evidence(window: LogWindow) -> _WindowEvidence | None:
     try:
-        return _SegmentEvidence(segment.offset_index)
+        return _WindowEvidence(_rebased(window, window.offset_entries()))
     except KafkavizError:
         return None
 
@@ -205,6 +213,7 @@ def measure_cases(
     settings: Settings,
     version: str,
     *,
+    most_bytes: int | None,
     on_progress: MeasureProgress,
     on_sizes: MeasureSizes,
     extra_intervals: Iterable[int] = (),
@@ -214,17 +223,25 @@ def measure_cases(
     Each is swept at the intervals of all topics. An interval is known for sure only when its topic
     was read. If an estimate was wrong, everything is read again.
 
+    Args:
+        most_bytes: the size of the sample over all topics; None to read everything.
+
     Returns:
         A case per readable topic, and the faults of the others.
     """
-    sizes = {
-        _log_name(partition, segment): segment.log.size_bytes
-        for logs in by_name.values()
-        for partition, segments in logs
-        for segment in segments
-    }
+    windows = choose_windows([log for logs in by_name.values() for log in logs], most_bytes)
+    sizes: Counter[str] = Counter()
+    for window in windows:
+        sizes[_log_name(window)] += window.size_bytes
     on_sizes(sizes)
-    intervals = {name: estimate_interval(logs, settings) for name, logs in by_name.items()}
+    names = {id(partition): name for name, logs in by_name.items() for partition, _ in logs}
+    windows_by_name: dict[str, list[LogWindow]] = {name: [] for name in by_name}
+    for window in windows:
+        windows_by_name[names[id(window.partition)]].append(window)
+    intervals = {
+        name: estimate_interval(windows_by_name[name], settings.find(logs[0][0].topic, SETTING))
+        for name, logs in by_name.items()
+    }
     while True:
         cases = []
         faults = []
@@ -234,6 +251,7 @@ def measure_cases(
                     _measure_case(
                         name,
                         logs,
+                        windows_by_name[name],
                         settings,
                         version=version,
                         on_progress=on_progress,
@@ -249,13 +267,14 @@ def measure_cases(
         intervals = new_intervals
 
 
-def _log_name(partition: Partition, segment: LogSegment) -> str:
-    return f"{partition.directory}/{segment.name}.log"
+def _log_name(window: LogWindow) -> str:
+    return f"{window.partition.directory}/{window.segment.name}.log"
 
 
 def _measure_case(
     name: str,
     logs: Sequence[TunedSegments],
+    windows: Sequence[LogWindow],
     settings: Settings,
     *,
     version: str,
@@ -284,23 +303,9 @@ def _measure_case(
         per_append=behaviour.per_append,
         current_interval_bytes=estimated_interval,
     )
-    estimator = IntervalEstimator(logs)
-    for partition, segments in logs:
-        for segment in segments:
-            report_share = partial(on_progress, _log_name(partition, segment))
-            report_share(0.0)
-            indexes = (
-                (segment.offset_index, segment.time_index)
-                if segment.index and segment.timeindex
-                else None
-            )
-            builder.add(
-                _read_chunks(segment, report_share),
-                indexes,
-                report_share,
-                *estimator.observers(segment),
-            )
-    measurement = builder.result()
+    estimator = IntervalEstimator(windows)
+    _add_windows(builder, windows, estimator, on_progress)
+    measurement = _scale(builder.result(), logs, windows)
     interval, source, is_coarse = current_interval(
         settings.find(topic, SETTING), estimator.bounds()
     )
@@ -337,18 +342,86 @@ def _measure_case(
         live_segments=sum(len(segments) for _, segments in logs),
         active_bytes=sum(segments[-1].log.size_bytes for _, segments in logs),
         logs=replay_logs,
+        sample=LogSample(tuple(windows), _sum_bytes(logs)),
     )
 
 
-def _read_chunks(
-    segment: LogSegment, report_share: Callable[[float], None]
-) -> Iterator[np.ndarray]:
-    for batches in segment.full_scan():
+def _add_windows(
+    builder: MeasurementBuilder,
+    windows: Sequence[LogWindow],
+    estimator: IntervalEstimator,
+    on_progress: MeasureProgress,
+) -> None:
+    """Measures each window as if it were a segment."""
+    sizes: Counter[str] = Counter()
+    for window in windows:
+        sizes[_log_name(window)] += window.size_bytes
+    done_bytes: Counter[str] = Counter()
+    for window in windows:
+        name = _log_name(window)
+
+        def report_share(
+            share: float, name: str = name, size_bytes: int = window.size_bytes
+        ) -> None:
+            read_bytes = done_bytes[name] + share * size_bytes
+            on_progress(name, read_bytes / max(1, sizes[name]))
+
+        report_share(0.0)
+        builder.add(
+            _read_chunks(window, report_share),
+            _rebased_indexes(window),
+            report_share,
+            *estimator.observers(window),
+        )
+        done_bytes[name] += window.size_bytes
+
+
+def _scale(
+    measurement: LogMeasurement, logs: Sequence[TunedSegments], windows: Sequence[LogWindow]
+) -> LogMeasurement:
+    """Returns the estimate for the whole logs, if the windows are a part of them."""
+    log_bytes = _sum_bytes(logs)
+    if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
+        return measurement
+    sizes = [segment.log.size_bytes for _, segments in logs for segment in segments]
+    scaled = measurement.scaled(
+        log_bytes, sum(size > 0 for size in sizes), sum(window.start > 0 for window in windows)
+    )
+    return replace(scaled, empty_segments=sizes.count(0))
+
+
+def _sum_bytes(logs: Sequence[TunedSegments]) -> int:
+    return sum(segment.log.size_bytes for _, segments in logs for segment in segments)
+
+
+def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
+    """Returns the entries of both indexes, with positions that count from the window's start.
+
+    None if an index is missing.
+    """
+    if not window.segment.index or not window.segment.timeindex:
+        return None
+    return _rebased(window, window.offset_entries()), window.time_entries()
+
+
+def _rebased_batches(window: LogWindow) -> Iterator[np.ndarray]:
+    return (_rebased(window, batches) for batches in window.batches())
+
+
+def _rebased(window: LogWindow, rows: np.ndarray) -> np.ndarray:
+    if window.start:
+        rows = rows.copy()
+        rows["position"] -= window.start
+    return rows
+
+
+def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:
+    for batches in _rebased_batches(window):
         yield batches
         report_share(
             READ_SHARE
             * int(batches["position"][-1] + batches["size_bytes"][-1])
-            / segment.log.size_bytes
+            / window.size_bytes
         )
 
 
@@ -371,9 +444,8 @@ def _count_entries(logs: Sequence[TunedSegments]) -> tuple[int, int] | None:
     segments = [segment for _, log_segments in logs for segment in log_segments]
     if not all(segment.index and segment.timeindex for segment in segments):
         return None
-    return sum(len(segment.offset_index) for segment in segments), sum(
-        len(segment.time_index) for segment in segments
-    )
+    ends = [segment.index_ends() for segment in segments]
+    return sum(offsets.entries for offsets, _ in ends), sum(times.entries for _, times in ends)
 
 
 def _index_file_bytes(logs: Sequence[TunedSegments]) -> tuple[int, int]:

@@ -32,6 +32,7 @@ from kafkaviz.analysis.cost.cold_reads import (
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
 from kafkaviz.analysis.rolls.limits import mean_jitter_ms
 from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
+from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
@@ -98,14 +99,24 @@ class LogRound:
     most_shift_ms: int
 
 
-def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
-    """Returns a log's first batches, as many as a round takes; None for a log without a batch."""
+def log_round(
+    chunks: Iterable[AppendChunk],
+    most_batches: int = MAX_BATCHES,
+    most_bytes: float = float("inf"),
+) -> LogRound | None:
+    """Returns a log's first batches, as many as a round takes; None for a log without a batch.
+
+    Args:
+        most_bytes: the bytes of .log after which no more chunks are read.
+    """
     pieces = []
     count = 0
+    log_bytes = 0
     for chunk in chunks:
         pieces.append(chunk.rows[["append", *COLUMNS]].copy())
         count += len(chunk.rows)
-        if count >= most_batches:
+        log_bytes += int(chunk.rows["size_bytes"].sum())
+        if count >= most_batches or log_bytes >= most_bytes:
             break
     if not count:
         return None
@@ -124,14 +135,18 @@ def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) ->
 
 def log_rounds(
     logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
+    sample: LogSample | None = None,
 ) -> tuple[LogRound, ...]:
     """Returns the round of each log that has a batch.
 
     Args:
         logs: the chunks and the first offset of each log, as in TuningCase.
+        sample: the sample of a case whose logs are not read whole here either.
     """
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
-    rounds = (log_round(chunks(), most_batches) for chunks, _ in logs)
+    is_part = sample is not None and not sample.is_whole
+    most_bytes = sample.sampled_bytes / len(logs) if sample and is_part else float("inf")
+    rounds = (log_round(chunks(), most_batches, most_bytes) for chunks, _ in logs)
     return tuple(each_round for each_round in rounds if each_round is not None)
 
 
@@ -514,7 +529,7 @@ def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
     """Returns the outcome of each index size at today's interval; empty without appends."""
     case = source.total
     return sweep_index_sizes(
-        log_rounds(case.logs or ()),
+        log_rounds(case.logs or (), case.sample),
         case.today.config,
         per_append=source.behaviour.per_append,
         by_base_offset=source.by_base_offset,

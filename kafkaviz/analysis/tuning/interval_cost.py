@@ -76,8 +76,9 @@ def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE
     entries each doubling adds one stretch.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
-    pages = probes.__wrapped__(entries >> doublings, entry_bytes, page_bytes=stretch_bytes).pages
-    return float(pages.mean()) + doublings if len(pages) else 0.0
+    searched = entries >> doublings
+    pages = slots.sum_pages(searched, entry_bytes, page_bytes=stretch_bytes)
+    return pages / searched + doublings if searched else 0.0
 
 
 @dataclass(frozen=True)

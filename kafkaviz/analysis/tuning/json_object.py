@@ -46,6 +46,7 @@ def tuning_object(
     result = {
         "source": {"kind": source.kind, "name": source.name, **to_json_object(case)},
         "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
+        "sample": case.sample,
         "current": _current_object(case, total),
         "sweep": case.measurement.parts.sweep(),
         "index_size_sweep": _index_sizes_object(source, costs),

@@ -2,12 +2,12 @@
 
 A batch can be found without reading all batches before it only where the .index names it. So a
 window begins at an entry of the .index, at the start of a .log, or where the window before it ends.
-For example, a sample of 128 MiB of one topic has 32 windows of 4 MiB. In a topic of 10 GiB, they
-are 320 MiB apart.
+For example, a sample of 128 MiB of one topic has 16 windows of 8 MiB. In a topic of 10 GiB, one
+begins every 640 MiB.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
 TunedSegments = tuple[Partition, Sequence[LogSegment]]  # a partition and its tuned segments
-# Long enough that most intervals are repeated many times in a window, and short enough that the
-# default sample has 32 windows.
-WINDOW_BYTES = 4 << 20
+SAMPLE_BYTES = 128 << 20  # default size of the sample
+# Longer than the longest interval that is compared, and short enough that the default sample has 16
+# windows.
+WINDOW_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,15 @@ class LogWindow:
     start: int
     stop: int
 
+    @property
+    def size_bytes(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the window is the whole .log."""
+        return self.size_bytes == self.segment.log.size_bytes
+
     def batches(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH, whose positions are bytes of the .log.
 
@@ -46,6 +56,64 @@ class LogWindow:
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )
+
+    def offset_entries(self) -> np.ndarray:
+        """Returns the entries of the .index after the first batch, log.segment.OFFSET_ENTRY.
+
+        Of a whole .log, these are all entries.
+        """
+        if self.is_whole:
+            return self.segment.offset_index
+        entries = _read_entries(self.segment)
+        first, last = self._slots(entries)
+        return entries[first:last].copy()
+
+    def time_entries(self) -> np.ndarray:
+        """Returns the entries of the .timeindex for the same batches, log.segment.TIME_ENTRY."""
+        if self.is_whole:
+            return self.segment.time_index
+        entries = replace(self.segment).time_index
+        offsets = _read_entries(self.segment)
+        first, last = self._slots(offsets)
+        is_inside = np.ones(len(entries), bool)
+        if first:
+            is_inside &= entries["offset"] > offsets["offset"][first - 1]
+        if last < len(offsets):
+            is_inside &= entries["offset"] < offsets["offset"][last]
+        return entries[is_inside]
+
+    def _slots(self, entries: np.ndarray) -> tuple[int, int]:
+        first = np.searchsorted(entries["position"], self.start, "right")
+        return int(first), int(np.searchsorted(entries["position"], self.stop))
+
+
+@dataclass(frozen=True)
+class LogSample:
+    """The parts of the logs that were measured.
+
+    Attributes:
+        log_bytes: the size of all .log files.
+    """
+
+    windows: tuple[LogWindow, ...] = field(repr=False)
+    log_bytes: int
+
+    @property
+    def sampled_bytes(self) -> int:
+        return sum(window.size_bytes for window in self.windows)
+
+    @property
+    def segments(self) -> int:
+        """The number of segments that have a window."""
+        return len({window.segment.log.path for window in self.windows})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all logs were measured, so that counts are exact and not estimated."""
+        return self.sampled_bytes == self.log_bytes
+
+    def __add__(self, other: "LogSample") -> "LogSample":
+        return LogSample(self.windows + other.windows, self.log_bytes + other.log_bytes)
 
 
 def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
@@ -115,14 +183,19 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
     Each has about the same length and begins at or before its range. If no batch is known there, it
     begins where the range before it ends, and becomes a part of that.
     """
-    entries = _read_entries(segment) if ranges else np.empty(0)
+    if not ranges:
+        return []
     moved: list[list[int]] = []
+    try:
+        entries = _read_entries(segment)
+    except KafkavizError:  # the measurement reads it again, and reports it
+        entries = np.empty(0)
     for first, last in ranges:
         end = moved[-1][1] if moved else 0
         try:
             start = max(end, _batch_start(segment, entries, first))
             stop = _batch_stop(segment, start, start + last - first)
-        except CannotOpen:  # reading the batches raises it again
+        except CannotOpen:  # the measurement opens it again, and reports it
             return ranges
         if moved and start == end:
             moved[-1][1] = stop
@@ -132,12 +205,8 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
 
 
 def _read_entries(segment: LogSegment) -> np.ndarray:
-    """Returns the entries of the .index; none if it cannot be read."""
-    try:
-        # a copy, because a segment keeps its entries in memory
-        return replace(segment).offset_index
-    except KafkavizError:
-        return np.empty(0)
+    """Returns the entries of the .index, which the segment does not keep in memory then."""
+    return replace(segment).offset_index
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:

@@ -72,6 +72,25 @@ class LogMeasurement:
     def log_bytes(self) -> int:
         return self.parts.log_bytes
 
+    def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
+        """Returns the estimate for a larger log, of which this measures windows.
+
+        Args:
+            segments: the number of segments with a batch.
+            windows_inside: the number of windows that do not begin at the start of a .log.
+        """
+        first_lookups = windows_inside if windows_inside < self.parts.batches else 0
+        return replace(
+            self,
+            parts=self.parts.scaled(log_bytes, segments, first_lookups),
+            cold=self.cold.scaled(log_bytes / max(1, self.log_bytes), first_lookups),
+            every_offset=self.every_offset.scaled(log_bytes, segments),
+            timestamps=self.timestamps.scaled(log_bytes, segments),
+            followers=self.followers and self.followers.scaled(log_bytes, segments),
+            index_cost=self.index_cost
+            and self.index_cost.scaled(log_bytes, segments, first_lookups),
+        )
+
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
         return existing_index.cost_from_replay(
             self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes

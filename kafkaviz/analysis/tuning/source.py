@@ -20,6 +20,7 @@ from kafkaviz.analysis.inference.version import (
 from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.analysis.overview import InactiveSegment, inactive_segments
 from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, MeasureSizes, measure_cases
+from kafkaviz.analysis.tuning.log_windows import SAMPLE_BYTES
 from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, MeasurementBuilder
 from kafkaviz.analysis.tuning.tuning_case import (
     BROKER,
@@ -163,6 +164,7 @@ def open_source(
     on_sizes: MeasureSizes = lambda _sizes: None,
     *,
     broker: Broker | None = None,
+    most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
     """Opens and measures a path, or a workload given by name or file.
 
@@ -170,9 +172,10 @@ def open_source(
         version: the Kafka release, instead of the one that the directory or the workload suggests.
         overrides: settings by topic or broker name, which replace those of the source.
         on_progress: called with each .log before it is read, and again with the share that is done.
-        on_sizes: called once at the start with the bytes of each .log, by its name in
-            `on_progress`.
+        on_sizes: called once at the start with the bytes of each .log that are read, by its name
+            in `on_progress`.
         broker: the broker of a partition, if it has several log directories and they are open.
+        most_bytes: the size of the sample of larger logs; None to read them whole.
 
     Raises:
         CannotOpen: the path leads to nothing that can be tuned.
@@ -186,7 +189,15 @@ def open_source(
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        return _open_partition(path, version, overrides, on_progress, on_sizes, broker=broker)
+        return _open_partition(
+            path,
+            version,
+            overrides,
+            on_progress,
+            on_sizes,
+            broker=broker,
+            most_bytes=most_bytes,
+        )
     return open_broker_source(
         open_broker(path),
         topic,
@@ -194,6 +205,7 @@ def open_source(
         overrides=overrides,
         on_progress=on_progress,
         on_sizes=on_sizes,
+        most_bytes=most_bytes,
     )
 
 
@@ -245,6 +257,7 @@ def _open_partition(
     on_sizes: MeasureSizes,
     *,
     broker: Broker | None,
+    most_bytes: int | None,
 ) -> TuningSource:
     opened = open_log_path(path, version)
     if broker is not None:
@@ -259,6 +272,7 @@ def _open_partition(
         logs,
         opened.open_settings(overrides),
         opened.version,
+        most_bytes=most_bytes,
         on_progress=on_progress,
         on_sizes=on_sizes,
     )
@@ -287,7 +301,9 @@ def open_broker_source(
     *,
     overrides: Mapping[str, str] | None = None,
     on_sizes: MeasureSizes = lambda _sizes: None,
+    most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
+    """Opens and measures a broker, or one topic of it; the arguments are those of open_source."""
     assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.release, dict(overrides or {}))
     by_topic: dict[str, list] = {}
@@ -304,6 +320,7 @@ def open_broker_source(
         by_topic,
         settings,
         assumed_release.version,
+        most_bytes=most_bytes,
         on_progress=on_progress,
         on_sizes=on_sizes,
         extra_intervals={int(default_interval.value)} if default_interval else set(),

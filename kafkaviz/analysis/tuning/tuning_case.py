@@ -7,6 +7,7 @@ from typing import Any
 from kafkaviz import versions
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.overview import InactiveSegment
+from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement, merge_measurements
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import SettingValue
@@ -35,6 +36,7 @@ class TuningCase:
             one of each partition; None for a workload.
         logs: the appends without payload and the first offset of each log, for replays; None if a
             .log was given alone.
+        sample: what was measured; None for a workload, of which everything is.
     """
 
     name: str
@@ -46,6 +48,12 @@ class TuningCase:
     active_bytes: int | None = None
     logs: tuple[tuple[ChunkFactory, int], ...] | None = None
     is_leader: bool = True
+    sample: LogSample | None = None
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the counts of the measurement are estimated from a sample."""
+        return self.sample is not None and not self.sample.is_whole
 
     @property
     def replayed_entries(self) -> tuple[int, int]:
@@ -82,12 +90,14 @@ class EntryCounts:
         directory_counts: None if an index is missing.
         is_workload: whether the source is a workload, which has no directory.
         topics: number of topics, each replayed at its own interval.
+        sample: the sample from which the replayed entries are estimated; None if they are exact.
     """
 
     replay_counts: tuple[int, int]
     directory_counts: tuple[int, int] | None
     is_workload: bool = False
     topics: int = 1
+    sample: LogSample | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +179,7 @@ class TuningSource:
             today=today,
             measurement=measurement,
             index_files=(sum(apparent_bytes), sum(allocated_bytes)),
+            sample=sum((case.sample for case in self.cases if case.sample), start=LogSample((), 0)),
         )
 
     @property
@@ -179,6 +190,7 @@ class TuningSource:
             _sum_pairs(disk_entries) if len(disk_entries) == len(self.cases) else None,
             self.kind == WORKLOAD,
             len(self.cases),
+            self.total.sample if self.total.is_estimated else None,
         )
 
     def _largest(self, name: str) -> int:

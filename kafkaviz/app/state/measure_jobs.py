@@ -1,7 +1,7 @@
 """The measurements that Tuning needs, one background job per source."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,7 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
 
 def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
     sizes = dict(request.sizes)
+    total_bytes = request.total_bytes
     log_name = ""
     done_bytes = 0
 
@@ -64,16 +65,39 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
             done_bytes += sizes.get(log_name, 0)
             log_name = name
         read_bytes = done_bytes + int(share * sizes.get(name, 0))
-        report(ReadProgress(read_bytes, request.total_bytes, name))
+        report(ReadProgress(read_bytes, total_bytes, name))
+
+    def note_sizes(sampled_sizes: Mapping[str, int]) -> None:
+        """Takes the bytes of each .log that are read, which may be a sample."""
+        nonlocal sizes, total_bytes
+        sizes = dict(sampled_sizes)
+        total_bytes = sum(sizes.values())
 
     if request.log_directories:
         broker = open_broker(*request.log_directories)
         if request.kind == "partition":
             path = request.path_or_text
-            return open_source(path, request.version, on_progress=report_share, broker=broker)
-        return open_broker_source(broker, request.topic or None, request.version, report_share)
+            return open_source(
+                path,
+                request.version,
+                on_progress=report_share,
+                on_sizes=note_sizes,
+                broker=broker,
+            )
+        return open_broker_source(
+            broker,
+            request.topic or None,
+            request.version,
+            report_share,
+            on_sizes=note_sizes,
+        )
     if not request.is_text:
-        return open_source(request.path_or_text, request.version, on_progress=report_share)
+        return open_source(
+            request.path_or_text,
+            request.version,
+            on_progress=report_share,
+            on_sizes=note_sizes,
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "workload.toml"
         path.write_text(request.path_or_text, encoding="utf-8")

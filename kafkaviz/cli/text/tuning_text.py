@@ -171,26 +171,40 @@ def _render_unset(case: TuningCase) -> Iterator[str]:
 
 
 def _render_basis(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
-    """Yields which numbers are counted and which are modelled."""
-    sure = "sure_as_replayed"
-    there_offsets, there_times = case.disk_entries or (None, None)
-    if case.disk_entries is not None:
-        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
-    entries = message(
-        f"cli_tune.{sure}",
-        offsets=case.replayed_entries[0],
-        times=case.replayed_entries[1],
-        there_offsets=there_offsets,
-        there_times=there_times,
-    )
+    """Yields which numbers are counted or estimated, and which are modelled."""
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     how = (
         message("cli_tune.calibrated", day=costs.calibrated)
         if costs.calibrated
         else message("cli_tune.presets")
     )
-    text = message("cli_tune.known", entries=entries, how=how, **each._asdict())
+    text = message("cli_tune.known", entries=_entries_message(case), how=how, **each._asdict())
     yield from _wrap(say("cli_tune.label_known"), text)
+
+
+def _entries_message(case: TuningCase) -> Message:
+    offsets, times = case.replayed_entries
+    if case.sample and case.is_estimated:
+        return message(
+            "cli_tune.estimated",
+            offsets=offsets,
+            times=times,
+            sampled=case.sample.sampled_bytes,
+            log=case.sample.log_bytes,
+            windows=len(case.sample.windows),
+            segments=message("common.n_segments", n=case.sample.segments),
+        )
+    there_offsets, there_times = case.disk_entries or (None, None)
+    sure = "sure_as_replayed"
+    if case.disk_entries is not None:
+        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
+    return message(
+        f"cli_tune.{sure}",
+        offsets=offsets,
+        times=times,
+        there_offsets=there_offsets,
+        there_times=there_times,
+    )
 
 
 def _render_table(

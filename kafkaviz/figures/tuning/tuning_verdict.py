@@ -101,7 +101,7 @@ def _verdict_boxes(
     codes = {reason.code for reason in recommendation.not_fixed}
     keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
     text_by_box = {
-        "sure": _sure_text(today, entries),
+        "estimated" if entries.sample else "sure": _entries_text(today, entries),
         "modelled": _modelled_text(costs),
         "no_effect": say("verdict.no_effect", least=format_count(least_bytes))
         if has_plateau
@@ -256,11 +256,18 @@ def _change_text(
 # ---- the boxes
 
 
-def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
+def _entries_text(today: CurrentConfig, entries: EntryCounts) -> str:
     values = {
         "ours": join_each_and(map(format_count, entries.replay_counts)),
         "interval": format_count(today.interval_bytes),
     }
+    if entries.sample:
+        return say(
+            "verdict.estimated",
+            ours=values["ours"],
+            sampled=format_bytes(entries.sample.sampled_bytes),
+            log=format_bytes(entries.sample.log_bytes),
+        )
     if entries.is_workload:
         return say("verdict.sure_workload", **values)
     topic_key = "one" if entries.topics == 1 else "each"

@@ -396,7 +396,7 @@ def _index_sizes(
 ) -> dict[int, tuple[IndexSizeOutcome, ...]]:
     """Returns the outcome of each index size, by interval: today's and the powers of two."""
     case = _source.total
-    rounds = log_rounds(case.logs or ())
+    rounds = log_rounds(case.logs or (), case.sample)
     today = config.index_interval_bytes
     intervals = {
         interval
