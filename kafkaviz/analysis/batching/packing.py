@@ -28,12 +28,13 @@ LEVELS: dict[str, tuple[int | None, ...]] = {
 DEFAULT_LEVELS = {"gzip": 6, "lz4": codec.LZ4_FAST_LEVEL, "zstd": 3}
 TODAY = None  # the batch size of rows for today's batches
 BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
-# only default levels are tried in these, because most batch.size are larger
-SMALL_BATCH_SIZES = (1 << 10, 4 << 10)
+# the batch sizes in which all levels are tried
+LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
 PACK_SECONDS = 4.0
-# batches of 1 MiB are packed from a whole block, smaller batches from its first part
 BLOCK_BYTES = 1 << 20
-PART_BYTES = 256 << 10
+MIN_BLOCKS = 4  # unless the blocks would be smaller than a part
+# Smaller batches are packed from the first part of a block, unless the sample is a block or less.
+PART_BYTES = 64 << 10
 # With less time, only small blocks, default levels and batches up to 128 KiB are tried.
 QUICK_SECONDS = 0.5
 QUICK_BLOCK_BYTES = 128 << 10
@@ -154,13 +155,16 @@ def pack(
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
     batch_sizes = BATCH_SIZES[:-1] if is_quick else BATCH_SIZES
-    blocks = _spread_blocks(sample, QUICK_BLOCK_BYTES if is_quick else BLOCK_BYTES)
+    max_block_bytes = QUICK_BLOCK_BYTES if is_quick else BLOCK_BYTES
+    block_bytes = max(PART_BYTES, min(max_block_bytes, len(sample.data) // MIN_BLOCKS))
+    part_bytes = PART_BYTES if len(sample.data) > BLOCK_BYTES else len(sample.data)
+    blocks = _spread_blocks(sample, block_bytes)
     sums = {
         (batch_bytes, name, level): _Sums()
         for batch_bytes in batch_sizes
         for name, codec_levels in levels.items()
         for level in codec_levels
-        if level is None or batch_bytes not in SMALL_BATCH_SIZES
+        if level is None or batch_bytes in LEVEL_BATCH_SIZES
     }
     for name, level in {(name, level): None for _, name, level in sums}:
         codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))  # creates it
@@ -173,7 +177,7 @@ def pack(
         on_progress(max(share, number / len(blocks)))
         bodies = {}
         for size in batch_sizes:
-            records = _part(sample, block, size)
+            records = _part(sample, block, size, part_bytes)
             packed_records[size] += len(records)
             bodies[size] = _bodies(sample.data, records, size)
         for (batch_bytes, name, level), codec_sums in sums.items():
@@ -229,20 +233,26 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
         starts = records["start"][first:end]
         block_count = max(1, int(records["end"][end - 1] - starts[0]) // block_bytes)
         targets = starts[0] + np.arange(block_count) * block_bytes
-        cuts = [*(first + np.searchsorted(starts, targets)).tolist(), end]
+        # a block begins with a batch, so that today's batches stay whole
+        first_batches = records["batch"][first + np.searchsorted(starts, targets, "right") - 1]
+        cuts = [*sample.batches["first_record"][first_batches].tolist(), end]
         for number, place in enumerate(spread_order(block_count)):
             if cuts[place + 1] > cuts[place]:
                 rounds.append((number, window, _Block(cuts[place], cuts[place + 1])))
     return [block for _, _, block in sorted(rounds, key=lambda block: block[:2])]
 
 
-def _part(sample: RecordSample, block: _Block, batch_bytes: int | None) -> np.ndarray:
+def _part(
+    sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
+) -> np.ndarray:
     """Returns the records of a block that are packed in batches of a size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
-    if batch_bytes is not None and batch_bytes >= PART_BYTES:
-        return records
-    return records[: max(1, int(np.searchsorted(starts, starts[0] + PART_BYTES)))]
+    end_byte = starts[0] + max(part_bytes, batch_bytes or 0)
+    count = max(1, int(np.searchsorted(starts, end_byte)))
+    if batch_bytes is None:
+        count = int(np.searchsorted(records["batch"], records["batch"][count - 1], "right"))
+    return records[:count]
 
 
 def _bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:

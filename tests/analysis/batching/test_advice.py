@@ -28,7 +28,7 @@ from tests.analysis.batching import samples
 from tests.analysis.batching.samples import Sent
 
 
-def answer_of(broker: Path, sent: list[Sent], seconds: float = 1.0, **options) -> BatchingAnswer:
+def answer_of(broker: Path, sent: list[Sent], seconds: float = 60.0, **options) -> BatchingAnswer:
     windows = samples.log_windows(broker, sent)
     log_bytes = sum(window.stop - window.start for window in windows)
     topic = BatchingTopic(name="orders", windows=windows, log_bytes=log_bytes, **options)
@@ -81,7 +81,7 @@ def test_compressed_batches_of_16_kib_stay(tmp_path):
 
 def test_large_batches_without_a_codec_should_be_compressed(tmp_path):
     sent = [Sent([number] * 9000, is_json=True) for number in range(3)]
-    answer = answer_of(tmp_path, sent, seconds=4)
+    answer = answer_of(tmp_path, sent)
     assert answer.facts.total.batch_bytes_mean > 900_000
     assert answer.batches.verdict == KEEP
     assert "large-batches" in codes(answer.batches.reasons)
