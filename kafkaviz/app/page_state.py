@@ -96,6 +96,7 @@ SHARE = "share"
 STORAGE = "storage"
 READ_RELEASE = "reads"
 TIERED = "tiered"
+PACKED_SIZE = "packed_in"  # Tuning: the bytes of the batches in which codecs are compared
 # Tuning: other settings for the replay
 REPLAY_SETTINGS = {
     "segment.bytes": "if_size",

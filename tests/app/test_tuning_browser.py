@@ -37,6 +37,8 @@ def test_from_the_broker_to_a_recommendation(server, page):
     heading(page, "37 topic-partitions")
     page.get_by_role("link", name="Tune", exact=True).click()
     heading(page, "Tuning")
+    page.get_by_text("Topic by topic, the most to save first").wait_for()
+    page.get_by_role("tab", name="Index").click()
     page.get_by_text("Topic by topic, the densest index first").wait_for()
     assert "tune=Whole+broker" in page.url and page.locator(
         ".st-key-kv_topics tbody tr"
@@ -55,7 +57,7 @@ def test_from_the_broker_to_a_recommendation(server, page):
 )
 def test_the_answer_is_on_the_first_screen(server, page, partition):
     """The recommendation, its price and the curve, at either size."""
-    page.goto(f"{server}/tuning?tp={partition}")
+    page.goto(f"{server}/tuning?tp={partition}&tab=Index")
     drawn(page, 1)
     for size in ({"width": 1280, "height": 720}, {"width": 1024, "height": 768}):
         page.set_viewport_size(size)
@@ -72,7 +74,7 @@ def test_the_answer_is_on_the_first_screen(server, page, partition):
 
 def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     """The slider and a point of the curve consider another interval; Today goes back."""
-    page.goto(f"{server}/tuning?tp=payments-0")
+    page.goto(f"{server}/tuning?tp=payments-0&tab=Index")
     page.get_by_text("A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB").wait_for()
     drawn(page, 3)
     page.get_by_role("slider", name="index.interval.bytes").press("ArrowRight")
@@ -99,7 +101,7 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
 def test_another_topic_partition_and_a_workload(server, page):
     """Each has its own answer, also in the dark theme."""
     page.emulate_media(color_scheme="dark")
-    page.goto(f"{server}/tuning?tp=payments-0")
+    page.goto(f"{server}/tuning?tp=payments-0&tab=Index")
     page.get_by_role("radio", name="heartbeat-0").click()
     page.get_by_role("heading", name="Batch first").wait_for()
     page.wait_for_url("**tp=heartbeat-0**")

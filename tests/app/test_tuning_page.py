@@ -2,6 +2,7 @@
 
 import json
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,15 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
 from kafkaviz.analysis import rebuild, tuning
+from kafkaviz.analysis.batching.advice import advise
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import index_tab, scope, tuning_context
+from kafkaviz.app.pages.tuning import batching_tabs, index_tab, scope, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.state import measure_jobs
+from kafkaviz.app.state import batching_jobs, measure_jobs
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
@@ -48,18 +50,72 @@ batch_bytes = 4096
 @pytest.fixture(autouse=True)
 def quiet(starts, monkeypatch) -> None:
     monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(batching_tabs, "PATIENCE_S", PATIENCE_S)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch) -> None:
+    """Measures the records for a moment only."""
+    monkeypatch.setattr(batching_jobs, "advise", partial(advise, seconds=0.1))
 
 
 def page(**query: str) -> AppTest:
     return open_page("tuning", **query)
 
 
-def test_the_index_opens_with_the_verdict():
-    """The verdict and its reason, today's cost next to that of the considered interval, the curve."""
+def test_the_page_opens_with_the_batches():
+    """The verdict, a row per setting, the reasons, and the producers; no record is shown."""
     at = page(tp="payments-0")
     text = page_html(at)
+    assert "Keep the batches" in text
+    assert "Today a batch holds 11.4 records in 1.49 KiB, and headers take 4.0 % of the log" in text
+    assert "Larger batches would save at most 2 % of the log" in text
+    assert "inferred from the gaps between the batches of each producer" in text
+    assert '<td>2</td><td class="r">855 KiB</td><td class="r">565</td>' in text
+    assert len(at.get("plotly_chart")) == 1 and not at.code
+
+
+def test_the_codecs_of_another_batch_size():
+    """payments-0 is not compressed: the line to run, its price, and one row per codec."""
+    at = page(tp="payments-0", tab="Codec")
+    text = page_html(at)
+    assert "From none to zstd" in text and "Bytes and times were measured on this machine" in text
+    assert at.code[0].value == "compression.type=zstd"
+    assert "Pack 1 MiB of records" in text
+    at = page(tp="payments-0", packed_in="131072")
+    assert at.session_state["tab"] == "Codec"
+    assert at.query_params["packed_in"] in ("131072", ["131072"])
+
+
+def test_a_workload_has_no_records_to_pack():
+    assert "A workload has no records of its own" in page_html(page(tune="Workload"))
+
+
+def test_records_are_measured_in_the_background(monkeypatch, nothing_cached):
+    """The page shows the progress and a button that cancels it."""
+    go = threading.Event()
+
+    def slow(topics, *, on_progress):
+        on_progress(topics[0].name, 0.5)
+        go.wait(PATIENCE_S)
+        on_progress(topics[0].name, 0.6)
+
+    monkeypatch.setattr(batching_tabs, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(batching_jobs, "advise", slow)
+    at = page(tp="orders-0")
+    assert "Records are sampled, merged and packed again" in page_html(at)
+    at = press_button(at, "kv_batching_cancel")
+    go.set()
+    (job,) = batching_jobs.batching_jobs().jobs()
+    assert job.state == "cancelled" and "Measuring was cancelled" in page_html(at.run())
+
+
+def test_the_index_opens_with_the_verdict():
+    """The verdict and its reason, today's cost next to that of the considered interval, the curve."""
+    at = page(tp="payments-0", tab="Index")
+    text = page_html(at)
     assert (
-        f"The cost of each interval on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
+        f"What to change on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
         "2.38 MiB of log in 3 segments."
     ) in text
     assert f"Keep 4{T}096" in text
@@ -90,20 +146,24 @@ def test_an_address_of_an_earlier_tab_opens_the_index(tab):
 
 def test_only_a_change_has_a_command():
     """dense-index-0 has an index.interval.bytes of 0, which costs 16 times the index for nothing."""
-    at = page(tp="dense-index-0")
+    at = page(tp="dense-index-0", tab="Index")
     assert f"Raise 0 to 8{T}192" in page_html(at)
     assert "--add-config index.interval.bytes=8192" in at.code[0].value
 
 
 def test_tiny_batches_are_advised_to_batch():
     """heartbeat-0 has one record per batch, so the interval is only a trade."""
-    text = page_html(page(tp="heartbeat-0"))
+    text = page_html(page(tp="heartbeat-0", tab="Index"))
     assert "Batch first" in text and "linger.ms" in text and "headers at 4 KiB, and " in text
 
 
 def test_an_interval_that_no_file_sets_is_not_called_todays():
     text = page_html(
-        page(dir=str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"), tune="Whole broker")
+        page(
+            dir=str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"),
+            tune="Whole broker",
+            tab="Index",
+        )
     )
     assert f'<th class="r">4{T}096, assumed</th>' in text
     assert "096, today" not in text
@@ -150,14 +210,14 @@ def test_an_odd_address_is_passed_over():
 @pytest.mark.slow
 def test_the_whole_broker_topic_by_topic():
     """The densest topic first, each with its own answer; the metadata log is left out."""
-    at = page(tune="Whole broker")
+    at = page(tune="Whole broker", tab="Index")
     text = page_html(at)
     assert (
         "in 90 segments. Not counted: 3 segments that are not in use (-delete, .deleted), and "
         "__cluster_metadata."
     ) in text
     assert (
-        "The cost of each interval on the whole broker" in text
+        "What to change on the whole broker" in text
         and "Topic by topic, the densest index first" in text
     )
     assert (
@@ -212,8 +272,8 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
 
 
 def test_a_topic_of_several_partitions():
-    at = page(tp="orders-0", tune="all of orders")
-    assert "interval on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
+    at = page(tp="orders-0", tune="all of orders", tab="Index")
+    assert "change on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
     options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
@@ -243,7 +303,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 
 @pytest.mark.slow
 def test_a_workload_that_comes_along_and_ones_own():
-    at = page(tune="Workload")
+    at = page(tune="Workload", tab="Index")
     text = page_html(at)
     assert "on the workload “Heartbeats”: 86" in text and "Batch first" in text
     select_option(at, "Workload", OWN_TITLE)
@@ -337,7 +397,7 @@ def test_a_cancelled_reading_can_be_begun_again():
 @pytest.mark.slow
 def test_what_the_downloads_give():
     """The JSON of kafkaviz tune for this page, and the report of the whole directory."""
-    at = page(tp="payments-0")
+    at = page(tp="payments-0", tab="Index")
     labels = [element.proto.label for element in at.get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
     assert "Report" not in [
@@ -383,10 +443,11 @@ def test_another_log_comes_with_its_own_interval():
     assert slider(at, "index.interval.bytes").value == "1024"
     at.query_params.clear()
     at.query_params["tp"] = "weblogs-0"
+    at.query_params["tab"] = "Index"
     at.run()
     text = page_html(assert_no_exception(at))
     assert (
-        "interval on weblogs-0" in text
+        "change on weblogs-0" in text
         and slider(at, "index.interval.bytes").value != "1024"
         and "within the 100 µs you allow" in text
     )

@@ -17,6 +17,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.tuning import scope
+from kafkaviz.app.pages.tuning.batching_tabs import render_batches, render_codec
 from kafkaviz.app.pages.tuning.index_tab import render_index
 from kafkaviz.app.pages.tuning.scope import Scope, go_to
 from kafkaviz.app.pages.tuning.tuning_context import (
@@ -37,8 +38,10 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 # the tabs, by their word in the address, and the message keys of their labels
+BATCHES = "Batches"
+CODEC = "Codec"
 INDEX = "Index"
-PARTS = {INDEX: "common.index"}
+PARTS = {BATCHES: "common.batches", CODEC: "broker.column_codec", INDEX: "common.index"}
 # words of earlier releases, whose content is in the tab Index
 EARLIER_TABS = (
     "Answer",
@@ -57,6 +60,7 @@ BUDGETS = (  # links keep them
     page_state.TIERED,
 )
 CONTROLS = {
+    CODEC: (page_state.PACKED_SIZE,),
     INDEX: (page_state.CONSIDERED_INTERVAL, *BUDGETS, *page_state.REPLAY_SETTINGS.values()),
 }
 PATIENCE_S = 2.5  # how long the page waits for a measurement before it shows the progress
@@ -367,6 +371,11 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
     with controls:
         scope.render_choice(tuning_scope)
     names = {part: say(key) for part, key in PARTS.items()}
-    _, container = choice.render_tabs(names, CONTROLS)
+    part, container = choice.render_tabs(names, CONTROLS)
     with container, st.container(gap=None):
-        render_index(context, render_topics)
+        if part == BATCHES:
+            render_batches(context)
+        elif part == CODEC:
+            render_codec(context)
+        else:
+            render_index(context, render_topics)

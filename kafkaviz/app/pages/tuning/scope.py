@@ -2,9 +2,9 @@
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import cast
 
 import streamlit as st
 
@@ -324,7 +324,13 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
 def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
     """Draws the progress of the measurement, or why it has no result."""
     if job.error:
-        _render_fault(job, tuning_scope.location)
+        render_fault(
+            job.error,
+            tuning_scope.location,
+            say("tuning.cannot"),
+            measure_jobs.restart,
+            (job.request,),
+        )
     elif job.is_empty:
         with elements.empty(
             "tuning",
@@ -371,22 +377,28 @@ def _speed(done: int, total: int, seconds: float) -> str:
     return say("tuning.speed", speed=units.rate(done / seconds), left=remaining)
 
 
-def _render_fault(job: MeasureJob, location: Location) -> None:
-    if isinstance(job.error, JobCancelled):
+def render_fault(
+    error: Exception,
+    location: Location,
+    finding: str,
+    restart: Callable[..., None],
+    arguments: tuple[object, ...],
+) -> None:
+    """Draws why a measurement has no result, and a button that starts it again if it was cancelled.
+
+    Args:
+        restart, arguments: the function of that button, and its arguments.
+    """
+    if isinstance(error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(
                 say("tuning.measure_again"),
                 key="kv_tuning_again",
-                on_click=measure_jobs.restart,
-                args=(job.request,),
+                on_click=restart,
+                args=arguments,
             )
         return
-    with elements.state(
-        "unread",
-        "error",
-        say("tuning.cannot"),
-        describe_error_sentence(cast(Exception, job.error)),
-    ):
+    with elements.state("unread", "error", finding, describe_error_sentence(error)):
         st.page_link(
             "pages/health.py",
             label=say("common.show_wrong"),

@@ -1,0 +1,237 @@
+"""The tabs Batches and Codec: what producers could change, measured on the topic's own records."""
+
+from collections.abc import Callable
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.batching.advice import BatchingAnswer, order
+from kafkaviz.app import page_state
+from kafkaviz.app.pages.tuning import scope
+from kafkaviz.app.pages.tuning.tuning_context import TuningContext
+from kafkaviz.app.state import batching_jobs
+from kafkaviz.app.state.batching_jobs import BatchingJob
+from kafkaviz.app.widgets import charts, choice, elements, progress_strip
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures.tuning import batching_view, setting_rows
+from kafkaviz.figures.tuning.batching_view import PartVerdict
+from kafkaviz.html import tag
+from kafkaviz.messages import say
+
+WIDTHS = (0.4594, 1)  # of the verdict and its figure
+PATIENCE_S = 0.1  # how long the page waits for the records before it shows the progress
+MAX_PRODUCERS = 8
+MAX_TOPICS = 40
+TODAY = "today"  # in the address: the codecs in batches of today's sizes
+PRODUCER_HEADS = (
+    "producer",
+    "bytes",
+    "batches",
+    "records",
+    "quantiles",
+    "size",
+    "headers",
+    "codecs",
+)
+
+
+def render_batches(context: TuningContext) -> None:
+    _render_measured(context, _render_batch_answer)
+
+
+def render_codec(context: TuningContext) -> None:
+    _render_measured(context, _render_codec_answer)
+
+
+def _render_measured(
+    context: TuningContext, render: Callable[[TuningContext, BatchingAnswer], None]
+) -> None:
+    """Draws the answer for the topic with the most to save, and a row for each if several."""
+    if not batching_jobs.batching_topics(context.source):
+        with elements.empty("batching", say("batching.workload"), say("batching.workload_below")):
+            pass
+        return
+    job = batching_jobs.get_or_start(context.key, context.source)
+    if job.wait_until_over(PATIENCE_S) and job.result:
+        if len(job.result) > 1:
+            _render_topics(job.result)
+            st.space(24)
+            name = units.escape_controls(job.result[0].name)
+            elements.heading(say("batching.shown", name=name))
+            st.space(10)
+        render(context, job.result[0])
+    elif job.error:
+        scope.render_fault(
+            job.error,
+            context.location,
+            say("batching.cannot"),
+            batching_jobs.restart,
+            (context.key, context.source),
+        )
+    else:
+        _render_progress(context, job)
+
+
+@st.fragment(run_every=0.5)
+def _render_progress(context: TuningContext, job: BatchingJob) -> None:
+    """Draws the progress, and reruns the page when the job has ended."""
+    if job.is_over:
+        st.rerun()
+    progress = job.progress()
+    progress_strip.render_strip(
+        "kv_strip_batching",
+        progress_strip.line_html(say("batching.reading"), progress.name, progress.share),
+        button_label=say("common.cancel"),
+        button_key="kv_batching_cancel",
+        on_click=job.cancel,
+    )
+
+
+def _render_topics(answers: tuple[BatchingAnswer, ...]) -> None:
+    elements.heading(say("batching.ranked"), say("batching.ranked_how"))
+    st.space(10)
+    heads = ("topic", "log", "records", "change", "saves")
+    rows = []
+    for answer in answers[:MAX_TOPICS]:
+        lines = [
+            f"{name}={value}"
+            for part, _ in order(answer)
+            for name, value in getattr(answer, part).settings
+        ]
+        rows.append(
+            (
+                answer.name,
+                units.format_bytes(answer.sample.log_bytes),
+                f"{answer.facts.total.records_per_batch_mean:.1f}",
+                ", ".join(lines) or say("curves.keep"),
+                units.format_bytes(answer.saved_bytes) if lines else units.MISSING,
+            )
+        )
+    keys = {"topic": "tuning.head_topic", "log": "tuning.head_log"}
+    with st.container(key="kv_ranked"):
+        table([say(keys.get(head, f"batching.head_{head}")) for head in heads], rows, "crrwr")
+    if len(answers) > MAX_TOPICS:
+        elements.hidden_count("common.more_in_csv", len(answers) - MAX_TOPICS)
+
+
+def _render_verdict(verdict: PartVerdict, name: str) -> None:
+    words = tag(
+        "div",
+        tag("div", say("tuning.recommendation"), class_="kv-lab"),
+        tag("h2", elements.severity(verdict.mark), verdict.headline, class_="w"),
+        tag("p", verdict.text),
+        class_="v",
+    )
+    with st.container(key="kv_verdict_side", gap=16):
+        st.html(tag("div", words, class_="kv-verdict", role="status"))
+        if verdict.lines:
+            with st.container(key=f"kv_tune_cmd_{name}", gap=8):
+                elements.paragraph(say("batching.command"))
+                st.code("\n".join(verdict.lines), language=None)
+        if verdict.price:
+            with st.container(key="kv_price"):
+                table(["", *verdict.price_heads], verdict.price, "wrr")
+
+
+def _render_reasons(verdict: PartVerdict) -> None:
+    st.space(24)
+    elements.heading(say("batching.why"))
+    elements.draw_list(verdict.reasons)
+    elements.paragraph(verdict.known, is_faint=True)
+
+
+def _render_batch_answer(context: TuningContext, answer: BatchingAnswer) -> None:
+    verdict = batching_view.batch_verdict(answer)
+    side, figure = st.columns(WIDTHS, gap=20)
+    with side:
+        _render_verdict(verdict, "batches")
+    with figure:
+        merging = answer.merging
+        if merging is None:
+            with elements.empty("records", say("batching.nothing"), verdict.known):
+                pass
+        else:
+            key = ("batches", context.key, answer.name)
+            view = charts.view(key, lambda: batching_view.batch_rows(answer, merging))
+            with st.container(key="kv_fig_batches"):
+                charts.render_titled(key, setting_rows.figure, view, "kv_batch_rows")
+    _render_reasons(verdict)
+    st.space(24)
+    elements.heading(say("batching.producers"))
+    st.space(10)
+    producers = answer.facts.by_producer
+    with st.container(key="kv_producers"):
+        table(
+            [say(f"batching.head_{head}") for head in PRODUCER_HEADS],
+            map(batching_view.producer_cells, producers[:MAX_PRODUCERS]),
+            "lrrrrrrl",
+        )
+    elements.hidden_count("common.more_in_csv", len(producers) - MAX_PRODUCERS)
+    download(
+        say("batching.producers_csv"),
+        lambda: to_csv(
+            batching_view.PRODUCER_COLUMNS, map(batching_view.producer_values, producers)
+        ),
+        "producers.csv",
+        "kv_producers_csv",
+    )
+
+
+def _render_codec_answer(context: TuningContext, answer: BatchingAnswer) -> None:
+    verdict = batching_view.codec_verdict(answer)
+    side, figure = st.columns(WIDTHS, gap=20)
+    with side:
+        _render_verdict(verdict, "codec")
+    with figure:
+        if not answer.packed:
+            with elements.empty("records", say("batching.nothing"), verdict.known):
+                pass
+        else:
+            _render_codecs(context, answer)
+    _render_reasons(verdict)
+
+
+def _render_codecs(context: TuningContext, answer: BatchingAnswer) -> None:
+    sizes = {
+        TODAY if size is None else str(size): size for size in batching_view.batch_sizes(answer)
+    }
+    default = str(answer.codec.batch_bytes or TODAY)
+    with st.container(key="kv_codec_size", gap=4):
+        st.html(tag("div", say("batching.of_size"), class_="kv-lab"))
+        word = choice.draw_bound(
+            st.segmented_control,
+            say("batching.of_size"),
+            sizes,
+            default,
+            page_state.PACKED_SIZE,
+            format_func=_size_text,
+            required=True,
+            label_visibility="collapsed",
+        )
+    size = sizes[word]
+    key = ("codec", context.key, answer.name, word)
+    view = charts.view(key, lambda: batching_view.codec_rows(answer, size))
+    with st.container(key="kv_fig_codecs"):
+        charts.render_titled(key, setting_rows.figure, view, "kv_codec_rows")
+    with st.expander(say("batching.codecs_table")):
+        table(
+            [say("broker.column_codec"), *setting_rows.heads(view)],
+            setting_rows.table_rows(view),
+            "lrrr",
+            view.today,
+        )
+        download(
+            say("batching.codecs_csv"),
+            lambda: to_csv(
+                batching_view.CODEC_COLUMNS, map(batching_view.codec_values, answer.packed)
+            ),
+            "codecs.csv",
+            "kv_codecs_csv",
+        )
+
+
+def _size_text(word: str) -> str:
+    if word == TODAY:
+        return say("batching.size_today")
+    return units.format_bytes(int(cast(str, word)))

@@ -1,0 +1,199 @@
+"""Rows of settings over several quantities: a range for each, with today's row marked.
+
+row            records per batch    .log, share of today's
+today              o                                 o
+20 ms, 16 KiB            ===                  ==
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.figures import theme
+from kafkaviz.figures.plain_figure import PlainFigure
+
+ROW_PX = 27
+LEFT = 104
+RIGHT = 22
+TOP = 44
+BOTTOM = 26
+GAP = 0.07  # between two quantities, as a share of the width
+BAR_PX = 8
+LOG_MARGIN = 1.6  # a logarithmic axis goes beyond its values by this factor
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowQuantity:
+    """A quantity, with a range for each row.
+
+    Attributes:
+        name: may have line breaks (<br>).
+        ranges: low and high; the same for a number, NaN if unknown.
+    """
+
+    name: str
+    ranges: tuple[tuple[float, float], ...]
+    format_value: Callable[[float], str]
+    is_log: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingRowsView:
+    """The rows of settings.
+
+    Attributes:
+        today: the row of today's settings, None without one.
+        advised: the row of the advised settings, None to keep.
+    """
+
+    title: str
+    caption: str
+    names: tuple[str, ...]
+    quantities: tuple[RowQuantity, ...]
+    today: int | None
+    advised: int | None
+
+
+def range_text(quantity: RowQuantity, row: int) -> str:
+    """Returns a range such as "11 – 17", or a number if both ends look the same."""
+    low, high = map(quantity.format_value, quantity.ranges[row])
+    return low if low == high else f"{low} – {high}"
+
+
+def figure(rows: SettingRowsView, mode: str) -> PlainFigure:
+    colours = theme.colours(mode)
+    count = len(rows.quantities)
+    width = (1 - GAP * (count - 1)) / count
+    layout = theme.plain_layout(
+        mode, TOP + BOTTOM + ROW_PX * len(rows.names), (LEFT, RIGHT, TOP, BOTTOM)
+    ) | {
+        "hovermode": "closest",
+        "dragmode": False,
+        "yaxis": theme.row_axis([""] * len(rows.names)),
+    }
+    data = []
+    names = _row_names(rows, colours)
+    shapes = _advised_shapes(rows, colours)
+    for number, quantity in enumerate(rows.quantities):
+        start = number * (width + GAP)
+        axis = f"x{number + 1}" if number else "x"
+        domain = {"domain": [start, start + width]}
+        layout[axis.replace("x", "xaxis")] = _axis(quantity, colours) | domain
+        names.append(
+            theme.note(
+                f"<b>{quantity.name}</b>",
+                colours["ink_2"],
+                xref="paper",
+                x=start,
+                xanchor="left",
+                align="left",
+                yref="paper",
+                y=1,
+                yanchor="bottom",
+                yshift=5,
+            )
+        )
+        shapes += _today_shapes(rows, quantity, axis, colours)
+        data += _traces(rows, quantity, axis, colours)
+    layout |= {"annotations": names, "shapes": shapes}
+    return PlainFigure({"data": data, "layout": layout})
+
+
+def _axis(quantity: RowQuantity, colours: dict[str, str]) -> dict:
+    known = np.array(quantity.ranges, float)
+    known = known[np.isfinite(known)]
+    most = max(float(known.max(initial=0)), 1e-9)
+    if quantity.is_log:
+        low = float(known[known > 0].min(initial=most)) / LOG_MARGIN
+        high = most * LOG_MARGIN
+        powers = 10.0 ** np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+        values = sorted({powers[0], powers[-1]}) if len(powers) else [most]
+        end = {"type": "log", "range": np.log10([low, high]).tolist()}
+    else:
+        values = [0.0, _round_down(most)]
+        end = {"range": [0, 1.08 * most]}
+    ticks = theme.ticks(values, lambda value: quantity.format_value(value).replace(".0", ""))
+    return theme.PLAIN_AXIS | theme.grid_lines(colours) | end | ticks | {"tickangle": 0}
+
+
+def _round_down(value: float) -> float:
+    """Returns the largest of 1, 2 and 5 times a power of ten that is not above a value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return max(step * power for step in (1, 2, 5) if step * power <= value)
+
+
+def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
+    return [
+        theme.note(
+            f"<b>{name}</b>" if row in (rows.today, rows.advised) else name,
+            colours["ink" if row in (rows.today, rows.advised) else "ink_2"],
+            xref="paper",
+            x=0,
+            xanchor="right",
+            xshift=-8,
+            y=row,
+            yanchor="middle",
+        )
+        for row, name in enumerate(rows.names)
+    ]
+
+
+def _advised_shapes(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
+    if rows.advised is None:
+        return []
+    band = {"type": "rect", "xref": "paper", "x0": -0.2, "x1": 1, "line": {"width": 0}}
+    place = {"y0": rows.advised - 0.48, "y1": rows.advised + 0.48, "layer": "below"}
+    return [band | place | {"fillcolor": colours["hover"]}]
+
+
+def _today_shapes(
+    rows: SettingRowsView, quantity: RowQuantity, axis: str, colours: dict[str, str]
+) -> list[dict]:
+    if rows.today is None or not np.isfinite(quantity.ranges[rows.today][0]):
+        return []
+    line = {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"}
+    return [theme.vertical_line(quantity.ranges[rows.today][0], line) | {"xref": axis}]
+
+
+def _traces(
+    rows: SettingRowsView, quantity: RowQuantity, axis: str, colours: dict[str, str]
+) -> list[dict]:
+    """Returns the bars as lines, and their ends as dots, which a range of no length has too."""
+    outline = {"color": colours["ink"], "width": 2}
+    today = {"size": 11, "color": colours["raised"], "line": outline}
+    bars = []
+    for row, (low, high) in enumerate(quantity.ranges):
+        colour = colours["ink" if row == rows.advised else "log"]
+        dots = {"size": BAR_PX, "color": colour, "line": {"width": 0}}
+        bars.append(
+            {
+                "type": "scatter",
+                "x": [low, high],
+                "y": [row, row],
+                "xaxis": axis,
+                "mode": "lines+markers",
+                "line": {"color": colour, "width": BAR_PX},
+                "marker": today if row == rows.today else dots,
+                "name": quantity.name,
+                "cliponaxis": False,
+                **theme.hover([_hover_text(rows, quantity, row)] * 2),
+            }
+        )
+    return bars
+
+
+def _hover_text(rows: SettingRowsView, quantity: RowQuantity, row: int) -> str:
+    name = quantity.name.replace("<br>", " ")
+    return f"<b>{rows.names[row]}</b><br>{name}: {range_text(quantity, row)}"
+
+
+def table_rows(rows: SettingRowsView) -> list[tuple[str, ...]]:
+    return [
+        (name, *(range_text(quantity, row) for quantity in rows.quantities))
+        for row, name in enumerate(rows.names)
+    ]
+
+
+def heads(rows: SettingRowsView) -> Sequence[str]:
+    return [quantity.name.replace("<br>", " ") for quantity in rows.quantities]
