@@ -37,12 +37,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.batching.record_sample import RecordSample, most_body_bytes, write_records
+from kafkaviz.analysis.batching.record_sample import (
+    RecordSample,
+    most_body_bytes,
+    record_bytes,
+    write_records,
+)
 from kafkaviz.binary import codec
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch as batch_format
 from kafkaviz.format.batch import BATCH, CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
-from kafkaviz.simulate.producers.batch_encoder import seal, varint_bytes
+from kafkaviz.simulate.producers.batch_encoder import seal
 
 LINGERS_MS = (5, 20, 50, 100)
 DEFAULT_BATCH_BYTES = 16 << 10  # batch.size of a producer without settings
@@ -341,7 +346,7 @@ def _merge(
                 joins = is_known and earliest_ms >= opened_ms[stream] and latest_ms < deadline_ms
             if joins:
                 while position < end:
-                    size = _record_bytes(
+                    size = record_bytes(
                         records[position].timestamp_ms - first_ms[stream],
                         record_counts[stream],
                         records[position].end - records[position].tail,
@@ -361,7 +366,7 @@ def _merge(
             plain_bytes[stream] = 0
             record_counts[stream] = 0
             while position < end:
-                plain_bytes[stream] += _record_bytes(
+                plain_bytes[stream] += record_bytes(
                     records[position].timestamp_ms - first_ms[stream],
                     record_counts[stream],
                     records[position].end - records[position].tail,
@@ -370,13 +375,6 @@ def _merge(
                 numbers[position] = open_numbers[stream]
                 position += 1
     return count
-
-
-@njit(cache=True)
-def _record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
-    """Returns the size of a record with other deltas (DefaultRecord.sizeInBytes)."""
-    size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
-    return size + varint_bytes(size)
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:

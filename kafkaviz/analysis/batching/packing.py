@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from kafkaviz.analysis.batching.merging import spread_order
-from kafkaviz.analysis.batching.record_sample import RecordSample, most_body_bytes, write_records
+from kafkaviz.analysis.batching.record_sample import RecordSample, cut_batches, record_bodies
 from kafkaviz.binary import codec
 from kafkaviz.format.batch import HEADER_BYTES
 
@@ -260,21 +260,5 @@ def _bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> l
     if batch_bytes is None:
         edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
     else:
-        edges = _cut(records, batch_bytes - HEADER_BYTES)
-    edges = np.append(edges, len(records))
-    out = np.empty(most_body_bytes(records), np.uint8)
-    ends = np.empty(len(edges) - 1, np.int64)
-    write_records(data, records, edges, out, ends)
-    body_starts = [0, *ends[:-1].tolist()]
-    return [out[start:end].tobytes() for start, end in zip(body_starts, ends.tolist(), strict=True)]
-
-
-def _cut(records: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Returns the first record of each batch, if each takes as many records as fit."""
-    edges = [0]
-    ends = records["end"]
-    while edges[-1] < len(records):
-        start = records["start"][edges[-1]]
-        fitting = int(np.searchsorted(ends, start + most_bytes, "right"))
-        edges.append(max(fitting, edges[-1] + 1))
-    return np.array(edges[:-1], np.int64)
+        edges = cut_batches(records, batch_bytes)
+    return record_bodies(data, records, edges)

@@ -11,6 +11,7 @@ similarity of neighbouring records, are the same as in the log:
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -394,6 +395,51 @@ def write_records(
             position += tail_bytes
         ends[number] = position
     return position
+
+
+def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> list[bytes]:
+    """Returns what `write_records` writes, one body per batch.
+
+    Args:
+        starts: the first record of each new batch.
+    """
+    out = np.empty(most_body_bytes(records), np.uint8)
+    ends = np.zeros(len(starts) + 1, np.int64)
+    write_records(data, records, np.append(starts, len(records)), out, ends[1:])
+    return [out[start:end].tobytes() for start, end in pairwise(ends.tolist())]
+
+
+@njit(cache=True)
+def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
+    """Returns the first record of each batch, if each takes as many records as fit.
+
+    Args:
+        batch_bytes: the size of a batch with its header, before compression. A larger record gets a
+            batch of its own.
+    """
+    starts = np.empty(len(records), np.int64)
+    count = 0
+    filled_bytes = np.int64(0)
+    for place in range(len(records)):
+        size = np.int64(0)
+        if count:
+            first = starts[count - 1]
+            time_delta = records[place].timestamp_ms - records[first].timestamp_ms
+            size = record_bytes(time_delta, place - first, records[place].end - records[place].tail)
+        if not count or filled_bytes + size > batch_bytes:
+            starts[count] = place
+            count += 1
+            filled_bytes = np.int64(batch_format.HEADER_BYTES)
+            size = record_bytes(0, 0, records[place].end - records[place].tail)
+        filled_bytes += size
+    return starts[:count]
+
+
+@njit(cache=True)
+def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
+    """Returns the size of a record with other deltas (DefaultRecord.sizeInBytes, 4.3.1)."""
+    size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
+    return size + varint_bytes(size)
 
 
 def most_body_bytes(records: np.ndarray) -> int:
