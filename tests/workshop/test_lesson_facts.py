@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import config_def, messages
+from kafkaviz import config_def, messages, units
 from kafkaviz.analysis import broker_health
+from kafkaviz.binary import codec
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 from kafkaviz.workshop import lessons
@@ -168,3 +169,30 @@ def test_facts_are_found():
         "4.0.1",
     }
     assert spelled("Twelve bytes, no more") == {"12", "0"}
+
+
+@pytest.mark.parametrize("spoken", ["en", "zh"])
+def test_the_sizes_of_the_heartbeats_are_those_of_the_lesson(clean, spoken):
+    """As they are: counted in the files. Packed: a batch alone by the library, and the rest by the
+    figure, which must write all records again.
+    """
+    view = LIVE["topic-bytes"].make(step("batches", 5, spoken).blocks("topic-bytes")[0])
+    today, packed, larger, both = view.logs
+    logs = sorted((clean / "heartbeat-0").glob("*.log"))
+    assert today.log_bytes == sum(log.stat().st_size for log in logs)
+    assert today.batches == packed.batches == 40_000 and larger.batches == both.batches
+    data = logs[0].read_bytes()
+    body = data[61 : 12 + int.from_bytes(data[8:12], "big")]
+    assert len(codec.compress_as_broker("zstd", body)) > len(body)
+    assert packed.record_bytes > today.record_bytes
+    # a record's offset delta is no longer 0, so it takes one or two bytes more
+    grown_bytes = larger.record_bytes - today.record_bytes
+    assert 0 < grown_bytes < 4 * 40_000
+    # the longest record has 45 bytes, so at most 44 are left free in a batch
+    assert 0 <= larger.batches * 16384 - larger.log_bytes < 44 * larger.batches + 16384
+    (predict,) = step("batches", 5, spoken).blocks("predict")
+    for log in view.logs:
+        assert units.format_bytes(log.log_bytes) in predict["reveal"]
+    indexes = (clean / "heartbeat-0").glob("*.*index")
+    assert round(sum(index.stat().st_size for index in indexes) / 1024) == 18
+    assert "18 KiB" in predict["reveal"]

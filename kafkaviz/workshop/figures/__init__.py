@@ -26,6 +26,7 @@ from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
 from kafkaviz.workshop.figures.segments import DUMP, FILE_AREAS, INDEXES, RULER, SEGMENTS, TABLE
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST
 from kafkaviz.workshop.figures.timestamp_zigzag import ZIGZAG
+from kafkaviz.workshop.figures.topic_bytes import TOPIC_BYTES
 from kafkaviz.workshop.figures.tuning import FETCH_SHARE, INDEX_SIZE, SETTINGS, TUNING
 
 LIVE = {
@@ -39,6 +40,7 @@ LIVE = {
     "file-areas": FILE_AREAS,
     "batch-areas": BATCH_AREAS,
     "header-areas": HEADER_AREAS,
+    "topic-bytes": TOPIC_BYTES,
     "segments": SEGMENTS,
     "skip-list": SKIP_LIST,
     "attributes": ATTRIBUTES,

@@ -332,6 +332,7 @@ KINDS: dict[str, BlockKind] = {
     "file-areas": _figure_kind({**OFFSET_KEYS, "candidates": Key(parse_naturals)}),
     "batch-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
     "header-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
+    "topic-bytes": _figure_kind(SEGMENT_KEYS),
     "segments": _figure_kind(
         OFFSET_KEYS,
         is_wide=False,

@@ -1,0 +1,227 @@
+"""The bytes of a log: headers and records as they are, compressed, and in larger batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kafkaviz.analysis.batching.packing import cut_batches
+from kafkaviz.analysis.batching.record_sample import read_sample, record_bodies
+from kafkaviz.analysis.tuning.log_windows import choose_windows
+from kafkaviz.app import page_state
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.binary import codec
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.sentences import join_semicolon
+from kafkaviz.format import batch
+from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message, say
+from kafkaviz.units import format_bytes, format_count, format_percent
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note, rectangle
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+BATCH_BYTES = 16 << 10  # batch.size of a producer without settings
+CODEC = "zstd"
+ROW_PX = 62
+BAR_PX = 30
+HEADS = (
+    "topic_bytes.head_written",
+    "common.batches",
+    "lookup.count_headers",
+    "common.records",
+    "broker.column_log",
+)
+
+
+class WrittenLog(NamedTuple):
+    """The same records in batches of one kind.
+
+    Attributes:
+        kind: "today", "codec", "batches" or "both".
+        record_bytes: everything after the headers, compressed or not.
+    """
+
+    kind: str
+    batches: int
+    record_bytes: int
+
+    @property
+    def header_bytes(self) -> int:
+        return HEADER_BYTES * self.batches
+
+    @property
+    def log_bytes(self) -> int:
+        return self.header_bytes + self.record_bytes
+
+
+@dataclass(frozen=True)
+class TopicBytesView:
+    """The same records, written in several ways; the first is that of the log."""
+
+    title: str
+    question: str
+    caption: str
+    logs: tuple[WrittenLog, ...]
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
+    """Returns the records of a log as they are, and packed in three other ways.
+
+    Raises:
+        NoValue: the log is compressed, or has batches whose records cannot be read.
+    """
+    partition = snapshot.broker.partition(directory)
+    segments = [segment for segment in partition.live if isinstance(segment, LogSegment)]
+    log_bytes = sum(segment.log.size_bytes for segment in segments)
+    sample = read_sample(choose_windows([(partition, segments)], None), log_bytes)
+    if sample.skipped or not sample.has_records or batch.codec(sample.batches).any():
+        raise NoValue(message("topic_bytes.packed", partition=directory))
+    today = record_bodies(sample.data, sample.records, sample.batches["first_record"])
+    starts = cut_batches(sample.records, BATCH_BYTES)
+    larger = record_bodies(sample.data, sample.records, starts)
+    return (
+        WrittenLog("today", len(today), sum(map(len, today))),
+        WrittenLog("codec", len(today), _packed_bytes(today)),
+        WrittenLog("batches", len(larger), sum(map(len, larger))),
+        WrittenLog("both", len(larger), _packed_bytes(larger)),
+    )
+
+
+def _packed_bytes(bodies: Sequence[bytes]) -> int:
+    return sum(len(codec.compress_as_broker(CODEC, body)) for body in bodies)
+
+
+def _make(block: LessonBlock) -> TopicBytesView:
+    location = block_location.locate(block)
+    logs = _written_logs(location.snapshot, location.partition.directory)
+    today = logs[0]
+    return TopicBytesView(
+        title=say(
+            "topic_bytes.title",
+            share=format_percent(today.header_bytes, today.log_bytes),
+            factor=today.log_bytes / logs[-1].log_bytes,
+        ),
+        question=say(
+            "topic_bytes.question",
+            partition=location.partition.directory,
+            size=format_bytes(today.log_bytes),
+        ),
+        caption=say("topic_bytes.below", source=block["data"], batch_bytes=BATCH_BYTES),
+        logs=logs,
+    )
+
+
+def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
+    """Returns rows of how it is written, batches, bytes of headers and records, and their sum."""
+    return [
+        (
+            _label(log),
+            format_count(log.batches),
+            format_bytes(log.header_bytes),
+            format_bytes(log.record_bytes),
+            format_bytes(log.log_bytes),
+        )
+        for log in view.logs
+    ]
+
+
+def _label(log: WrittenLog) -> str:
+    return say(f"topic_bytes.{log.kind}", codec=CODEC, batch_bytes=BATCH_BYTES)
+
+
+def _describe(view: TopicBytesView) -> str:
+    return join_semicolon(f"{_label(log)} {format_bytes(log.log_bytes)}" for log in view.logs)
+
+
+def _describe_today(view: TopicBytesView) -> str:
+    return _describe(TopicBytesView("", "", "", view.logs[:1]))
+
+
+def figure(view: TopicBytesView, mode: str) -> go.Figure:
+    return _bars(view, mode, is_answered=True)
+
+
+def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
+    return _bars(view, mode, is_answered=False)
+
+
+def _bars(view: TopicBytesView, mode: str, *, is_answered: bool) -> go.Figure:
+    """Draws a bar per log, to scale; y counts pixels from the top."""
+    colours = theme.colours(mode)
+    longest = max(log.log_bytes for log in view.logs)
+    shapes = []
+    notes = []
+    for number, log in enumerate(view.logs):
+        top = number * ROW_PX + ROW_PX - BAR_PX
+        is_known = is_answered or number == 0
+        notes.append(_note(0, top - 4, _label(log), colours["ink_2"], yanchor="bottom"))
+        if not is_known:
+            notes.append(_note(0, top + BAR_PX / 2, "?", colours["ink_3"], yanchor="middle"))
+            continue
+        parts = [(0, log.log_bytes, "log_soft")]
+        if is_answered:
+            parts.append((0, log.header_bytes, "log"))
+        shapes += [
+            rectangle(
+                first,
+                last,
+                top,
+                top + BAR_PX,
+                fillcolor=colours[fill],
+                line={"width": 0},
+                layer="below",
+            )
+            for first, last, fill in parts
+        ]
+        text = format_bytes(log.log_bytes)
+        if is_answered:
+            share = format_percent(log.header_bytes, log.log_bytes)
+            text = say("topic_bytes.bar", size=text, share=share)
+        is_inside = log.log_bytes > longest / 2
+        notes.append(
+            _note(
+                log.log_bytes,
+                top + BAR_PX / 2,
+                f"<b>{text}</b>",
+                colours["ink"],
+                yanchor="middle",
+                xanchor="right" if is_inside else "left",
+                xshift=-8 if is_inside else 8,
+            )
+        )
+    height = ROW_PX * len(view.logs) + 8
+    axis = {"visible": False, "fixedrange": True}
+    return go.Figure().update_layout(
+        theme.chart_layout(mode, height, (0, 0, 0, 0)),
+        xaxis=axis | {"range": [0, longest]},
+        yaxis=axis | {"range": [height, 0]},
+        shapes=shapes,
+        annotations=notes,
+    )
+
+
+def _note(x: float, y: float, text: str, colour: str, **style: Any) -> dict:
+    style = {"xanchor": "left", **style}
+    return note(x, y, text, colour, **style)
+
+
+def _to_tuning(block: LessonBlock) -> Destination:
+    page, address = block_location.to_tuning(block)
+    return page, address | {page_state.TAB: "Batches"}
+
+
+TOPIC_BYTES = drawn_figure(
+    _make,
+    _to_tuning,
+    (figure, question_figure),
+    heads=HEADS,
+    rows=rows,
+    kinds="lrrrr",
+    words=_describe,
+    question_words=_describe_today,
+)
