@@ -417,14 +417,11 @@ def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes] | None = None) ->
         write_block: compresses a block and puts its size before it.
     """
     write_block = write_block or _lz4_block
-    descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
     blocks = [
         write_block(data[position : position + _LZ4_BLOCK_BYTES])
         for position in range(0, len(data), _LZ4_BLOCK_BYTES)
     ]
-    return b"".join(
-        [_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), *blocks, _LZ4_INT.pack(0)]
-    )
+    return b"".join([_LZ4_KAFKA_HEADER, *blocks, _LZ4_INT.pack(0)])
 
 
 def _lz4_block(data: bytes) -> bytes:
@@ -579,6 +576,7 @@ _LZ4_PLAIN_HEADERS = {
     for code in (4, 5, 6, 7)
     for descriptor in [bytes([_LZ4_INDEPENDENT, code << 4])]
 }
+_LZ4_KAFKA_HEADER = min(_LZ4_PLAIN_HEADERS)  # with blocks of 64 KiB
 _PREFIXES: dict[str, Callable[[memoryview, int], Iterator[bytes | memoryview]]] = {
     "gzip": _gzip_prefix,
     "snappy": _snappy_prefix,

@@ -103,16 +103,12 @@ class _Sums:
         self.unpack_ns = 0
 
     def add(self, codec_name: str, level: int | None, bodies: Sequence[bytes]) -> None:
-        start_ns = time.thread_time_ns()
-        packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
-        packed_ns = time.thread_time_ns()
-        for data in packed:
-            codec.decompress(codec_name, data)
-        self.unpack_ns += time.thread_time_ns() - packed_ns
-        self.pack_ns += packed_ns - start_ns
+        pack_ns, unpack_ns, packed_bytes = packed_times(codec_name, level, bodies)
+        self.pack_ns += pack_ns
+        self.unpack_ns += unpack_ns
         self.batches += len(bodies)
         self.plain.append(sum(map(len, bodies)))
-        self.packed.append(sum(map(len, packed)))
+        self.packed.append(packed_bytes)
 
     def row(
         self, codec_name: str, level: int | None, batch_bytes: int | None, *, is_whole: bool
@@ -193,6 +189,19 @@ def pack(
         )
         for (batch_bytes, name, level), codec_sums in sums.items()
     )
+
+
+def packed_times(
+    codec_name: str, level: int | None, bodies: Sequence[bytes]
+) -> tuple[int, int, int]:
+    """Returns the processor time to pack and to unpack some bodies, in ns, and the packed bytes."""
+    start_ns = time.thread_time_ns()
+    packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
+    packed_ns = time.thread_time_ns()
+    for data in packed:
+        codec.decompress(codec_name, data)
+    end_ns = time.thread_time_ns()
+    return packed_ns - start_ns, end_ns - packed_ns, sum(map(len, packed))
 
 
 def ratio_interval(
