@@ -187,7 +187,7 @@ def _bars(view: TopicBytesView, mode: str, *, is_answered: bool) -> go.Figure:
             _note(
                 log.log_bytes,
                 top + BAR_PX / 2,
-                f"<b>{text}</b>",
+                text,
                 colours["ink"],
                 yanchor="middle",
                 xanchor="right" if is_inside else "left",
