@@ -1,6 +1,7 @@
-"""kafkaviz tune: the cost of a log with other index intervals, and whether to change it."""
+"""kafkaviz tune: what to change on a topic, its batches, codec or index, and what that saves."""
 
 import argparse
+import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -18,14 +19,25 @@ if TYPE_CHECKING:
 BUDGETS = {"p99": ("p99_us", "50us"), "index": ("index_share", "1%")}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+MAX_SECONDS = 3600
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
-PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log.
-WORKLOAD is a TOML file, or the name of an included one, such as heartbeat. The entries and headers
-of today's interval come from the indexes on disk; other intervals are replayed from the batches.
-These numbers are exact if all .log files fit in the sample (--sample). Otherwise parts of them are
-read, and the counts of the whole log are estimated. Microseconds are modelled, as ranges, from
-presets or from the measurements of kafkaviz calibrate on this machine.
+The answer has three parts, the change that matters most first: batches (the producers' linger.ms
+and batch.size), codec (their compression.type) and index (index.interval.bytes, segment.index.bytes
+and segment.bytes). Each says keep or change, what to set, what it saves and costs, and how the
+numbers are known. A broker's topics are ranked by the bytes that their changes save. PATH is a
+partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log. WORKLOAD is a
+TOML file, or the name of an included one, such as heartbeat. The entries and headers of today's
+interval come from the indexes on disk; other intervals are replayed from the batches. These numbers
+are exact if all .log files fit in the sample (--sample). Otherwise parts of them are read, and the
+counts of the whole log are estimated. Microseconds are modelled, as ranges, from presets or from
+the measurements of kafkaviz calibrate on this machine.
+
+For batches and codec, records from the whole log are decompressed and packed again with each codec,
+and written in the batches that other settings would have made. Which batches could be one is
+inferred from the gaps between a producer's batches, so its effect is a range. This takes --seconds,
+and no record is shown or leaves this machine. A workload has no records, so only its index is
+advised on.
 
 --budget sets a limit: p99=50us (the default), the time that one in a hundred lookups exceeds if the
 page cache holds all data; index=1%, the index size as a share of the log. p99=none sets no limit. A
@@ -38,13 +50,28 @@ p99, or the budget if that is smaller; or 1 % of the log. Otherwise the answer i
 --what-if appends the batches again, without their payload, with other settings, and shows segments,
 rolls by cause, indexes and maps.
 
---json prints one object: sample, {sampled_bytes, log_bytes, windows, segments: those with a window,
-is_whole} or null for a workload; if it is not whole, counts are estimated; current,
-{index.interval.bytes, interval_source, segment.bytes, segment.index.bytes, segment.ms, tiered,
-per_append, inferred, unknown: the settings that are only in the metadata log, which was not opened;
-their values here are inferred or Kafka's defaults, replayed and on_disk: {offset_entries,
-time_entries}, and the columns of sweep and the prices at that interval}; sweep, a list of
-{interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
+--json prints one object: answer, {sentence, part: batches|codec|index or null, topic, saved_bytes};
+batches and codec, null for a workload and for a broker, whose topics have them: {verdict, settings,
+saving: {low_bytes, high_bytes, low_share, high_share}, because, reasons: [{code, ...}], certainty:
+exact|sampled|inferred, ...}, where batches has settings {linger.ms, batch.size}, is_up_to,
+batches_before, batches_low, batches_high, index_entries_before, index_entries_after,
+headers_before, headers_after, latency_ms, producer_memory_bytes; today and producers, of all and of
+each producer id, {producer_id, batches, records, stored_bytes, header_bytes,
+records_per_batch_mean, records_per_batch_p50, records_per_batch_p90, records_per_batch_max,
+batch_bytes_mean, batch_bytes_p50, batch_bytes_max, codecs: [{codec, share}]}; and merges, a list of
+{linger_ms, batch_bytes, low, high: {batches, records, plain_bytes, log_bytes, header_bytes,
+index_entries, headers_mean}}, for the sampled batches; and codec has settings {compression.type},
+codec_before, codec_after, batch_bytes, ratio_before, ratio_after, pack_us_per_mib_before,
+pack_us_per_mib_after, unpack_us_per_mib_before, unpack_us_per_mib_after; records, what was read,
+{log_bytes, window_bytes, stored_bytes, plain_bytes, batches, records, windows, is_whole, skipped};
+and packed, a list of {codec, level, batch_bytes, batches, blocks, plain_bytes, packed_bytes, ratio,
+ratio_low, ratio_high, pack_us_per_mib, unpack_us_per_mib}; sample, {sampled_bytes, log_bytes,
+windows, segments: those with a window, is_whole} or null for a workload; if it is not whole, counts
+are estimated; current, {index.interval.bytes, interval_source, segment.bytes, segment.index.bytes,
+segment.ms, tiered, per_append, inferred, unknown: the settings that are only in the metadata log,
+which was not opened; their values here are inferred or Kafka's defaults, replayed and on_disk:
+{offset_entries, time_entries}, and the columns of sweep and the prices at that interval}; sweep, a
+list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
 headers_max, skipped_bytes_mean}; index_size_sweep, the effect of each segment.index.bytes at
 today's interval, with the log's batches appended repeatedly until segments close: a list of
 {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
@@ -65,16 +92,18 @@ apparent_bytes, allocated_bytes, resident_bytes}; segment_size, the advice on se
 considered are {segment_bytes, ended_bytes, overshoot_bytes, active_bytes, recovered_bytes, maps},
 each number but the first two as {value, basis: exact|inferred|modelled}; tiered,
 {cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; for a
-broker topics, a list of {topic, verdict, value, because, unknown, ...}, and metadata_left_out;
-unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
-{today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
-files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_reads_mean,
-cold_index_reads, index_share, by_target, {base_offset, every_offset, timestamp: {headers_mean,
-headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}} and price_us, the µs that a
-mean lookup gains per MB of index per GiB of log at that interval. Values in reasons: interval,
-entries, of, is_default, least_batch_bytes, most_bytes, missed, from, to, least_us, append_bytes,
-changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
-headers_p99_replayed if the replay differs from it.
+broker topics, the one that saves most first, a list of {topic, saved_bytes, changes, batches,
+codec, verdict, value, because, unknown, ...}, and metadata_left_out; unused_left_out, paths of
+segments; problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments,
+rolls, log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low,
+typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_reads_mean, cold_index_reads,
+index_share, by_target, {base_offset, every_offset, timestamp: {headers_mean, headers_p50,
+headers_p90, headers_p99, headers_max, skipped_bytes_mean}} and price_us, the µs that a mean lookup
+gains per MB of index per GiB of log at that interval. Values in reasons: interval, entries, of,
+is_default, least_batch_bytes, most_bytes, missed, from, to, least_us, append_bytes, changing,
+topics, linger_ms, share, records_per_batch, windows, low, high, before, after, best; entries and
+headers_p99 of the index on disk, with entries_replayed and headers_p99_replayed if the replay
+differs from it.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
@@ -82,10 +111,10 @@ Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "tune",
-        help="compare the costs of other index intervals",
+        help="advise on batches, codec and index",
         description=(
-            "Computes the cost of lookups in a log for several values of index.interval.bytes, and "
-            "says whether to change it and why."
+            "Says what to change on a topic: the batches and the codec of its producers, or its "
+            "index; what that saves in bytes and headers per lookup, what it costs, and why."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -119,6 +148,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the most bytes of .log to read, in parts spread over all topics; all reads "
         "everything (default: 128MiB)",
     )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=_parse_seconds,
+        default=4.0,
+        help="how long to pack records again and to write merged batches (default 4)",
+    )
     add_setting_option(parser)
     parser.add_argument(
         "--what-if",
@@ -140,6 +176,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis import tuning
+    from kafkaviz.analysis.batching.ranking import measure_batching, rank_topics
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tuning.json_object import tuning_object
@@ -175,9 +212,13 @@ def run(args: argparse.Namespace) -> int:
         calibration=calibration.load_calibration(),
     )
     answers, recommendation = tuning.recommend_all(source.cases, source.total, budgets, costs)
+    progress = ByteProgress()
+    progress.expect({case.name: case.measurement.log_bytes for case in source.cases})
+    batching = measure_batching(source, args.seconds, progress.show)
+    progress.clear()
     comparison = _what_if(source, dict(args.changed)) if args.changed else None
     if args.json:
-        document = tuning_object(source, answers, recommendation, budgets, costs)
+        document = tuning_object(source, answers, recommendation, budgets, costs, batching=batching)
         if comparison:
             today, changed = comparison
             document["what_if"] = to_json_object({"today": today, "changed": changed})
@@ -185,7 +226,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         from kafkaviz.cli.text import tuning_text
 
-        output.say(tuning_text.render(source, answers, recommendation, costs))
+        topics = rank_topics(source, answers, batching)
+        output.say(tuning_text.render(source, topics, recommendation, costs))
         output.say(tuning_text.render_what_if(comparison) if comparison else ())
     return 0
 
@@ -197,6 +239,16 @@ def _parse_budget(text: str) -> tuple[str, float | None]:
     if name not in BUDGETS:
         raise argparse.ArgumentTypeError(say("cli_tune.no_budget", name=name, names=tuple(BUDGETS)))
     return BUDGETS[name][0], None if value == "none" else _parse_amount(name, value)
+
+
+def _parse_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= MAX_SECONDS:
+        raise argparse.ArgumentTypeError(say("cli_tune.no_seconds", text=text, most=MAX_SECONDS))
+    return seconds
 
 
 def _parse_amount(name: str, text: str) -> float:

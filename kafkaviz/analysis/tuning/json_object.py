@@ -1,10 +1,14 @@
 """A tuning result as one plain object, as `kafkaviz tune --json` prints it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
+from kafkaviz.analysis.batching.advice import BatchAdvice, BatchingAnswer, CodecAdvice
+from kafkaviz.analysis.batching.batch_facts import ProducerFacts
+from kafkaviz.analysis.batching.batching_text import describe_advice_reason, main_sentence
+from kafkaviz.analysis.batching.ranking import RankedTopic, rank_topics
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
@@ -35,15 +39,22 @@ def tuning_object(
     total: Recommendation | None,
     budgets: Budgets,
     costs: LookupCosts,
+    *,
+    batching: Mapping[str, BatchingAnswer] | None = None,
 ) -> dict:
     """Returns the complete result.
 
     Args:
         answers: the recommendations by the name of a case.
         total: the recommendation for all of them.
+        batching: the advice on batches and codec by the name of a case; None if it is not known.
     """
     case = source.total
+    topics = rank_topics(source, answers, batching or {})
+    lone_topic = topics[0] if len(topics) == 1 else None
     result = {
+        "answer": _answer_object(topics, case),
+        **_batching_object(lone_topic),
         "source": {"kind": source.kind, "name": source.name, **to_json_object(case)},
         "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
         "sample": case.sample,
@@ -67,9 +78,7 @@ def tuning_object(
         topic = None if source.kind == BROKER else case.today.topic
         result["segment_size"] = _segment_size_object(size_advice, topic)
     if source.kind == BROKER:
-        result["topics"] = [
-            _topic_object(topic_case, answers.get(topic_case.name)) for topic_case in source.cases
-        ]
+        result["topics"] = [_topic_object(topic) for topic in topics]
         result["metadata_left_out"] = source.metadata_left_out
     result["unused_left_out"] = [
         inactive_segment.path for inactive_segment in source.inactive_segments
@@ -248,9 +257,55 @@ def _segment_size_object(advice: SegmentSizeAdvice, topic: str | None) -> dict:
     }
 
 
-def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> dict:
+def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
+    """Returns the change that matters most, and what all changes of the topics save."""
+    first = topics[0]
+    return {
+        "sentence": str(main_sentence(topics, case.measurement.log_bytes)),
+        "part": first.savings[0][0] if first.savings else None,
+        "topic": first.case.today.topic if first.savings else None,
+        "saved_bytes": sum(topic.saved_bytes for topic in topics),
+    }
+
+
+def _batching_object(topic: RankedTopic | None) -> dict:
+    """Returns the advice on batches and codec; both are None without records."""
+    if topic is None or topic.batching is None:
+        return {"batches": None, "codec": None}
+    answer = topic.batching
+    merging = answer.merging
+    batches = {
+        **_advice_object(answer.batches),
+        "today": _producer_object(answer.facts.total),
+        "producers": [_producer_object(producer) for producer in answer.facts.by_producer],
+        "merges": merging.merges if merging else [],
+    }
+    codec = {**_advice_object(answer.codec), "records": answer.sample, "packed": answer.packed}
+    return {"batches": batches, "codec": codec}
+
+
+def _advice_object(advice: BatchAdvice | CodecAdvice) -> dict:
+    return {
+        **to_json_object(advice),
+        "settings": dict(advice.settings),
+        "because": [str(describe_advice_reason(reason)) for reason in advice.reasons],
+        "reasons": [{"code": reason.code, **reason.values} for reason in advice.reasons],
+    }
+
+
+def _producer_object(producer: ProducerFacts) -> dict:
+    codecs = [{"codec": name, "share": share} for name, share in producer.codecs]
+    return {**to_json_object(producer), "codecs": codecs}
+
+
+def _topic_object(topic: RankedTopic) -> dict:
+    case = topic.case
+    recommendation = topic.recommendation
     result = {
         "topic": case.name,
+        "saved_bytes": topic.saved_bytes,
+        "changes": [part for part, _ in topic.savings],
+        **_batching_object(topic),
         **to_json_object(case),
         SETTING: case.today.interval_bytes,
         "interval_source": str(case.today.interval_source),

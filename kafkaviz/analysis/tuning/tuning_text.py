@@ -1,6 +1,6 @@
 """The messages of a recommendation, and the command that changes a setting."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from kafkaviz import units
@@ -26,6 +26,7 @@ NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
 # UnifiedLog reads these settings at each append
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
+MAX_NAMES = 5  # topics that a sentence names
 BUDGET_NAMES = {
     "p99": message("tuning_reason.budget_p99"),
     "index": message("tuning_reason.budget_index"),
@@ -271,20 +272,23 @@ def _describe_on_disk(values: Mapping) -> Message:
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
-    """Returns the topics that should get a value of their own, at most five by name."""
+    """Returns the topics that should get a value of their own."""
     if not changed_values:
         return message(f"tuning_answer.{key}_none")
-    names = tuple(
+    names = [
         message("tuning_reason.topic", name=name, interval=value)
-        for name, value in list(changed_values.items())[:5]
-    )
-    more = len(changed_values) - 5
-    names_text = (
-        message("common.list_and_more", names=names, n=more)
-        if more > 0
-        else message("common.names", names=names)
-    )
-    return message(f"tuning_answer.{key}", n=len(changed_values), names=names_text)
+        for name, value in changed_values.items()
+    ]
+    return message(f"tuning_answer.{key}", n=len(names), names=describe_names(names))
+
+
+def describe_names(names: Sequence[str | Message]) -> Message:
+    """Returns the first five names, and the number of the others."""
+    first = tuple(names[:MAX_NAMES])
+    others = len(names) - MAX_NAMES
+    if others > 0:
+        return message("common.list_and_more", names=first, n=others)
+    return message("common.names", names=first)
 
 
 _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {

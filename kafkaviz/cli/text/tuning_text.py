@@ -1,9 +1,33 @@
-"""The text of a tuning: the verdict, its reasons, and the table of intervals."""
+"""The text of a tuning: the change that matters most, three answers, and the tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
+from kafkaviz.analysis.batching import batching_text
+from kafkaviz.analysis.batching.advice import (
+    BATCHES,
+    CHANGE,
+    CODEC,
+    INDEX,
+    BatchAdvice,
+    BatchingAnswer,
+    CodecAdvice,
+)
+from kafkaviz.analysis.batching.batching_text import (
+    batches_headline,
+    codec_headline,
+    describe_advice_reason,
+    describe_batches_price,
+    describe_codec_price,
+    describe_effects,
+    describe_sample,
+    describe_saving,
+    main_sentence,
+    setting_lines,
+)
+from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning import IntervalCost, Recommendation
@@ -12,6 +36,7 @@ from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSourc
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
     describe_limits,
+    describe_names,
     describe_price,
     describe_reach,
     describe_reason,
@@ -31,19 +56,20 @@ from kafkaviz.messages import Message, message, say
 
 def render(
     source: TuningSource,
-    answers: Mapping[str, Recommendation | None],
+    topics: Sequence[RankedTopic],
     recommendation: Recommendation | None,
     costs: LookupCosts,
 ) -> Iterator[str | Message]:
-    """Yields the answer for a measured source, its basis, and a broker's topics.
+    """Yields the change that matters most, then the answers on batches, codec and index.
 
     Args:
-        answers: the answer for each case of the source, by name.
-        recommendation: the answer for the complete source; None if it has no batches.
+        topics: the topics of the source, the one that would save most first.
+        recommendation: the answer on the interval of the complete source; None if it has no
+            batches.
     """
     case = source.total
     parts = case.measurement.parts
-    yield say(
+    measured = say(
         f"cli_tune.measured_{source.kind}",
         name=source.name,
         batches=message("common.n_batches", n=parts.batches),
@@ -54,19 +80,75 @@ def render(
     left_out = left_out_text(
         source.inactive_segments, is_metadata_left_out=source.metadata_left_out
     )
-    if left_out:
-        yield left_out
     if recommendation is None:
-        yield say("tuning_answer.no_batch")
+        yield from (measured, *([left_out] if left_out else []), say("tuning_answer.no_batch"))
         return
+    yield from output.wrap(main_sentence(topics, parts.log_bytes), "", breaks_words=True)
+    yield from (measured, *([left_out] if left_out else []))
+    if len(topics) > 1:
+        yield from _render_broker_parts(topics)
+    elif topics[0].batching:
+        yield from _render_batches(topics[0].batching)
+        yield from _render_codec(topics[0].batching)
     yield from _render_index(source, recommendation, costs)
     yield from _render_table(case, recommendation, costs)
     if source.kind == BROKER:
-        yield from _render_topics(source, answers)
+        yield from _render_topics(source, topics)
     yield from (
         say("cli_tune.left_out", path=archive.display_path(problem.path), problem=problem.what)
         for problem in source.problems
     )
+
+
+def _render_batches(answer: BatchingAnswer) -> Iterator[str]:
+    advice = answer.batches
+    yield from _wrap_part(say("cli_tune.label_batches"), batches_headline(answer))
+    if advice.verdict == CHANGE:
+        yield from (f"  {line}" for line in setting_lines(advice))
+        yield from _wrap(say("cli_tune.label_saves"), describe_effects(answer))
+        yield from _wrap(say("cli_tune.label_price"), describe_batches_price(advice))
+    yield from _render_advice_reasons(advice)
+    sample = describe_sample(answer)
+    text = message("batching_answer.known_batches", sample=sample)
+    yield from _wrap(say("cli_tune.label_known"), text)
+
+
+def _render_codec(answer: BatchingAnswer) -> Iterator[str]:
+    advice = answer.codec
+    yield from _wrap_part(say("cli_tune.label_codec"), codec_headline(advice))
+    if advice.verdict == CHANGE:
+        yield from (f"  {line}" for line in setting_lines(advice))
+        saving = describe_saving(advice, answer.sample.log_bytes)
+        yield from _wrap(say("cli_tune.label_saves"), saving)
+        yield from _wrap(say("cli_tune.label_price"), describe_codec_price(advice))
+    yield from _render_advice_reasons(advice)
+    text = message("batching_answer.known_codec", sample=describe_sample(answer))
+    yield from _wrap(say("cli_tune.label_known"), text)
+
+
+def _render_advice_reasons(advice: BatchAdvice | CodecAdvice) -> Iterator[str]:
+    for reason in batching_text.main_reasons(advice):
+        yield from _wrap(say("cli_tune.label_because"), describe_advice_reason(reason))
+
+
+def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
+    """Yields the topics that should change their batches or codec."""
+    for part in (BATCHES, CODEC):
+        savings = [
+            (topic.case.name, saved_bytes)
+            for topic in topics
+            for changed, saved_bytes in topic.savings
+            if changed == part
+        ]
+        text = message("batching_answer.broker_stays")
+        if savings:
+            text = message(
+                "batching_answer.broker_part",
+                n=len(savings),
+                saved=sum(saved_bytes for _, saved_bytes in savings),
+                names=describe_names([name for name, _ in savings]),
+            )
+        yield from _wrap_part(say(f"cli_tune.label_{part}"), text)
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
@@ -109,7 +191,7 @@ def _render_index(
         text=headline(recommendation, name),
         source=case.today.interval_source,
     )
-    yield from ("", *_wrap(say("cli_tune.head_index"), text))
+    yield from _wrap_part(say("cli_tune.head_index"), text)
     if recommendation.verdict == tuning.TuningVerdict.CHANGE:
         yield f"  {alter_line(tuning.SETTING, recommendation.value, topic)}"
         yield from _wrap("", describe_reach(tuning.SETTING))
@@ -140,7 +222,7 @@ def _render_segment_size(source: TuningSource, topic: str | None) -> Iterator[st
     if advice.considered:
         yield f"  {alter_line(SEGMENT_SETTING, advice.value, topic)}"
         yield from _wrap(say("cli_tune.label_price"), describe_segment_numbers(advice.considered))
-    yield from _wrap(say("cli_tune.today"), describe_segment_numbers(advice.today))
+    yield from _wrap("", describe_segment_numbers(advice.today))
 
 
 def _render_unset(case: TuningCase) -> Iterator[str]:
@@ -254,29 +336,35 @@ def _rows(
             )
 
 
-def _render_topics(
-    source: TuningSource, answers: Mapping[str, Recommendation | None]
-) -> Iterator[str]:
+def _render_topics(source: TuningSource, topics: Sequence[RankedTopic]) -> Iterator[str]:
     yield from ("", say("cli_tune.topics"))
-    cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
-    for case in cases:
-        recommendation = answers.get(case.name)
-        text = output.to_one_line(
-            message("tuning.no_batch") if recommendation is None else headline(recommendation)
-        )
-        size = units.format_bytes(case.measurement.log_bytes)
-        batch = (
-            ""
-            if recommendation is None
-            else say("cli_tune.bytes_a_batch", batch=case.measurement.batch_bytes)
-        )
-        yield f"  {output.pad(case.name, 28)}{size:>10}{output.pad(batch, 19, '>')}   {text}"
+    for topic in topics:
+        lines = [
+            *(line for advice in _changed_advice(topic) for line in setting_lines(advice)),
+            *(
+                f"{tuning.SETTING}={cast(Recommendation, topic.recommendation).value}"
+                for part, _ in topic.savings
+                if part == INDEX
+            ),
+        ]
+        text = ", ".join(lines)
+        if not lines:
+            text = say("tuning.no_batch" if topic.recommendation is None else "curves.keep")
+        size = units.format_bytes(topic.case.measurement.log_bytes)
+        saved = units.format_bytes(topic.saved_bytes) if topic.saved_bytes else units.MISSING
+        yield f"  {output.pad(topic.case.name, 28)}{size:>10}{saved:>12}   {text}"
     if source.metadata_left_out:
         yield f"  {say('cli_tune.metadata_left')}"
 
 
-def _is_keep(recommendation: Recommendation | None) -> bool:
-    return recommendation is None or recommendation.verdict == "keep"
+def _changed_advice(topic: RankedTopic) -> Iterator[BatchAdvice | CodecAdvice]:
+    for part, _ in topic.savings:
+        if topic.batching and part != INDEX:
+            yield topic.batching.batches if part == BATCHES else topic.batching.codec
+
+
+def _wrap_part(label: str, text: str | Message) -> Iterator[str]:
+    yield from ("", *_wrap(label, text))
 
 
 def _wrap(label: str, text: str | Message) -> Iterator[str]:

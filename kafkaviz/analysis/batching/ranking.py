@@ -1,0 +1,89 @@
+"""All advised changes of a source: what each topic would save, the largest saving first."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kafkaviz.analysis.batching.advice import (
+    INDEX,
+    SECONDS,
+    BatchingAnswer,
+    BatchingTopic,
+    advise,
+    order,
+)
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedTopic:
+    """A topic with the changes that it should get.
+
+    Attributes:
+        recommendation: for the index; None without a batch.
+        batching: for batches and codec; None for a workload, which has no records on disk.
+        savings: the parts that should change, "batches", "codec" or "index", with the bytes that
+            each saves, the largest first. An index that becomes larger saves 0.
+    """
+
+    case: TuningCase
+    recommendation: Recommendation | None
+    batching: BatchingAnswer | None
+    savings: tuple[tuple[str, int], ...]
+
+    @property
+    def saved_bytes(self) -> int:
+        return sum(saved_bytes for _, saved_bytes in self.savings)
+
+
+def measure_batching(
+    source: TuningSource,
+    seconds: float = SECONDS,
+    on_progress: Callable[[str, float], None] = lambda _name, _share: None,
+) -> dict[str, BatchingAnswer]:
+    """Returns the advice on batches and codec by topic; nothing for a workload.
+
+    The arguments are those of advice.advise.
+    """
+    topics = [
+        BatchingTopic(
+            name=case.name,
+            windows=case.sample.windows,
+            log_bytes=case.sample.log_bytes,
+            interval_bytes=case.today.interval_bytes,
+            by_base_offset=source.by_base_offset,
+        )
+        for case in source.cases
+        if case.sample and case.sample.log_bytes
+    ]
+    answers = advise(topics, seconds=seconds, on_progress=on_progress)
+    return {answer.name: answer for answer in answers}
+
+
+def rank_topics(
+    source: TuningSource,
+    recommendations: Mapping[str, Recommendation | None],
+    batching: Mapping[str, BatchingAnswer],
+) -> tuple[RankedTopic, ...]:
+    """Returns the topics, the one that would save most first."""
+    topics = [
+        _ranked(case, recommendations.get(case.name), batching.get(case.name))
+        for case in source.cases
+    ]
+    return tuple(
+        sorted(topics, key=lambda topic: (-topic.saved_bytes, not topic.savings, topic.case.name))
+    )
+
+
+def _ranked(
+    case: TuningCase, recommendation: Recommendation | None, batching: BatchingAnswer | None
+) -> RankedTopic:
+    index_bytes = 0
+    is_index_changed = recommendation is not None and recommendation.verdict == TuningVerdict.CHANGE
+    if recommendation is not None and is_index_changed:
+        saved_share = max(0.0, recommendation.gain.index_share.low)
+        index_bytes = round(saved_share * case.measurement.log_bytes)
+    savings = order(batching, index_bytes) if batching else ()
+    if is_index_changed and (INDEX, index_bytes) not in savings:
+        savings = (*savings, (INDEX, index_bytes))
+    return RankedTopic(case=case, recommendation=recommendation, batching=batching, savings=savings)
