@@ -1,6 +1,6 @@
 """python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; brokers that read what it wrote, start on damaged directories, and delete by retention;
-and loads and dumps of damage.
+SEED=0 on; brokers that read what it wrote, start on damaged directories, delete by retention, and
+take batches of producers with other settings; and loads and dumps of damage.
 """
 
 import os
@@ -18,6 +18,7 @@ from tests.kafka import (
     freed_starts,
     mutations,
     old_loads,
+    real_producers,
     record_loads,
     retention_passes,
     spark_source,
@@ -58,6 +59,7 @@ def main() -> int:
         _compare(partial(starts.differences, count, seed)),
         _compare(retention_passes.differences),
         _compare(freed_starts.differences),
+        _compare(real_producers.differences),
         _damaged(count, seed),
         _loads(count, seed),
         _spark(count),
