@@ -190,7 +190,7 @@ def _format_percent(share: float) -> str:
 
 
 _REASON_FORMATS: dict[str, Callable] = {
-    "share": lambda share: units.format_percent(share, 1),
+    "share": lambda share: units.format_percent(share, 1) if share else "0 %",
     "records_per_batch": lambda records: f"{records:.1f}",
     "batch_bytes": lambda size: units.format_bytes(round(size)),
     "batches": units.format_count,
@@ -204,4 +204,9 @@ _REASON_FORMATS: dict[str, Callable] = {
 
 def describe_advice_reason(reason: AdviceReason) -> Message:
     values = {name: _REASON_FORMATS.get(name, str)(value) for name, value in reason.values.items()}
-    return message(f"batching_reason.{reason.code}", **values)
+    variant = ""
+    if reason.code == "ratio" and values["low"] == values["high"]:
+        variant = "-exact"
+    elif reason.code == "codec-is-best" and values.get("codec") == values["best"]:
+        variant = "-of-all"
+    return message(f"batching_reason.{reason.code}{variant}", **values)

@@ -36,18 +36,14 @@ class RankedTopic:
         return sum(saved_bytes for _, saved_bytes in self.savings)
 
 
-def measure_batching(
-    source: TuningSource,
-    seconds: float = SECONDS,
-    on_progress: Callable[[str, float], None] = lambda _name, _share: None,
-) -> dict[str, BatchingAnswer]:
-    """Returns the advice on batches and codec by topic; nothing for a workload.
+def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
+    """Returns the topics whose records can be read, by the name of their case.
 
-    The arguments are those of advice.advise.
+    There is none for a workload.
     """
-    topics = [
-        BatchingTopic(
-            name=case.name,
+    return {
+        case.name: BatchingTopic(
+            name=case.today.topic or case.name,
             windows=case.sample.windows,
             log_bytes=case.sample.log_bytes,
             interval_bytes=case.today.interval_bytes,
@@ -55,9 +51,21 @@ def measure_batching(
         )
         for case in source.cases
         if case.sample and case.sample.log_bytes
-    ]
-    answers = advise(topics, seconds=seconds, on_progress=on_progress)
-    return {answer.name: answer for answer in answers}
+    }
+
+
+def measure_batching(
+    source: TuningSource,
+    seconds: float = SECONDS,
+    on_progress: Callable[[str, float], None] = lambda _name, _share: None,
+) -> dict[str, BatchingAnswer]:
+    """Returns the advice on batches and codec by the name of a case; none for a workload.
+
+    The arguments are those of advice.advise.
+    """
+    topics = batching_topics(source)
+    answers = advise(list(topics.values()), seconds=seconds, on_progress=on_progress)
+    return dict(zip(topics, answers, strict=True))
 
 
 def rank_topics(

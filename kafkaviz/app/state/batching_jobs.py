@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise
+from kafkaviz.analysis.batching.ranking import batching_topics
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
@@ -20,26 +21,13 @@ class BatchingJob(Job[BatchingAnswers, ReadProgress]):
     """Measures the batches and codecs of each topic; its progress counts their bytes."""
 
     def __init__(self, source: TuningSource) -> None:
-        super().__init__(partial(_measure, batching_topics(source)), ReadProgress(0, 0))
+        super().__init__(
+            partial(_measure, list(batching_topics(source).values())), ReadProgress(0, 0)
+        )
 
     def explain(self, error: Exception) -> Exception:
         """Returns an unexpected error as one that shows its type and text."""
         return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
-
-
-def batching_topics(source: TuningSource) -> list[BatchingTopic]:
-    """Returns the topics whose records can be read; none for a workload."""
-    return [
-        BatchingTopic(
-            name=case.today.topic or case.name,
-            windows=case.sample.windows,
-            log_bytes=case.sample.log_bytes,
-            interval_bytes=case.today.interval_bytes,
-            by_base_offset=source.by_base_offset,
-        )
-        for case in source.cases
-        if case.sample and case.sample.log_bytes
-    ]
 
 
 def _measure(

@@ -11,12 +11,13 @@ from kafkaviz.analysis.batching.advice import (
     Saving,
 )
 from kafkaviz.analysis.batching.batch_facts import NO_PRODUCER_ID, ProducerFacts
+from kafkaviz.analysis.batching.batching_text import describe_advice_reason, describe_sample
 from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.analysis.tuning.tuning_text import format_us
-from kafkaviz.figures.text.sentences import join_sentences
+from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
-from kafkaviz.messages import say
+from kafkaviz.messages import language, say
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
 
 Range = tuple[float, float]
@@ -348,32 +349,9 @@ def codec_values(row: PackedCodec) -> tuple[object, ...]:
 
 
 def _sample_text(answer: BatchingAnswer) -> str:
-    sample = answer.sample
-    key = "sample_whole" if sample.is_whole else "sample_part"
-    return say(
-        f"batching.{key}",
-        stored=format_bytes(sample.stored_bytes),
-        log=format_bytes(sample.log_bytes),
-        places=format_count(sample.windows),
-        records=format_count(sample.records),
-    )
-
-
-_REASON_FORMATS: dict[str, Callable] = {
-    "share": lambda value: format_percent(value, 1) if value else "0 %",
-    "records_per_batch": _short,
-    "batch_bytes": lambda value: format_bytes(round(value)),
-    "batches": format_count,
-    "windows": format_count,
-    "low": lambda value: format_count(value) if isinstance(value, int) else _percent(value),
-    "high": lambda value: format_count(value) if isinstance(value, int) else _percent(value),
-    "before": lambda value: f"{value:.2f}",
-    "after": lambda value: f"{value:.2f}",
-}
+    return to_sentence(describe_sample(answer).render(language()))
 
 
 def reason_text(reason: AdviceReason) -> str:
     """Returns the sentence of a reason."""
-    values = {name: _REASON_FORMATS.get(name, str)(value) for name, value in reason.values.items()}
-    is_exact = reason.code == "ratio" and values["low"] == values["high"]
-    return say(f"batching_reason.{reason.code}{'-exact' if is_exact else ''}", **values)
+    return to_sentence(describe_advice_reason(reason).render(language()))

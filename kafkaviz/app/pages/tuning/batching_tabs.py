@@ -7,6 +7,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.batching.advice import BatchingAnswer, order
+from kafkaviz.analysis.batching.ranking import batching_topics
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning import scope
 from kafkaviz.app.pages.tuning.tuning_context import TuningContext
@@ -48,7 +49,7 @@ def _render_measured(
     context: TuningContext, render: Callable[[TuningContext, BatchingAnswer], None]
 ) -> None:
     """Draws the answer for the topic with the most to save, and a row for each if several."""
-    if not batching_jobs.batching_topics(context.source):
+    if not batching_topics(context.source):
         with elements.empty("batching", say("batching.workload"), say("batching.workload_below")):
             pass
         return
