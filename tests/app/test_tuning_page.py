@@ -128,9 +128,8 @@ def test_the_index_opens_with_the_verdict():
     assert (
         f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and 489." in text
     )
-    assert (
-        "One more MB of index per GiB of log would make a mean lookup about 0.5 µs faster" in text
-    )
+    assert "1 MB more of index per GiB of log would make a mean lookup 0.5 µs faster" in text
+    assert "Keep segment.bytes = 1048576" in text and "Kept beyond retention" in text
     assert "now 1 MiB, inferred from the rolls" in text
     assert "memory maps once every index is loaded" in text
     assert not at.code  # the verdict proposes no change
@@ -231,7 +230,7 @@ def test_the_whole_broker_topic_by_topic():
     )
     assert not at.code
     assert "the replay of each topic’s own interval gives" in text
-    assert "every batch counts once, so topics with many batches weigh most" in text
+    assert "every batch of the broker once, so topics with many small batches weigh most" in text
     assert "The effect of another segment.index.bytes is computed from the appends" in text
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"

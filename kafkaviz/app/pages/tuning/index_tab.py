@@ -18,6 +18,7 @@ from kafkaviz.analysis.tuning.index_size import (
     log_rounds,
     sweep_index_sizes,
 )
+from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state
@@ -35,11 +36,15 @@ from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences
+from kafkaviz.figures.text.sentences import (
+    describe_error_sentence,
+    join_sentences,
+    to_sentence,
+)
 from kafkaviz.figures.tuning import index_size_curve, index_size_map, replay_table, tuning_curve
 from kafkaviz.figures.tuning.tuning_verdict import describe_all, range_text
 from kafkaviz.html import join, tag, worded
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import Message, render, say, say_count
 from kafkaviz.simulate.config import LogConfig
 
 KIB = 1 << 10
@@ -144,7 +149,7 @@ def _render_verdict(context: TuningContext) -> None:
     )
     st.html(tag("div", words, class_="kv-verdict", role="status"))
     if context.recommendation.verdict == TuningVerdict.CHANGE:
-        _render_command(context, view.command_lead)
+        _render_command(context, SETTING, context.recommendation.value, view.command_lead)
     intervals = [context.today]
     heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
     if context.alternative is not context.today:
@@ -166,22 +171,27 @@ PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
 }
 
 
-def _render_command(context: TuningContext, lead: str) -> None:
+def _render_command(context: TuningContext, name: str, value: int, lead: str) -> None:
+    """Draws the command that sets a topic's setting, or the broker's default."""
     topic = None if context.kind == "broker" else context.case.today.topic
-    line = tuning_text.alter_line(SETTING, context.recommendation.value, topic)
-    with st.container(key="kv_tune_cmd_interval", gap=8):
+    line = tuning_text.alter_line(name, value, topic)
+    with st.container(key=f"kv_tune_cmd_{name.replace('.', '_')}", gap=8):
         elements.paragraph(lead)
         st.code(units.escape_controls(line), language=None, wrap_lines=True)
-        elements.paragraph(say("tuning.reach"), is_faint=True)
+        elements.paragraph(_sentence(tuning_text.describe_reach(name)), is_faint=True)
+
+
+def _sentence(text: Message) -> str:
+    return to_sentence(render(text))
 
 
 def _render_interval_curve(context: TuningContext) -> None:
     """Draws headers read over the interval. A click on a point considers its interval."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
-    several = len(context.source.cases) > 1
-    caption = join_sentences(
-        [tuning_curve.captions(view)[0], say("tuning.weighted") if several else ""]
-    )
+    weighted = ""
+    if len(context.source.cases) > 1:
+        weighted = to_sentence(say("tuning_answer.weighted"))
+    caption = join_sentences([tuning_curve.captions(view)[0], weighted])
     with st.container(key="kv_fig_headers", gap=0):
         elements.figure_head(view.titles[0], caption)
         charts.plot(
@@ -220,17 +230,19 @@ def _render_reasons(context: TuningContext) -> None:
     """Draws which numbers are counted or modelled, what the index is worth, and every reason."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
-    price = say("tuning.price", us=format_us(context.today.price_us))
+    price = _sentence(tuning_text.describe_price(context.today))
     with st.container(key="kv_reasons"):
         rows = [*verdict_view(context).boxes, (say("tuning.worth"), price)]
         table((say("tuning.head_about"), say("tuning.head_why")), rows, "lw")
-    with st.expander(say("tuning.every_reason")):
-        reasons = describe_all(context.recommendation)
-        st.html(join(tag("p", reason, class_="kv-sm kv-reason") for reason in reasons))
-    with st.expander(say("tuning.every_interval")):
-        _render_intervals(context)
-    with st.expander(say("tuning.more")):
-        render_budgets(context)
+    st.space(12)
+    with st.container(gap=8):
+        with st.expander(say("tuning.every_reason")):
+            reasons = describe_all(context.recommendation)
+            st.html(join(tag("p", reason, class_="kv-sm kv-reason") for reason in reasons))
+        with st.expander(say("tuning.every_interval")):
+            _render_intervals(context)
+        with st.expander(say("tuning.more")):
+            render_budgets(context)
 
 
 def _render_intervals(context: TuningContext) -> None:
@@ -303,9 +315,12 @@ def _render_other_settings(context: TuningContext) -> None:
     )
     st.space(10)
     if context.case.logs is None:
-        elements.paragraph(say("index_size.no_log_below"))
+        _render_segment_size(context)
+        elements.paragraph(say("index_size.no_log_below"), above_px=10)
         _render_footprint(context)
         return
+    _render_segment_size(context)
+    st.space(12)
     with st.container(key="kv_set"):
         for column, name in zip(st.columns(3, gap=24), page_state.REPLAY_SETTINGS, strict=True):
             with column:
@@ -315,6 +330,27 @@ def _render_other_settings(context: TuningContext) -> None:
         _render_index_sizes(context)
         st.space(24)
         _render_replay(context)
+
+
+def _render_segment_size(context: TuningContext) -> None:
+    """Draws the answer to segment.bytes, its reason, and what today's and another value take."""
+    _, advice = advise_segment_sizes(context.source)
+    is_known = SEGMENT_SETTING not in context.case.today.unknown_settings
+    line = tuning_text.setting_headline(
+        SEGMENT_SETTING, advice.today.segment_bytes, advice.value, is_known=is_known
+    )
+    reason = tuning_text.describe_segment_reason(advice)
+    rows = [
+        (say("tuning.head_answer"), join_sentences([_sentence(line), _sentence(reason)])),
+        (say("tuning.today"), _sentence(tuning_text.describe_segment_numbers(advice.today))),
+    ]
+    if advice.considered:
+        numbers = tuning_text.describe_segment_numbers(advice.considered)
+        rows.append((units.format_bytes(advice.value), _sentence(numbers)))
+    with st.container(key="kv_segment_size", gap=12):
+        table((SEGMENT_SETTING, say("tuning.head_why")), rows, "lw")
+        if advice.considered:
+            _render_command(context, SEGMENT_SETTING, advice.value, say("verdict.command_lower"))
 
 
 def _is_replay_requested(context: TuningContext) -> bool:
@@ -376,11 +412,11 @@ def _render_index_sizes(context: TuningContext) -> None:
         ):
             pass
         return
-    for column, render in zip(
+    for column, render_figure in zip(
         st.columns(2, gap=20), (_render_size_curve, _render_size_map), strict=True
     ):
         with column, st.container(gap=None):
-            render(context, outcomes)
+            render_figure(context, outcomes)
     current = next(
         outcome for outcome in of_today if outcome.index_bytes == context.config.segment_index_bytes
     )
