@@ -1,6 +1,6 @@
 """The packing of sampled records, against each codec's library alone.
 
-The same records in batches of 16 KB and 1 KB are packed and unpacked by the loop behind `tune`
+The same records in batches of 16 KB and 1 KB are packed and unpacked by the loop of `tune`
 (PackedCodec), which measures processor time itself, and by a loop that only calls the library: the
 compressor is kept where the library allows it, and no framing is written.
 """

@@ -6,18 +6,17 @@ from string import Formatter
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis.batching.advice import (
+from kafkaviz.analysis.batching.advice import BatchingAnswer, SampleExtent
+from kafkaviz.analysis.batching.batch_advice import (
     KEEP,
     NO_SAVING,
     REASON_VALUES,
     AdviceReason,
     BatchAdvice,
-    BatchingAnswer,
-    CodecAdvice,
-    SampleExtent,
     Saving,
 )
 from kafkaviz.analysis.batching.batch_facts import BatchFacts, ProducerFacts
+from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.merging import Merge, MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.figures import theme

@@ -4,15 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from kafkaviz import units
-from kafkaviz.analysis.batching.advice import (
-    BATCHES,
-    CHANGE,
-    CODEC,
-    AdviceReason,
-    BatchAdvice,
-    BatchingAnswer,
-    CodecAdvice,
-)
+from kafkaviz.analysis.batching.advice import BATCHES, CODEC, BatchingAnswer
+from kafkaviz.analysis.batching.batch_advice import CHANGE, AdviceReason, BatchAdvice
+from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.tuning_text import describe_gain, format_us, headline

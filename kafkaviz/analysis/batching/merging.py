@@ -20,9 +20,9 @@ has the timestamps of the records. So the answer is a range:
 - *high*, the most merged: a batch joins if its first record is at or before that time + linger.ms
   and a delay, because the producer's thread may be late (`delay_ms`). A batch is full by the
   compressed bytes that CompressionRatioEstimator would expect: the ratio of the topic times 1.05.
-  Batches without a producer id count as those of one producer.
+  Batches without a producer id count as if one producer had sent them.
 
-Both expect that a producer does not wait for each record's acknowledgement, and that the
+Both rules assume that a producer does not wait for each record's acknowledgement, and that the
 application does not call flush: nothing in the log tells that.
 
 In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
@@ -37,6 +37,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkaviz.analysis import sweep
+from kafkaviz.analysis.batching.batch_facts import DEFAULT_BATCH_BYTES
 from kafkaviz.analysis.batching.record_sample import (
     RecordSample,
     most_body_bytes,
@@ -50,7 +51,6 @@ from kafkaviz.format.batch import BATCH, CODEC_MASK, HEADER_BYTES, LOG_APPEND_TI
 from kafkaviz.simulate.producers.batch_encoder import seal
 
 LINGERS_MS = (5, 20, 50, 100)
-DEFAULT_BATCH_BYTES = 16 << 10  # batch.size of a producer without settings
 BATCH_SIZES = (DEFAULT_BATCH_BYTES, 128 << 10)
 RATIO_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
 MERGE_SECONDS = 4.0
@@ -215,7 +215,7 @@ def merge_batches(
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 
     Args:
-        late_ms: by how much a batch may be sent late; only for the most merged.
+        late_ms: how late a batch may be sent; only for the most merged.
         shared_ids: producer ids that write to several partitions; only for the fewest merged.
     """
     batches = sample.batches

@@ -5,9 +5,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from kafkaviz.analysis.batching.advice import BatchAdvice, BatchingAnswer, CodecAdvice
+from kafkaviz.analysis.batching.advice import BatchingAnswer
+from kafkaviz.analysis.batching.batch_advice import BatchAdvice
 from kafkaviz.analysis.batching.batch_facts import ProducerFacts
 from kafkaviz.analysis.batching.batching_text import describe_advice_reason, main_sentence
+from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.ranking import RankedTopic, rank_topics
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.json_objects import to_json_object

@@ -6,15 +6,8 @@ from typing import cast
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.batching import batching_text
-from kafkaviz.analysis.batching.advice import (
-    BATCHES,
-    CHANGE,
-    CODEC,
-    INDEX,
-    BatchAdvice,
-    BatchingAnswer,
-    CodecAdvice,
-)
+from kafkaviz.analysis.batching.advice import BATCHES, CODEC, INDEX, BatchingAnswer
+from kafkaviz.analysis.batching.batch_advice import CHANGE, BatchAdvice
 from kafkaviz.analysis.batching.batching_text import (
     batches_headline,
     codec_headline,
@@ -27,6 +20,7 @@ from kafkaviz.analysis.batching.batching_text import (
     main_sentence,
     setting_lines,
 )
+from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf

@@ -6,15 +6,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.batching import advice
-from kafkaviz.analysis.batching.advice import (
-    CHANGE,
-    KEEP,
-    REASON_VALUES,
-    BatchingAnswer,
-    BatchingTopic,
-    advise,
-    order,
-)
+from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise, order
+from kafkaviz.analysis.batching.batch_advice import CHANGE, KEEP, REASON_VALUES
 from kafkaviz.analysis.batching.batch_facts import BatchFactsBuilder
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.log_windows import choose_windows

@@ -1,0 +1,281 @@
+"""Whether producers should build larger batches, and the saving of linger.ms and batch.size.
+
+The saving is inferred from the gaps between batches. It is a range, scaled to the whole log.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.analysis.batching.batch_facts import (
+    DEFAULT_BATCH_BYTES,
+    NO_PRODUCER_ID,
+    BatchFacts,
+)
+from kafkaviz.analysis.batching.merging import LINGERS_MS, MergedBatches, Merging
+from kafkaviz.analysis.batching.record_sample import CONTROL, RecordSample
+from kafkaviz.format import batch as batch_format
+
+KEEP = "keep"
+CHANGE = "change"
+WORTH_BATCHES = 0.05  # share of the log that larger batches must save
+ENOUGH_SAVING = 0.8  # of the largest saving: the smallest linger.ms that reaches it is advised
+# share of the batches from which on a reason says that they lack a producer id, or their own time
+NOTABLE_SHARE = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviceReason:
+    """A reason as a code and values; the values of each code are in REASON_VALUES."""
+
+    code: str
+    values: Mapping[str, object]
+
+
+REASON_VALUES = {
+    # of both kinds of advice
+    "no-records": "nothing could be sampled; the reasons after it say why, or the topic is empty",
+    "unreadable-file": "windows: how many could not be read",
+    "damaged": "batches: how many have records that cannot be read",
+    "unknown-codec": "batches: how many have a codec that Kafka does not know",
+    "too-large": "batches: how many are larger after decompression than may be read",
+    "legacy": "batches: how many have magic 0 or 1; they are not part of the sample",
+    "internal-topic": "brokers write it, so no producer can be changed",
+    # of batches
+    "header-share": "share: of the log that is headers; records_per_batch: mean",
+    "large-batches": "batch_bytes: their mean size, 16 KiB or more",
+    "merged": "linger_ms, batch_bytes, batches, low, high: the numbers of batches in the sample",
+    "nothing-to-merge": "linger_ms: the largest that was tried; share: what it saves at least",
+    "full-batches": "batch_bytes: batches would be full at 16 KiB, so this batch.size is advised",
+    "no-producer-ids": "share: of the batches that have none, so only the most merged is known",
+    "append-time": "share: of the batches whose times are those of the broker",
+    "fewer-headers": "before, after: headers per lookup",
+    # of the codec
+    "ratio": "codec, before, after, low, high: bytes of the log per byte of records",
+    "codec-is-best": "codec: today's; best: that with the fewest bytes; share: what it saves",
+    "mixed-codecs": "codec, share: the share of records that have the advised codec already",
+    "cheaper": "codec, best: the advised codec packs faster than that with the fewest bytes",
+    "larger-batches-first": "batch_bytes: the codecs were compared in batches of this size",
+    "single-block": "the ratio comes from a single block of records, so its interval is unknown",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving:
+    """The bytes of the whole log that a change saves, and their share in it, as a range."""
+
+    low_bytes: int
+    high_bytes: int
+    low_share: float
+    high_share: float
+
+
+NO_SAVING = Saving(low_bytes=0, high_bytes=0, low_share=0.0, high_share=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchAdvice:
+    """Whether producers should build larger batches.
+
+    Attributes:
+        verdict: KEEP or CHANGE.
+        settings: pairs of a producer's setting and its value; empty to keep.
+        saving: the saving with these settings, or with the best ones if the verdict is KEEP.
+        is_up_to: whether only the high end of the saving is known to be possible.
+        batches_before, batches_low, batches_high: the batches of the whole log today, and with the
+            fewest and the most merged.
+        index_entries_before, index_entries_after: the entries of all .index files, with the fewest
+            merged (with the most if is_up_to).
+        headers_before, headers_after: the headers that a lookup reads, likewise; None without
+            records.
+        latency_ms: the time that a record waits at most, in addition.
+        producer_memory_bytes: the memory of an open batch, for each partition that a producer
+            writes to.
+    """
+
+    verdict: str
+    settings: tuple[tuple[str, str], ...]
+    saving: Saving
+    is_up_to: bool
+    batches_before: int
+    batches_low: int
+    batches_high: int
+    index_entries_before: int
+    index_entries_after: int
+    headers_before: float | None
+    headers_after: float | None
+    latency_ms: int
+    producer_memory_bytes: int
+    reasons: tuple[AdviceReason, ...]
+    certainty: str = "inferred"
+
+
+def sample_reasons(sample: RecordSample) -> list[AdviceReason]:
+    """Returns a reason for each kind of records that is missing in a sample."""
+    reasons = []
+    if not sample.has_records:
+        reasons.append(AdviceReason(code="no-records", values={}))
+    for code, count in sample.skipped.items():
+        if code != CONTROL:
+            name = "windows" if code == "unreadable-file" else "batches"
+            reasons.append(AdviceReason(code=code, values={name: count}))
+    return reasons
+
+
+def advise_batches(
+    log_bytes: int, sample: RecordSample, facts: BatchFacts, merging: Merging | None
+) -> BatchAdvice:
+    """Returns the advice on linger.ms and batch.size.
+
+    The smallest linger.ms that reaches 80 % of the largest saving is advised, with 16 KiB batches,
+    or with larger ones if they save another 5 %. It is worth it if it surely saves 5 % of the log,
+    or if a lookup surely reads half as many headers. Batches of 16 KiB or more on average stay.
+    """
+    reasons = sample_reasons(sample)
+    total = facts.total
+    if total.batches:
+        values = {
+            "share": total.header_share,
+            "records_per_batch": total.records_per_batch_mean,
+        }
+        reasons.append(AdviceReason(code="header-share", values=values))
+    if merging is None:
+        return no_batch_advice(reasons)
+    measured = _MeasuredBatches(log_bytes, merging)
+    anonymous_share = _batch_share(sample, sample.batches["producer_id"] == NO_PRODUCER_ID)
+    append_time_share = _batch_share(sample, batch_format.is_log_append_time(sample.batches))
+    if append_time_share >= NOTABLE_SHARE:
+        reasons.append(AdviceReason(code="append-time", values={"share": append_time_share}))
+    batch_bytes, linger_ms = measured.best_settings("low")
+    is_large = total.batches > 0 and total.batch_bytes_mean >= DEFAULT_BATCH_BYTES
+    is_change = not is_large and measured.is_worth(batch_bytes, linger_ms, "low")
+    is_up_to = False
+    if not is_change and anonymous_share >= NOTABLE_SHARE:
+        reasons.append(AdviceReason(code="no-producer-ids", values={"share": anonymous_share}))
+        high_settings = measured.best_settings("high")
+        if not is_large and measured.is_worth(*high_settings, "high"):
+            batch_bytes, linger_ms = high_settings
+            is_change = True
+            is_up_to = True
+    merge = merging.at(linger_ms, batch_bytes)
+    after = merge.high if is_up_to else merge.low
+    saving = Saving(
+        low_bytes=round(log_bytes * measured.saved_share(merge.low)),
+        high_bytes=round(log_bytes * measured.saved_share(merge.high)),
+        low_share=measured.saved_share(merge.low),
+        high_share=measured.saved_share(merge.high),
+    )
+    if is_large:
+        values = {"batch_bytes": total.batch_bytes_mean}
+        reasons.append(AdviceReason(code="large-batches", values=values))
+    elif is_change:
+        reasons += _change_reasons(linger_ms, batch_bytes, merging, after)
+    else:
+        values = {"linger_ms": linger_ms, "share": saving.low_share}
+        reasons.append(AdviceReason(code="nothing-to-merge", values=values))
+    settings = (("linger.ms", str(linger_ms)), ("batch.size", str(batch_bytes)))
+    return BatchAdvice(
+        verdict=CHANGE if is_change else KEEP,
+        settings=settings if is_change else (),
+        saving=saving,
+        is_up_to=is_up_to,
+        batches_before=measured.scale(merging.today.batches),
+        batches_low=measured.scale(merge.low.batches),
+        batches_high=measured.scale(merge.high.batches),
+        index_entries_before=measured.scale(merging.today.index_entries),
+        index_entries_after=measured.scale(after.index_entries),
+        headers_before=merging.today.headers_mean,
+        headers_after=after.headers_mean,
+        latency_ms=linger_ms if is_change else 0,
+        producer_memory_bytes=batch_bytes if is_change else 0,
+        reasons=tuple(reasons),
+    )
+
+
+def _change_reasons(
+    linger_ms: int, batch_bytes: int, merging: Merging, after: MergedBatches
+) -> list[AdviceReason]:
+    merge = merging.at(linger_ms, batch_bytes)
+    values = {
+        "linger_ms": linger_ms,
+        "batch_bytes": batch_bytes,
+        "batches": merging.today.batches,
+        "low": merge.low.batches,
+        "high": merge.high.batches,
+    }
+    reasons = [AdviceReason(code="merged", values=values)]
+    if batch_bytes > DEFAULT_BATCH_BYTES:
+        reasons.append(AdviceReason(code="full-batches", values={"batch_bytes": batch_bytes}))
+    before_headers = merging.today.headers_mean
+    if after.headers_mean < before_headers:
+        values = {"before": before_headers, "after": after.headers_mean}
+        reasons.append(AdviceReason(code="fewer-headers", values=values))
+    return reasons
+
+
+def no_batch_advice(reasons: Sequence[AdviceReason]) -> BatchAdvice:
+    return BatchAdvice(
+        verdict=KEEP,
+        settings=(),
+        saving=NO_SAVING,
+        is_up_to=False,
+        batches_before=0,
+        batches_low=0,
+        batches_high=0,
+        index_entries_before=0,
+        index_entries_after=0,
+        headers_before=None,
+        headers_after=None,
+        latency_ms=0,
+        producer_memory_bytes=0,
+        reasons=tuple(reasons),
+    )
+
+
+def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
+    """Returns the share of some batches in those with records."""
+    has_records = sample.batches["end_record"] > sample.batches["first_record"]
+    return float((is_counted & has_records).sum() / max(1, has_records.sum()))
+
+
+class _MeasuredBatches:
+    """Compares the merges of a sample with today's batches, for the whole log."""
+
+    def __init__(self, log_bytes: int, merging: Merging) -> None:
+        self._factor = log_bytes / max(1, merging.stored_bytes)
+        self._merging = merging
+
+    def scale(self, count: int) -> int:
+        """Returns a number of the sample for the whole log."""
+        return round(count * self._factor)
+
+    def saved_share(self, merged: MergedBatches) -> float:
+        today_bytes = max(1, self._merging.today.log_bytes)
+        return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
+
+    def best_settings(self, end: str) -> tuple[int, int]:
+        """Returns batch.size and linger.ms.
+
+        Args:
+            end: "low" or "high", the end of the range that counts.
+        """
+        by_size: dict[int, dict[int, float]] = {}
+        for merge in self._merging.merges:
+            shares = by_size.setdefault(merge.batch_bytes, {})
+            shares[merge.linger_ms] = self.saved_share(getattr(merge, end))
+        sizes = sorted(by_size)
+        batch_bytes = sizes[0]
+        for size in sizes[1:]:
+            gain = max(by_size[size].values()) - max(by_size[batch_bytes].values())
+            if gain >= WORTH_BATCHES:
+                batch_bytes = size
+        shares = by_size[batch_bytes]
+        enough = ENOUGH_SAVING * max(shares.values())
+        lingers_ms = [linger_ms for linger_ms in LINGERS_MS if shares.get(linger_ms, -1) >= enough]
+        return batch_bytes, min(lingers_ms, default=min(shares))
+
+    def is_worth(self, batch_bytes: int, linger_ms: int, end: str) -> bool:
+        merged = getattr(self._merging.at(linger_ms, batch_bytes), end)
+        halves_headers = merged.headers_mean <= self._merging.today.headers_mean / 2
+        return self.saved_share(merged) >= WORTH_BATCHES or halves_headers
