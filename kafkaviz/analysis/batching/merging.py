@@ -22,7 +22,7 @@ has the timestamps of the records. So the answer is a range:
   compressed bytes that CompressionRatioEstimator would expect: the ratio of the topic times 1.05.
   Batches without a producer id count as if one producer had sent them.
 
-Both rules assume that a producer does not wait for each record's acknowledgement, and that the
+These rules assume that a producer does not wait for each record's acknowledgement, and that the
 application does not call flush: nothing in the log tells that.
 
 In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
