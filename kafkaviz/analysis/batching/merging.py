@@ -23,7 +23,9 @@ has the timestamps of the records. So the answer is a range:
   Batches without a producer id count as if one producer had sent them.
 
 These rules assume that a producer does not wait for each record's acknowledgement, and that the
-application does not call flush: nothing in the log tells that.
+application does not call flush: nothing in the log tells that. They also assume that records come
+at the same times. A producer that sends as fast as it can is faster with larger batches, and so it
+may merge a few more.
 
 In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
 its first records join, and the others begin the next batch. A new epoch, another transaction or
