@@ -180,11 +180,10 @@ def _render_index(
     is_broker = source.kind == BROKER
     topic = None if is_broker else case.today.topic
     name = tuning.BROKER_SETTING if is_broker else tuning.SETTING
-    text = message(
-        "cli_tune.with_source",
-        text=headline(recommendation, name),
-        source=case.today.interval_source,
-    )
+    text = headline(recommendation, name)
+    if recommendation.verdict == tuning.TuningVerdict.KEEP:
+        source_text = case.today.interval_source
+        text = message("cli_tune.with_source", text=text, source=source_text)
     yield from _wrap_part(say("cli_tune.head_index"), text)
     if recommendation.verdict == tuning.TuningVerdict.CHANGE:
         yield f"  {alter_line(tuning.SETTING, recommendation.value, topic)}"
