@@ -1,7 +1,10 @@
-"""The memory of `kafkaviz tune` per batch: one segment of small batches, and one of four times as
-many.
+"""The memory of `kafkaviz tune` per batch, and its time for a sample and for the whole log.
+
+One segment of small batches is measured, and one of four times as many.
 """
 
+import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,27 +26,42 @@ SCRIPT += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
 def run() -> list[str]:
-    """Returns a row: the resident memory at both sizes, and its growth per batch."""
+    """Returns two rows: the memory at both sizes, and a sample against the whole log."""
     with tempfile.TemporaryDirectory() as folder:
         logs = [
             write(Path(folder) / f"orders-{number}", count) for number, count in enumerate(COUNTS)
         ]
         resident_bytes(logs[0])  # compiled once, kept on disk
         few, many = map(resident_bytes, logs)
+        whole_s, whole_entries = tune(logs[1], "all")
+        sample_s, entries = tune(logs[1], "128MiB")
+    difference = 100 * abs(entries / whole_entries - 1)
     each = (many - few) / (COUNTS[1] - COUNTS[0])
-    what = (
-        f"`kafkaviz tune`, a segment of {COUNTS[1] / 1e6:.0f} M batches of {BATCH_BYTES} B, start "
-        "included"
-    )
-    measured = f"{many / 2**20:.0f} MiB resident, {each:.0f} B for each further batch"
+    what = f"`kafkaviz tune`, a segment of {COUNTS[1] / 1e6:.0f} M batches of {BATCH_BYTES} B"
     return [
         row(
-            what,
-            measured,
+            f"{what}, `--sample all`, start included",
+            f"{many / 2**20:.0f} MiB resident, {each:.0f} B for each further batch",
             f"one of {COUNTS[0] / 1e6:.0f} M batches, {few / 2**20:.0f} MiB",
             f"{many / few:.1f} ×",
-        )
+        ),
+        row(
+            f"{what}, a sample of 128 MiB, start included",
+            f"{sample_s:.1f} s of processor, entries {difference:.2g} % apart",
+            f"`--sample all`, {whole_s:.1f} s of processor",
+            f"{whole_s / sample_s:.1f} ×",
+        ),
     ]
+
+
+def tune(partition: Path, sample: str) -> tuple[float, int]:
+    """Returns the processor time of `kafkaviz tune`, and the offset entries of a replay."""
+    command = [sys.executable, "-m", "kafkaviz", "tune", str(partition), "--sample", sample]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = subprocess.run([*command, "--json"], capture_output=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, json.loads(output)["current"]["replayed"]["offset_entries"]
 
 
 def write(directory: Path, count: int) -> Path:
@@ -77,5 +95,7 @@ def resident_bytes(partition: Path) -> int:
         "kafkaviz",
         "tune",
         str(partition),
+        "--sample",
+        "all",
     ]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) * 1024
