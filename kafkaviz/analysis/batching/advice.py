@@ -155,19 +155,25 @@ def advise(
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
     """Returns the parts that should change with the bytes that each saves, the largest first.
 
+    Larger batches come before a codec whose saving builds on them.
+
     Args:
         index_saved_bytes: the bytes that the advised change of the index saves; 0 for none.
     """
-    parts = []
+    saved_bytes = {}
     if answer.batches.verdict == CHANGE:
         saving = answer.batches.saving
-        saved = saving.high_bytes if answer.batches.is_up_to else saving.low_bytes
-        parts.append((BATCHES, saved))
+        saved_bytes[BATCHES] = saving.high_bytes if answer.batches.is_up_to else saving.low_bytes
     if answer.codec.verdict == CHANGE:
-        parts.append((CODEC, answer.codec.saving.low_bytes))
+        saved_bytes[CODEC] = answer.codec.saving.low_bytes
     if index_saved_bytes:
-        parts.append((INDEX, index_saved_bytes))
-    return tuple(sorted(parts, key=lambda part: -part[1]))
+        saved_bytes[INDEX] = index_saved_bytes
+    weights = dict(saved_bytes)
+    if BATCHES in weights and answer.codec.batch_bytes is not None:
+        weights[BATCHES] = max(weights.values())
+    # equal ones keep the order batches, codec, index
+    parts = sorted(saved_bytes, key=lambda part: -weights[part])
+    return tuple((part, saved_bytes[part]) for part in parts)
 
 
 def _answer(
