@@ -136,7 +136,7 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
         costs=costs,
         is_today_known=opened.total.today.is_interval_known,
     )
-    return _titled(tuning_curve.headers_figure(view, mode), view.titles[0], mode)
+    return _titled(tuning_curve.figure(view, mode), view.title, mode)
 
 
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":

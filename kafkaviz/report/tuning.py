@@ -4,6 +4,7 @@ It recommends to keep or change it, and shows the cost curves, every interval an
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeGuard
 
 from kafkaviz import units
@@ -116,14 +117,8 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         costs=report_tuning.costs,
         is_today_known=report_tuning.case.today.is_interval_known,
     )
-    draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
-    captions = tuning_curve.captions(curve)
-    return tuple(
-        Drawing(name, title, words, lambda mode, how=how: how(curve, mode))
-        for name, title, words, how in zip(
-            ("headers", "bytes"), curve.titles, captions, draw, strict=True
-        )
-    )
+    draw = partial(tuning_curve.figure, curve)
+    return (Drawing("headers", curve.title, curve.caption, draw),)
 
 
 def _intervals(report_tuning: ReportTuning) -> Html:

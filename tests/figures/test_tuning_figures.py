@@ -86,9 +86,9 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
     """Batches of 1000 B: an entry per fifth at 4096, per seventeenth at 16 384."""
     profile = measured(1000)
     view = curve(profile)
-    assert view.titles == (
-        "A lookup reads 4.0 headers at 4 KiB, and 10.0 headers at 16 KiB",
-        "The index shrinks from 15.6 KiB to 4.60 KiB; the log is 3.81 MiB",
+    assert view.title == "A lookup reads 4.0 headers at 4 KiB, and 10.0 headers at 16 KiB"
+    assert view.caption.startswith(
+        "The index shrinks from 15.6 KiB to 4.60 KiB; the log is 3.81 MiB."
     )
     assert (view.today.interval_bytes, view.today.name, round(view.today.headers_mean, 2)) == (
         4096,
@@ -118,7 +118,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         f"<b>4{T}096 B</b><br>4.0 headers on average, p99 6"
         "<br>799 offset and 800 time entries, 15.6 KiB<br>about 9.4 µs"
     )
-    figure = tuning_curve.headers_figure(view, mode)
+    figure = tuning_curve.figure(view, mode)
     assert (
         trace(figure, "marks").x == (4096, 16_384)
         and trace(figure, "points").customdata[at][0] == 4096
@@ -141,17 +141,12 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
     sides = {annotation.text: annotation.xanchor for annotation in figure.layout.annotations}
     # the lines are close
     assert sides["today, 4 KiB"] == "right" and sides["considered, 16 KiB"] == "left"
-    figure = tuning_curve.bytes_figure(view, mode)
-    assert trace(figure, "both indexes").y[
-        at
-    ] == 8 * 799 + 12 * 800 and "<b>both indexes</b>" in notes(figure)
-    assert all("⁰" not in tick and "e" not in tick for tick in figure.layout.yaxis.ticktext)
 
 
 def test_below_the_smallest_batch_nothing_changes():
     """The stretch is shaded, with its words inside or, if narrow, next to it."""
     narrow, wide = (
-        tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light")
+        tuning_curve.figure(curve(measured(size, spread=size // 10)), "light")
         for size in (200, 6000)
     )
     assert any("Left of 180 B, your<br>smallest batch," in note for note in notes(narrow))
@@ -161,16 +156,14 @@ def test_below_the_smallest_batch_nothing_changes():
     assert not any(
         "smallest batch" in note
         for note in notes(
-            tuning_curve.headers_figure(
-                replace(curve(measured(200)), least_batch_bytes=61), "light"
-            )
+            tuning_curve.figure(replace(curve(measured(200)), least_batch_bytes=61), "light")
         )
     )
 
 
 def test_the_name_of_the_left_mark_is_on_its_left():
     """No line crosses the text, whether of today's or the considered interval."""
-    figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
+    figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
     sides = {note.text: note.xanchor for note in figure.layout.annotations}
     assert (sides["considered, 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
     rows = {note.text: note.yshift for note in figure.layout.annotations}
@@ -180,7 +173,7 @@ def test_the_name_of_the_left_mark_is_on_its_left():
 
 def test_no_line_goes_through_the_name_of_a_mark():
     """A budget's line may be at the bottom too: the text covers it."""
-    figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
+    figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
     covered = {
         note.text: note.bgcolor
         for note in figure.layout.annotations
@@ -193,10 +186,10 @@ def test_no_line_goes_through_the_name_of_a_mark():
 
 def test_nothing_else_is_considered():
     view = curve(measured(1000), considered=4096)
-    assert view.considered is None and view.titles[0].startswith(
+    assert view.considered is None and view.title.startswith(
         "A lookup reads 4.0 headers at 4 KiB, and 34.4 headers at 64 KiB"
     )
-    assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
+    assert trace(tuning_curve.figure(view, "light"), "marks").x == (4096,)
 
 
 def test_an_interval_that_no_file_gives_is_not_called_todays():
@@ -229,7 +222,7 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
         costs=OLD,
     )
     assert (
-        view.titles[0]
+        view.title
         == "With the index on disk a lookup reads 34.4 headers; with an index written batch by batch at 4 KiB, it would read 4.0 headers"
     )
 
@@ -242,28 +235,25 @@ def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
         64,
         "today, 0 B",
     )
-    assert view.titles == (
-        "A lookup reads 2.0 headers at 0 B, and 2.0 headers at 64 B",
-        "The index stays at 78.1 KiB; the log is 3.81 MiB",
-    )
+    assert view.title == "A lookup reads 2.0 headers at 0 B, and 2.0 headers at 64 B"
+    assert view.caption.startswith("The index stays at 78.1 KiB; the log is 3.81 MiB.")
 
 
 def test_a_budget_is_drawn_at_the_typical_price():
     """Its band goes from the expensive end of the price, with few headers, to the cheap one."""
     view = curve(measured(1000), considered=65_536)
-    figure = tuning_curve.headers_figure(view, "light")
+    figure = tuning_curve.figure(view, "light")
     band = next(shape for shape in figure.layout.shapes if shape.type == "rect" and shape.x0 == 0)
     line = next(shape for shape in figure.layout.shapes if shape.line.dash == "2px,3px")
     assert (band.y0, line.y0, band.y1) == pytest.approx(tuple(view.budget))
-    below_headers, _ = tuning_curve.captions(view)
-    assert "Dotted: the budget, at the typical cost of a header" in below_headers
+    assert "Dotted: the budget; the band" in view.caption
 
 
 def test_the_p99_is_marked_as_the_mean_is():
     view = curve(measured(1000))
     p99 = [view.today.headers_p99, view.considered.headers_p99]
     assert p99 == [6, 18]
-    figure = tuning_curve.headers_figure(view, "light")
+    figure = tuning_curve.figure(view, "light")
     assert list(trace(figure, "marks of the p99").y) == p99
     assert trace(figure, "marks of the p99").x == trace(figure, "marks").x
 
@@ -272,16 +262,16 @@ def test_the_size_of_both_indexes_is_a_second_axis():
     """The curve shows the cost over the interval and over the size of the indexes."""
     view = curve(measured(1000))
     sizes = dict(zip(view.intervals.tolist(), view.index_bytes.tolist(), strict=True))
-    names = notes(tuning_curve.headers_figure(view, "light"))
+    names = notes(tuning_curve.figure(view, "light"))
     assert {format_bytes(sizes[interval]) for interval in (64, 1024, 16_384, 1 << 18)} < {*names}
     assert "<b>both indexes</b>" in names
 
 
 def test_without_a_budget_no_line():
     for budgets in (Budgets(p99_us=None), Budgets(p99_us=1e6)):
-        figure = tuning_curve.headers_figure(curve(measured(1000), budgets=budgets), "light")
+        figure = tuning_curve.figure(curve(measured(1000), budgets=budgets), "light")
         assert not any("budget" in note for note in notes(figure))
-        assert "budget" not in tuning_curve.captions(curve(measured(1000), budgets=budgets))[0]
+        assert "budget" not in curve(measured(1000), budgets=budgets).caption
 
 
 def test_every_interval_as_a_row():

@@ -1,7 +1,7 @@
-"""The cost of each index interval: headers per lookup, and bytes of both indexes.
+"""The cost of each index interval: headers per lookup, with the bytes of both indexes above.
 
-These are two curves over the same axis, with today's interval marked. Headers and bytes are
-counted. Only the line and the band of a budget, which is given in microseconds, are modelled.
+Today's interval is marked. Headers and bytes are counted. Only the line and the band of a budget,
+which is given in microseconds, are modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_sentences
+from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.figures.tuning.tuning_verdict import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count
@@ -26,12 +26,10 @@ MIN_X = 64
 MAX_X = 4 << 20
 X_TICKS = [64 << 4 * power for power in range(5)]
 HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
-BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
-HEADERS_PX = 330
-BYTES_PX = 232
+HEIGHT_PX = 296
 LEFT = 58
 RIGHT = 92
-TOP = 14
+TOP = 30
 BOTTOM = 40
 LINE_PX = 16
 FOOT_PX = 2
@@ -62,16 +60,16 @@ class CurveMark:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """The two curves. Arrays have a value per interval, from 64 B on.
+    """The curve. Arrays have a value per interval, from 64 B on.
 
     Attributes:
         budget: the headers at which a p99 lookup reaches its budget: low at the highest price of
             the model, typical, high at the lowest price; None without a budget.
         least_batch_bytes: shorter intervals change nothing; None if unknown.
-        heights_px: heights of the headers' chart and the bytes' chart.
     """
 
-    titles: tuple[str, str]
+    title: str
+    caption: str
     intervals: np.ndarray
     headers_mean: np.ndarray
     headers_p50: np.ndarray
@@ -83,7 +81,6 @@ class TuningCurveView:
     least_batch_bytes: int | None
     budget: Range | None
     budget_text: str
-    heights_px: tuple[int, int]
 
     @property
     def marks(self) -> list[CurveMark]:
@@ -125,20 +122,27 @@ def view(
         name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
         for name in ROW_COLUMNS
     }
+    budget = _budget_headers(budgets, costs)
     return TuningCurveView(
-        titles=(_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
+        title=_title(current, compared),
+        caption=_caption(_bytes_text(current, compared, log_bytes), columns["headers_p99"], budget),
         intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
         today=_curve_mark(current, "curves.today" if is_today_known else "curves.today_unknown"),
         considered=None if considered is current else _curve_mark(considered, "curves.considered"),
         least_batch_bytes=least_batch_bytes,
-        budget=_budget_headers(budgets, costs),
+        budget=budget,
         budget_text=""
         if budgets.p99_us is None
         else say("curves.budget", us=f"{budgets.p99_us:g}"),
-        heights_px=(HEADERS_PX, BYTES_PX),
     )
+
+
+def _caption(bytes_text: str, headers_p99: np.ndarray, budget: Range | None) -> str:
+    is_drawn = bool(drawn_budget(budget, most_headers(headers_p99)))
+    budget_text = say("curves.below_budget") if is_drawn else ""
+    return join_sentences([end_sentence(bytes_text), say("curves.below_headers"), budget_text])
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
@@ -147,10 +151,8 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
     today = format_count(curve.today.interval_bytes)
     return replace(
         curve,
-        titles=(
-            say("curves.headers_today", interval=today),
-            say("curves.bytes_today", interval=today),
-        ),
+        title=say("curves.headers_today", interval=today),
+        caption=say("curves.below_headers"),
         **{name: getattr(curve, name)[is_today] for name in ("intervals", *ROW_COLUMNS)},
         hover_texts=tuple(compress(curve.hover_texts, is_today)),
         considered=None,
@@ -206,7 +208,7 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
     return Range(dear, typical, cheap)
 
 
-def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
+def _title(current: IntervalCost, compared: IntervalCost) -> str:
     """Returns a title such as "A lookup reads 3.7 headers at 4 KiB, and 8.9 headers at 16 KiB"."""
     is_replay = compared.interval_bytes == current.interval_bytes
     key = "headers_on_disk" if is_replay and _differs_on_disk(compared, current) else "headers"
@@ -219,7 +221,7 @@ def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
     )
 
 
-def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
+def _bytes_text(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
     before = int(current.row["index_bytes"])
     after = int(compared.row["index_bytes"])
     if before == after:
@@ -296,17 +298,6 @@ COLUMNS = (
 )
 
 
-def captions(curve: TuningCurveView) -> tuple[str, str]:
-    sentences = [say("curves.below_headers"), *budget_sentences(curve)]
-    return join_sentences(sentences), say("curves.below_bytes")
-
-
-def budget_sentences(curve: TuningCurveView) -> list[str]:
-    """Explains the line and the band of a budget, if they are drawn."""
-    is_drawn = bool(drawn_budget(curve.budget, most_headers(curve.headers_p99)))
-    return [say("curves.below_budget")] if is_drawn else []
-
-
 def most_headers(headers_p99: np.ndarray) -> float:
     return max(12.0, 1.3 * float(headers_p99.max(initial=1)))
 
@@ -325,7 +316,7 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 # ---- drawn
 
 
-def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
+def figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
     marks = curve.marks
@@ -355,64 +346,10 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     budget = drawn_budget(curve.budget, most)
     if budget:
         line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
-    axis_style = {
-        "height": curve.heights_px[0],
-        "top": TOP + LINE_PX,
-        "range": [0, np.log10(most)],
-        "ticks": theme.ticks([value for value in HEADER_TICKS if value <= most], format_count),
-    }
-    annotations = [
-        *_name_annotations(line_names, axis_style, colours),
-        *_mark_annotations(curve, colours),
-        *_plateau_annotations(curve, colours),
-        *_index_size_annotations(curve, colours),
-    ]
-    shapes = [
-        *_plateau_shapes(curve, colours),
-        *budget_shapes(budget, most, colours),
-        *_mark_lines(curve, colours),
-    ]
-    return _apply_layout(chart, axis_style, shapes, annotations, mode)
-
-
-def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
-    colours = theme.colours(mode)
-    most_bytes = 1.5 * float(curve.index_bytes.max(initial=8))
-    least_bytes = max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12)))
-    least_bytes = min(least_bytes, most_bytes) * 0.7
-    sizes = [float(index_bytes) if index_bytes else None for index_bytes in curve.index_bytes]
-    chart = go.Figure(
-        [
-            _curve_line(curve, sizes, "both indexes", {"color": colours["offset"], "width": 2.6}),
-            _hover_points(curve, np.maximum(curve.index_bytes, least_bytes)),
-            _dots(
-                curve, [float(mark.index_bytes) or None for mark in curve.marks], "offset", colours
-            ),
-        ]
-    )
-    ticks = [value for value in BYTE_TICKS if least_bytes <= value <= most_bytes]
-    axis_style = {
-        "height": curve.heights_px[1],
-        "top": TOP,
-        "range": [np.log10(least_bytes), np.log10(most_bytes)],
-        "ticks": theme.ticks(ticks, format_bytes),
-    }
-    last_bytes = (
-        max(float(curve.index_bytes[-1]), least_bytes) if len(curve.index_bytes) else least_bytes
-    )
-    annotations = _name_annotations(
-        [(f"<b>{say('curves.both_indexes')}</b>", last_bytes, "offset_text")], axis_style, colours
-    )
-    shapes = [*_plateau_shapes(curve, colours), *_mark_lines(curve, colours)]
-    return _apply_layout(chart, axis_style, shapes, annotations, mode)
-
-
-def _apply_layout(
-    chart: go.Figure, axis_style: dict, shapes: list[dict], annotations: list[dict], mode: str
-) -> go.Figure:
-    colours = theme.colours(mode)
+    axis_range = [0.0, float(np.log10(most))]
+    header_ticks = [value for value in HEADER_TICKS if value <= most]
     chart.update_layout(
-        theme.chart_layout(mode, axis_style["height"], (LEFT, RIGHT, axis_style["top"], BOTTOM)),
+        theme.chart_layout(mode, HEIGHT_PX, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="x",
         hoverdistance=24,
         clickmode="event+select",
@@ -429,14 +366,24 @@ def _apply_layout(
         },
         yaxis={
             "type": "log",
-            "range": [float(limit) for limit in axis_style["range"]],
-            **axis_style["ticks"],
+            "range": axis_range,
+            **theme.ticks(header_ticks, format_count),
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
             "automargin": False,
         },
-        shapes=shapes,
-        annotations=[*annotations, theme.axis_name("index.interval.bytes", colours)],
+        shapes=[
+            *_plateau_shapes(curve, colours),
+            *budget_shapes(budget, most, colours),
+            *_mark_lines(curve, colours),
+        ],
+        annotations=[
+            *_name_annotations(line_names, axis_range, colours),
+            *_mark_annotations(curve, colours),
+            *_plateau_annotations(curve, colours),
+            *_index_size_annotations(curve, colours),
+            theme.axis_name("index.interval.bytes", colours),
+        ],
     )
     return chart
 
@@ -664,11 +611,11 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
 
 
 def _name_annotations(
-    names: list[tuple[str, float, str]], axis_style: dict, colours: dict[str, str]
+    names: list[tuple[str, float, str]], axis_range: list[float], colours: dict[str, str]
 ) -> list[dict]:
     """Returns the names of the lines. A line has a text, its last value, and a colour."""
-    height_px = axis_style["height"] - axis_style["top"] - BOTTOM
-    low, high = (float(limit) for limit in axis_style["range"])
+    height_px = HEIGHT_PX - TOP - BOTTOM
+    low, high = axis_range
     places = (
         (text, colours[colour], height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)))
         for text, value, colour in names

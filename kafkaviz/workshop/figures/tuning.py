@@ -17,7 +17,7 @@ from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts
 from kafkaviz.config_def import Setting
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
@@ -34,15 +34,12 @@ from kafkaviz.workshop.figures.figure import (
     Group,
     LessonFigure,
     Part,
-    chart,
     drawing,
-    frame,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
-HEIGHTS_PX = (250, 180)  # the headers figure and the bytes figure; both fit on one screen
 INTERVAL_HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
 
 
@@ -114,7 +111,7 @@ def _verdict(recommendation: tuning.Recommendation) -> str:
 
 
 def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    curves = _curves(lesson_tuning.view, block, key)
+    curves = drawing(curve.figure, lesson_tuning.view, block, key)
     if not lesson_tuning.verdict:
         return [curves]
     subject = f"{lesson_tuning.location.partition.directory}, {block['data']}"
@@ -124,21 +121,8 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> l
 
 def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
     """Returns the cost of the current interval only."""
-    return [_curves(curve.before_sweep(lesson_tuning.view), block, f"{key}_asked")]
-
-
-def _curves(view: curve.TuningCurveView, block: LessonBlock, key: str) -> Group:
-    figures = (curve.headers_figure, curve.bytes_figure)
-    low_view = replace(view, heights_px=HEIGHTS_PX)
-    frames = []
-    for number, (title, words, draw) in enumerate(
-        zip(view.titles, curve.captions(view), figures, strict=True)
-    ):
-        figure_key = f"{key}_{number}"
-        head = elements.figure_head_html(title, words)
-        drawn = chart(draw, low_view, block, figure_key, f"{title}. {words}")
-        frames.append(frame(figure_key, head, drawn))
-    return Group(frames, gap_px=12)
+    view = curve.before_sweep(lesson_tuning.view)
+    return [drawing(curve.figure, view, block, f"{key}_asked")]
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:

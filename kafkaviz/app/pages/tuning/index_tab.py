@@ -191,13 +191,13 @@ def _render_interval_curve(context: TuningContext) -> None:
     weighted = ""
     if len(context.source.cases) > 1:
         weighted = to_sentence(say("tuning_answer.weighted"))
-    caption = join_sentences([tuning_curve.captions(view)[0], weighted])
+    caption = join_sentences([view.caption, weighted])
     with st.container(key="kv_fig_headers", gap=0):
-        elements.figure_head(view.titles[0], caption)
+        elements.figure_head(view.title, caption)
         charts.plot(
-            charts.figure(("headers", *context.figure_key), tuning_curve.headers_figure, view),
+            charts.figure(("headers", *context.figure_key), tuning_curve.figure, view),
             "kv_headers",
-            say("tuning.curve_alt", title=view.titles[0]),
+            say("tuning.curve_alt", title=view.title),
             on_select=_consider_clicked,
             selection_mode="points",
         )
