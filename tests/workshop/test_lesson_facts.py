@@ -8,6 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kafkaviz import config_def, messages, units
@@ -196,3 +197,16 @@ def test_the_sizes_of_the_heartbeats_are_those_of_the_lesson(clean, spoken):
     indexes = (clean / "heartbeat-0").glob("*.*index")
     assert round(sum(index.stat().st_size for index in indexes) / 1024) == 18
     assert "18 KiB" in predict["reveal"]
+
+
+@pytest.mark.parametrize("spoken", ["en", "zh"])
+def test_no_linger_merges_the_heartbeats_as_the_lesson_says(clean, spoken):
+    """They come about a second apart, and 5 ms is a default only from 4.0 on."""
+    partition = open_broker(clean).partition("heartbeat-0")
+    times_ms = np.concatenate(
+        [rows["base_timestamp_ms"] for segment in partition.live for rows in segment.full_scan()]
+    )
+    gaps_ms = np.diff(times_ms)
+    assert gaps_ms.min() > 500 and np.median(gaps_ms) == 1000
+    (misleads,) = step("batches", 5, spoken).blocks("misleads")
+    assert "KIP-1030" in misleads["versions"]

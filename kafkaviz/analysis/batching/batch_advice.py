@@ -47,6 +47,7 @@ REASON_VALUES = {
     "large-batches": "batch_bytes: their mean size, 16 KiB or more",
     "merged": "linger_ms, batch_bytes, batches, low, high: the numbers of batches in the sample",
     "nothing-to-merge": "linger_ms: the largest that was tried; share: what it saves at least",
+    "none-merged": "linger_ms: the largest that was tried; it would have merged no batches",
     "full-batches": "batch_bytes: batches would be full at 16 KiB, so this batch.size is advised",
     "no-producer-ids": "share: of the batches that have none, so only the most merged is known",
     "append-time": "share: of the batches whose times are those of the broker",
@@ -159,6 +160,8 @@ def advise_batches(
             is_change = True
             is_up_to = True
     merge = merging.at(linger_ms, batch_bytes)
+    if not is_change:
+        merge = max(merging.merges, key=lambda tried: (-tried.high.batches, tried.linger_ms))
     after = merge.high if is_up_to else merge.low
     saving = Saving(
         low_bytes=round(log_bytes * measured.saved_share(merge.low)),
@@ -172,8 +175,12 @@ def advise_batches(
     elif is_change:
         reasons += _change_reasons(linger_ms, batch_bytes, merging, after)
     else:
-        values = {"linger_ms": linger_ms, "share": saving.low_share}
-        reasons.append(AdviceReason(code="nothing-to-merge", values=values))
+        values = {"linger_ms": max(tried.linger_ms for tried in merging.merges)}
+        code = "none-merged"
+        if merge.high.batches < merging.today.batches:
+            code = "nothing-to-merge"
+            values["share"] = saving.low_share
+        reasons.append(AdviceReason(code=code, values=values))
     settings = (("linger.ms", str(linger_ms)), ("batch.size", str(batch_bytes)))
     return BatchAdvice(
         verdict=CHANGE if is_change else KEEP,

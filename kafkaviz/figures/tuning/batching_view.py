@@ -128,11 +128,15 @@ def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
         chosen = int(settings["linger.ms"]), int(settings["batch.size"])
         tried = [(merge.linger_ms, merge.batch_bytes) for merge in merging.merges]
         advised = 1 + tried.index(chosen)
+    longest_ms = max(merge.linger_ms for merge in merging.merges)
     title_key = "title_up_to" if advice.is_up_to else "title_batches"
+    if not settings:
+        is_merging = any(merge.high.batches < merging.today.batches for merge in merging.merges)
+        title_key = "title_keep" if is_merging else "title_none"
     return SettingRowsView(
         title=say(
-            f"batching.{title_key}" if settings else "batching.title_keep",
-            ms=settings.get("linger.ms", ""),
+            f"batching.{title_key}",
+            ms=settings.get("linger.ms", longest_ms),
             low=_percent(advice.saving.low_share),
             high=_percent(advice.saving.high_share),
         ),

@@ -69,7 +69,8 @@ def test_compressed_batches_of_16_kib_stay(tmp_path):
     ]
     answer = answer_of(tmp_path, sent)
     assert (answer.batches.verdict, answer.codec.verdict) == (KEEP, KEEP)
-    assert "nothing-to-merge" in codes(answer.batches.reasons)
+    assert codes(answer.batches.reasons) == ["header-share", "none-merged"]
+    assert answer.batches.reasons[-1].values == {"linger_ms": 100}
     assert codes(answer.codec.reasons) == ["codec-is-best"]
     assert (answer.codec.codec_before, answer.codec.certainty) == ("zstd", "exact")
     assert order(answer) == ()
