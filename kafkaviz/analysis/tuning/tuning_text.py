@@ -1,7 +1,6 @@
 """The messages of a recommendation, and the command that changes a setting."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, Range
@@ -339,7 +338,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns what more index would gain at this interval, next to what a fetch takes anyway."""
+    """Returns what more index would gain at this interval, next to the time of a fetch."""
     return message(
         "tuning_answer.price",
         name=SETTING,
@@ -352,20 +351,20 @@ def describe_price(cost: IntervalCost) -> Message:
 
 
 def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
-    today = advice.today
-    values: dict[str, object] = {"ended": round(today.ended_bytes)}
-    if advice.reason == "overshoot":
-        kept_bytes = cast(float, advice.retained_bytes)
-        values |= {"size": round(kept_bytes), "share": today.ended_bytes / max(1.0, kept_bytes)}
-    elif advice.reason == "maps":
-        values |= {"maps": int(today.maps.value), "most": MAX_MAP_COUNT}
-    elif advice.reason == "not-compacted":
-        values |= {"active": round(today.active_bytes.value)}
-    elif advice.reason == "other-limit":
-        values |= {"cause": message(f"roll_cause.{advice.binding}")}
-    elif advice.reason == "topic-by-topic":
+    if advice.reason == "topic-by-topic":
         return _describe_topics("segment_topics", advice.changing)
-    return message(f"tuning_answer.segment_{advice.reason.replace('-', '_')}", **values)
+    today = advice.today
+    retained_bytes = advice.retained_bytes or 0.0
+    return message(
+        f"tuning_answer.segment_{advice.reason.replace('-', '_')}",
+        ended=round(today.ended_bytes),
+        size=round(retained_bytes),
+        share=today.ended_bytes / max(1.0, retained_bytes),
+        maps=int(today.maps.value),
+        most=MAX_MAP_COUNT,
+        active=round(today.active_bytes.value),
+        cause=message(f"roll_cause.{advice.binding}"),
+    )
 
 
 def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
