@@ -20,7 +20,7 @@ TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
 def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
-    """Returns the change that matters most, with what it saves; or that nothing should change.
+    """Returns the change that matters most and its saving, or that nothing should change.
 
     Args:
         topics: the result of rank_topics.

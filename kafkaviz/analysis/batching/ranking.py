@@ -20,8 +20,8 @@ class RankedTopic:
     """A topic with the changes that it should get.
 
     Attributes:
-        recommendation: for the index; None without a batch.
-        batching: for batches and codec; None for a workload, which has no records on disk.
+        recommendation: the answer on the index; None without a batch.
+        batching: the answers on batches and codec; None for a workload, which has no records.
         savings: the parts that should change, "batches", "codec" or "index", with the bytes that
             each saves, the largest first. An index that becomes larger saves 0.
     """
@@ -61,7 +61,7 @@ def measure_batching(
 ) -> dict[str, BatchingAnswer]:
     """Returns the advice on batches and codec by the name of a case; none for a workload.
 
-    The arguments are those of advice.advise.
+    Its arguments have the meaning that they have in advice.advise.
     """
     topics = batching_topics(source)
     answers = advise(list(topics.values()), seconds=seconds, on_progress=on_progress)

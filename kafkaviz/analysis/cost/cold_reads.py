@@ -64,7 +64,7 @@ class ColdReads:
         """Returns the estimated counts of a larger log, from those of windows of it.
 
         Args:
-            first_lookups: as in SweepParts.scaled.
+            first_lookups: the same as in SweepParts.scaled.
         """
         return ColdReads(
             self.intervals,

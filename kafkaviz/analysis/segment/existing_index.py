@@ -97,7 +97,7 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost of a larger log; the arguments are those of SweepParts.scaled.
+        """Returns the estimated cost of a larger log; with the arguments of SweepParts.scaled.
 
         The gaps stay those of the windows.
         """

@@ -1,4 +1,4 @@
-"""The cost of one interval, its use of the budgets, and what it gains over today's.
+"""The cost of one interval, its use of the budgets, and its gain over today's.
 
 The gain is a range. It comes from a block bootstrap over stretches of the log, and from the ranges
 of the costs.

@@ -1,10 +1,10 @@
-"""The size of a log's segments: the limit that ends them, what they take, and whether to change it.
+"""The size of a log's segments: the limit that ends them, their files, and whether to change it.
 
-segment.bytes decides four numbers besides the rolls:
+Apart from the rolls, segment.bytes decides four numbers:
 
-- what a log keeps beyond its retention, because a segment is deleted whole: up to one segment
+- the bytes that a log keeps beyond its retention: up to a segment, because it is deleted whole
 - the active segment, which is never compacted, and not deleted before it rolls
-- what a start reads again after a kill: from the recovery point on, at most the active segments
+- the bytes that a start reads again after a kill: at most those of the active segments
 - the memory maps of the broker, two per segment with loaded indexes, below vm.max_map_count
 """
 
@@ -30,7 +30,7 @@ SEGMENT_SETTING = "segment.bytes"
 SAFE_INDEX_MARGIN = 1.25
 MIN_SEGMENT_BYTES = 64 << 20  # smaller segments are not proposed
 MAX_SEGMENT_BYTES = 1 << 30  # larger ones neither; it is the default
-SEGMENTS_PER_RETENTION = 4  # number of proposed segments in what retention keeps
+SEGMENTS_PER_RETENTION = 4  # proposed number of segments per log
 MAX_MAP_SHARE = 0.5  # share of the maps that vm.max_map_count leaves
 SegmentReason = Literal[
     "overshoot",
@@ -132,7 +132,7 @@ class KnownNumber:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentNumbers:
-    """What a value of segment.bytes leads to, summed over the partitions of a log.
+    """The effects of a value of segment.bytes, summed over the partitions of a log.
 
     Attributes:
         ended_bytes: the .log at which a segment ends, by the first limit.
@@ -158,7 +158,7 @@ class SegmentSizeAdvice:
     Attributes:
         considered: the numbers of the proposed value; None if none is proposed.
         binding: the limit that ends segments today.
-        retained_bytes: what a partition keeps by its retention; None if unknown or unlimited.
+        retained_bytes: the bytes that retention keeps of a partition; None if unknown or all.
         changing: the proposed values of a broker's topics that should get another one.
     """
 
@@ -218,10 +218,10 @@ def _live_segments(case: TuningCase) -> int:
 def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
     """Returns whether another segment.bytes is better for a topic.
 
-    A smaller value is proposed if a segment is more than half of what retention keeps, or of a
-    compacted log. The new one is a quarter of it, and smaller than the log is now. A larger one is
-    proposed if the broker's maps are more than half of what vm.max_map_count allows, and segments
-    end by their size.
+    A smaller value is proposed if a segment has more than half of the bytes that retention keeps,
+    or of a compacted log. The new one has a quarter of them, and is smaller than the log is now. A
+    larger one is proposed if segments end by their size, and the broker has more than half of the
+    maps that vm.max_map_count allows.
 
     Args:
         broker_segments: segments of the broker, including those of this case.
@@ -261,7 +261,7 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
 
 def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
-    """Returns a quarter of what is kept; None if segments are less than twice as large."""
+    """Returns a quarter of the kept bytes; None if segments are less than twice as large."""
     size_bytes = max(MIN_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
     return size_bytes if 2 * size_bytes <= segment_bytes else None
 

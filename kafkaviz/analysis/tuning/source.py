@@ -303,7 +303,7 @@ def open_broker_source(
     on_sizes: MeasureSizes = lambda _sizes: None,
     most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
-    """Opens and measures a broker, or one topic of it; the arguments are those of open_source."""
+    """Opens and measures a broker, or one topic of it, with the arguments of open_source."""
     assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.release, dict(overrides or {}))
     by_topic: dict[str, list] = {}

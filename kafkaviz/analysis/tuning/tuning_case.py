@@ -36,7 +36,7 @@ class TuningCase:
             one of each partition; None for a workload.
         logs: the appends without payload and the first offset of each log, for replays; None if a
             .log was given alone.
-        sample: what was measured; None for a workload, of which everything is.
+        sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
 
     name: str
