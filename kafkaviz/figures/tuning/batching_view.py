@@ -1,4 +1,4 @@
-"""What larger batches and other codecs would save on a topic: both verdicts and both figures."""
+"""The savings of larger batches and other codecs on a topic: both verdicts and both figures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class PartVerdict:
         lines: the settings of the producers, as lines of their properties; none to keep.
         price: rows of a quantity, its value today, and the value with the advised settings.
         reasons: why, one sentence each.
-        known: which part of the log was read, and how the numbers are known.
+        known: says which part of the log was read, and how the numbers are known.
     """
 
     mark: str

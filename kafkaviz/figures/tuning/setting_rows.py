@@ -82,7 +82,7 @@ def figure(rows: SettingRowsView, mode: str) -> PlainFigure:
         layout[axis.replace("x", "xaxis")] = _axis(quantity, colours) | domain
         names.append(
             theme.note(
-                f"<b>{quantity.name}</b>",
+                _bold(quantity.name),
                 colours["ink_2"],
                 xref="paper",
                 x=start,
@@ -126,7 +126,7 @@ def _round_down(value: float) -> float:
 def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
     return [
         theme.note(
-            f"<b>{name}</b>" if row in (rows.today, rows.advised) else name,
+            _bold(name) if row in (rows.today, rows.advised) else name,
             colours["ink" if row in (rows.today, rows.advised) else "ink_2"],
             xref="paper",
             x=0,
@@ -185,7 +185,7 @@ def _traces(
 
 def _hover_text(rows: SettingRowsView, quantity: RowQuantity, row: int) -> str:
     name = quantity.name.replace("<br>", " ")
-    return f"<b>{rows.names[row]}</b><br>{name}: {range_text(quantity, row)}"
+    return f"{_bold(rows.names[row])}<br>{name}: {range_text(quantity, row)}"
 
 
 def table_rows(rows: SettingRowsView) -> list[tuple[str, ...]]:
@@ -197,3 +197,7 @@ def table_rows(rows: SettingRowsView) -> list[tuple[str, ...]]:
 
 def heads(rows: SettingRowsView) -> Sequence[str]:
     return [quantity.name.replace("<br>", " ") for quantity in rows.quantities]
+
+
+def _bold(text: str) -> str:
+    return f"<b>{text}</b>"

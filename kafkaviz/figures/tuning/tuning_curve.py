@@ -516,20 +516,18 @@ def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> 
     The last tick leaves its place to the name of the axis.
     """
     sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
-    above = {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3}
-    names = [
+    notes = [
         theme.note(
-            format_bytes(sizes[interval]),
-            colours["offset_text"],
-            x=float(np.log10(interval)),
-            **above,
+            format_bytes(sizes[interval]), colours["offset_text"], x=float(np.log10(interval))
         )
         for interval in X_TICKS[:-1]
         if interval in sizes
     ]
     name = f"<b>{say('curves.both_indexes')}</b>"
-    right = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 6}
-    return [*names, theme.note(name, colours["offset_text"], **right, **above)]
+    notes.append(
+        theme.note(name, colours["offset_text"], xref="paper", x=1, xanchor="left", xshift=6)
+    )
+    return [note | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3} for note in notes]
 
 
 def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:

@@ -1,4 +1,4 @@
-"""The bytes of a log: headers and records as they are, compressed, and in larger batches."""
+"""The bytes of a log: headers and records today, compressed, and in larger batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """The same records, written in several ways; the first is that of the log."""
+    """The same records, written in several ways; first those of the log."""
 
     title: str
     question: str
@@ -70,7 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the records of a log as they are, and packed in three other ways.
+    """Returns the records of a log as written, and packed in three other ways.
 
     Raises:
         NoValue: the log is compressed, or has batches whose records cannot be read.

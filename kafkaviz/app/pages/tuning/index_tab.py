@@ -309,7 +309,7 @@ def _interval_cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
 
 
 def _render_other_settings(context: TuningContext) -> None:
-    """Draws sliders for other settings, and what they change if every batch is appended again."""
+    """Draws sliders for other settings, and their effect if every batch is appended again."""
     elements.heading(
         say("tuning.other_settings"), "" if context.case.logs is None else say("tuning.appended")
     )

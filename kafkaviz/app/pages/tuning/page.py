@@ -1,4 +1,4 @@
-"""The Tuning page: what other settings of a topic would save, and what they would cost."""
+"""The Tuning page: the bytes that other settings of a topic would save, and their price."""
 
 import time
 from collections.abc import Mapping, Sequence
