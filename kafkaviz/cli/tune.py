@@ -24,7 +24,7 @@ STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
 The answer has three parts, the change that matters most first: batches (the producers' linger.ms
 and batch.size), codec (their compression.type) and index (index.interval.bytes, segment.index.bytes
-and segment.bytes). Each says keep or change, what to set, what it saves and costs, and how the
+and segment.bytes). Each says keep or change, with the setting, its savings and price, and how the
 numbers are known. A broker's topics are ranked by the bytes that their changes save. PATH is a
 partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log. WORKLOAD is a
 TOML file, or the name of an included one, such as heartbeat. The entries and headers of today's
@@ -62,26 +62,26 @@ batch_bytes_mean, batch_bytes_p50, batch_bytes_max, codecs: [{codec, share}]}; a
 {linger_ms, batch_bytes, low, high: {batches, records, plain_bytes, log_bytes, header_bytes,
 index_entries, headers_mean}}, for the sampled batches; and codec has settings {compression.type},
 codec_before, codec_after, batch_bytes, ratio_before, ratio_after, pack_us_per_mib_before,
-pack_us_per_mib_after, unpack_us_per_mib_before, unpack_us_per_mib_after; records, what was read,
-{log_bytes, window_bytes, stored_bytes, plain_bytes, batches, records, windows, is_whole, skipped};
-and packed, a list of {codec, level, batch_bytes, batches, blocks, plain_bytes, packed_bytes, ratio,
-ratio_low, ratio_high, pack_us_per_mib, unpack_us_per_mib}; sample, {sampled_bytes, log_bytes,
-windows, segments: those with a window, is_whole} or null for a workload; if it is not whole, counts
-are estimated; current, {index.interval.bytes, interval_source, segment.bytes, segment.index.bytes,
-segment.ms, tiered, per_append, inferred, unknown: the settings that are only in the metadata log,
-which was not opened; their values here are inferred or Kafka's defaults, replayed and on_disk:
-{offset_entries, time_entries}, and the columns of sweep and the prices at that interval}; sweep, a
-list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
-headers_max, skipped_bytes_mean}; index_size_sweep, the effect of each segment.index.bytes at
-today's interval, with the log's batches appended repeatedly until segments close: a list of
-{segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
-rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; for searches in such an
-index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and, up to Kafka 2.0,
-plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages; cold_index_reads, mean_us,
-cold_mean_us}, null for a broker or a single .log; recommendation, {verdict: keep|change,
-today_known, setting, value, because, reasons: [{code, ...}], considered, meets_budgets, gain:
-{p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches}; source, {kind:
-partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
+pack_us_per_mib_after, unpack_us_per_mib_before, unpack_us_per_mib_after; records, the extent of the
+sample, {log_bytes, window_bytes, stored_bytes, plain_bytes, batches, records, windows, is_whole,
+skipped}; and packed, a list of {codec, level, batch_bytes, batches, blocks, plain_bytes,
+packed_bytes, ratio, ratio_low, ratio_high, pack_us_per_mib, unpack_us_per_mib}; sample,
+{sampled_bytes, log_bytes, windows, segments: those with a window, is_whole} or null for a workload;
+if it is not whole, counts are estimated; current, {index.interval.bytes, interval_source,
+segment.bytes, segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings
+that are only in the metadata log, which was not opened; their values here are inferred or Kafka's
+defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the
+prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
+headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the
+effect of each segment.index.bytes at today's interval, with the log's batches appended repeatedly
+until segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments,
+rolls, segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean;
+for searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages
+and, up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
+cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
+{verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
+meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches};
+source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
 batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
 because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us, modelled,
 calibrated}; limits, {binding, and the .log at which each ends a segment, segment_bytes,
@@ -113,8 +113,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "tune",
         help="advise on batches, codec and index",
         description=(
-            "Says what to change on a topic: the batches and the codec of its producers, or its "
-            "index; what that saves in bytes and headers per lookup, what it costs, and why."
+            "Says whether to change the batches or the codec of a topic's producers, or its index, "
+            "with the reasons, the savings in bytes and headers per lookup, and the price."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -115,8 +115,7 @@ def test_the_index_opens_with_the_verdict():
     at = page(tp="payments-0", tab="Index")
     text = page_html(at)
     assert (
-        f"What to change on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
-        "2.38 MiB of log in 3 segments."
+        f"Advice for payments-0: 2{T}167 batches of 78 to 2{T}903 B, 2.38 MiB of log in 3 segments."
     ) in text
     assert f"Keep 4{T}096" in text
     assert "within the 50 µs you allow" in text and "too little to be worth a change" in text
@@ -216,8 +215,7 @@ def test_the_whole_broker_topic_by_topic():
         "__cluster_metadata."
     ) in text
     assert (
-        "What to change on the whole broker" in text
-        and "Topic by topic, the densest index first" in text
+        "Advice for the whole broker" in text and "Topic by topic, the densest index first" in text
     )
     assert (
         text.index("<td>tiny-index</td>")

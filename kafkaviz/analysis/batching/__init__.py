@@ -3,8 +3,7 @@
 `advise` in advice.py is the entry point:
 
     topic = BatchingTopic(name="orders", windows=choose_windows(logs, 128 << 20), log_bytes=...)
-    answer, = advise([topic], seconds=4)
-    answer.batches.settings             # (("linger.ms", "20"), ("batch.size", "16384"))
+    (answer,) = advise([topic], seconds=4)
     order(answer)                       # (("codec", 81_000_000), ("batches", 9_000_000))
 
 Headers are counted over whole windows of the log (batch_facts.py). A part of the records is

@@ -32,6 +32,7 @@ from kafkaviz.analysis.batching.packing import PackedCodec, pack
 from kafkaviz.analysis.batching.record_sample import RECORD_SAMPLE_BYTES, read_sample
 from kafkaviz.analysis.tuning.log_windows import LogWindow
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.format.walk import observe_scan
 
 BATCHES = "batches"
@@ -42,7 +43,7 @@ MIN_SECONDS = 0.05  # for each topic
 MIN_SAMPLE_BYTES = 256 << 10  # for each topic
 # topics that brokers write, with the settings of brokers
 INTERNAL_TOPICS = (
-    "__cluster_metadata",
+    METADATA_TOPIC,
     "__consumer_offsets",
     "__remote_log_metadata",
     "__share_group_state",

@@ -152,16 +152,16 @@ class _Counts:
         self._record_bins = np.zeros(_BIN_COUNT, np.int64)
         self._byte_bins = np.zeros(_BIN_COUNT, np.int64)
 
-    def add(self, batches: np.ndarray) -> None:
-        self.batches += len(batches)
-        self.records += int(batches["record_count"].sum(dtype=np.int64))
-        self.stored_bytes += int(batches["size_bytes"].sum())
-        self._header_bytes += HEADER_BYTES * int((batches["magic"] >= MAGIC_2).sum())
-        self._most_records = max(self._most_records, int(batches["record_count"].max()))
-        self._most_bytes = max(self._most_bytes, int(batches["size_bytes"].max()))
-        np.add.at(self._codec_bytes, batch_format.codec(batches), batches["size_bytes"])
-        self._record_bins += np.bincount(_bins(batches["record_count"]), minlength=_BIN_COUNT)
-        self._byte_bins += np.bincount(_bins(batches["size_bytes"]), minlength=_BIN_COUNT)
+    def add(self, rows: np.ndarray) -> None:
+        self.batches += len(rows)
+        self.records += int(rows["record_count"].sum(dtype=np.int64))
+        self.stored_bytes += int(rows["size_bytes"].sum())
+        self._header_bytes += HEADER_BYTES * int((rows["magic"] >= MAGIC_2).sum())
+        self._most_records = max(self._most_records, int(rows["record_count"].max()))
+        self._most_bytes = max(self._most_bytes, int(rows["size_bytes"].max()))
+        np.add.at(self._codec_bytes, batch_format.codec(rows), rows["size_bytes"])
+        self._record_bins += np.bincount(_bins(rows["record_count"]), minlength=_BIN_COUNT)
+        self._byte_bins += np.bincount(_bins(rows["size_bytes"]), minlength=_BIN_COUNT)
 
     def merge(self, other: "_Counts") -> None:
         self.batches += other.batches

@@ -150,9 +150,9 @@ class BatchRows(BatchObserver[None]):
         self._entries = entries
         self._checked: np.ndarray | None = None
 
-    def take_checked(self, batches: np.ndarray) -> None:
+    def take_checked(self, rows: np.ndarray) -> None:
         """Takes the next batches that are observed, as rows of format.deep_scan.CHECKED_BATCH."""
-        self._checked = batches
+        self._checked = rows
 
     def observe(self, batches: np.ndarray) -> None:
         slots = entry_slots(batches, entries_between(self._entries, batches))
