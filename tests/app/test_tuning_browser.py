@@ -103,7 +103,7 @@ def test_another_topic_partition_and_a_workload(server, page):
     page.emulate_media(color_scheme="dark")
     page.goto(f"{server}/tuning?tp=payments-0&tab=Index")
     page.get_by_role("radio", name="heartbeat-0").click()
-    page.get_by_role("heading", name="Batch first").wait_for()
+    page.get_by_role("heading", name="Keep 4\u202f096").wait_for()
     page.wait_for_url("**tp=heartbeat-0**")
     # the one before is gone
     page.wait_for_function(

@@ -149,10 +149,11 @@ def test_only_a_change_has_a_command():
     assert "--add-config index.interval.bytes=8192" in at.code[0].value
 
 
-def test_tiny_batches_are_advised_to_batch():
+def test_tiny_batches_are_not_mended_by_an_interval():
     """heartbeat-0 has one record per batch, so the interval is only a trade."""
     text = page_html(page(tp="heartbeat-0", tab="Index"))
-    assert "Batch first" in text and "linger.ms" in text and "headers at 4 KiB, and " in text
+    assert f"Keep 4{T}096" in text and "Larger batches would cut" in text
+    assert "headers at 4 KiB, and " in text
 
 
 def test_an_interval_that_no_file_sets_is_not_called_todays():
@@ -302,7 +303,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 def test_a_workload_that_comes_along_and_ones_own():
     at = page(tune="Workload", tab="Index")
     text = page_html(at)
-    assert "on the workload “Heartbeats”: 86" in text and "Batch first" in text
+    assert "on the workload “Heartbeats”: 86" in text and f"Keep 4{T}096" in text
     select_option(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
     assert "on the workload “Your own”: " in page_html(

@@ -380,21 +380,21 @@ def test_keep_and_why():
     assert boxes["Not fixed by any interval"].startswith("two headers at least")
 
 
-def test_batch_first_for_tiny_batches():
-    """Over the budget with one record per batch: the producer is what to change."""
+def test_tiny_batches_are_not_mended_by_an_interval():
+    """Over the budget with one record per batch."""
     text = recommendation_text(measured(97, 20_000, 1, 2))
     assert (text.kind, text.mark, text.headline, text.command_lead) == (
-        "batch first",
+        "keep",
         "info",
-        "Batch first",
-        "If the producers cannot batch:",
+        f"Keep 4{T}096",
+        "",
     )
     assert text.reason.startswith(
         f"Each batch of about 97 B holds one record. At 4{T}096 a lookup reads 22 headers, "
         "p99 about 41 µs (21 to 90 µs)"
     )
     assert text.reason.endswith(
-        f"an interval of 2{T}048 would only trade them for index, so 4{T}096 stays."
+        f"an interval of 2{T}048 would only trade headers for index, so 4{T}096 stays."
     )
 
 

@@ -22,13 +22,12 @@ from kafkaviz.figures.text.sentences import join_comma, join_each_and, join_sent
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
 
-BATCH_FIRST = "batch first"
 KEEP = "keep"
 LOWER = "lower"
 RAISE = "raise"
 # reasons to keep an interval, whatever another would gain
 DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
-MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
+MARK_BY_KIND = {KEEP: "ok", LOWER: "warning", RAISE: "info"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +35,7 @@ class VerdictView:
     """The verdict in words.
 
     Attributes:
-        kind: "keep", "batch first", "lower" or "raise".
+        kind: "keep", "lower" or "raise".
         boxes: pairs of a heading and its content.
     """
 
@@ -63,14 +62,14 @@ def view(
         entries: entry counts of the replay and, if known, of the directory.
     """
     kind = _verdict_kind(recommendation)
-    key = kind.replace(" ", "_")
-    reason = {KEEP: _keep_text, BATCH_FIRST: _batch_first_text}.get(kind, _change_text)(
-        recommendation, measured, budgets
-    )
+    describe = _change_text
+    if kind == KEEP:
+        describe = _tiny_text if _has_tiny_batches(recommendation) else _keep_text
+    reason = describe(recommendation, measured, budgets)
     is_unknown = kind == KEEP and not recommendation.is_today_known
     is_over_budget = kind == KEEP and _find_reason(recommendation, "over-budget")
     mark = "info" if is_unknown or is_over_budget else MARK_BY_KIND[kind]
-    headline_key = "unknown" if is_unknown else key
+    headline_key = "unknown" if is_unknown else kind
     return VerdictView(
         kind=kind,
         mark=mark,
@@ -81,7 +80,7 @@ def view(
         ),
         reason=reason,
         boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
-        command_lead="" if kind == KEEP else say(f"verdict.command_{key}"),
+        command_lead="" if kind == KEEP else say(f"verdict.command_{kind}"),
     )
 
 
@@ -111,14 +110,17 @@ def _verdict_boxes(
     return tuple((say(f"verdict.box_{name}"), text) for name, text in text_by_box.items() if text)
 
 
-def _verdict_kind(recommendation: Recommendation) -> str:
+def _has_tiny_batches(recommendation: Recommendation) -> bool:
+    """Returns whether batches are so small that lookups miss their budget."""
     codes = {reason.code for reason in (*recommendation.reasons, *recommendation.not_fixed)}
-    if (
+    return (
         "tiny-batches" in codes
         and "over-budget" in codes
         and recommendation.considered_bytes < recommendation.current_cost.interval_bytes
-    ):
-        return BATCH_FIRST
+    )
+
+
+def _verdict_kind(recommendation: Recommendation) -> str:
     if recommendation.verdict == TuningVerdict.KEEP:
         return KEEP
     return LOWER if recommendation.value < recommendation.current_cost.interval_bytes else RAISE
@@ -206,9 +208,7 @@ def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
     return say("verdict.inside", **values, allowed=f"{budgets.p99_us:g}")
 
 
-def _batch_first_text(
-    recommendation: Recommendation, measured: LogMeasurement, _budgets: Budgets
-) -> str:
+def _tiny_text(recommendation: Recommendation, measured: LogMeasurement, _budgets: Budgets) -> str:
     current = recommendation.current_cost
     return say(
         "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
