@@ -271,7 +271,7 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
 
 def test_a_topic_of_several_partitions():
     at = page(tp="orders-0", tune="all of orders", tab="Index")
-    assert "change on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
+    assert "Advice for all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
     options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
@@ -303,10 +303,10 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 def test_a_workload_that_comes_along_and_ones_own():
     at = page(tune="Workload", tab="Index")
     text = page_html(at)
-    assert "on the workload “Heartbeats”: 86" in text and f"Keep 4{T}096" in text
+    assert "the workload “Heartbeats”: 86" in text and f"Keep 4{T}096" in text
     select_option(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
-    assert "on the workload “Your own”: " in page_html(
+    assert "the workload “Your own”: " in page_html(
         assert_no_exception(at)
     ) and f"Keep 4{T}096" in page_html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
@@ -323,7 +323,7 @@ def test_a_log_without_a_batch():
 
 
 def test_a_directory_that_is_not_there_still_has_workloads():
-    assert "on the workload “Heartbeats”" in page_html(page(dir="/nowhere"))
+    assert "the workload “Heartbeats”" in page_html(page(dir="/nowhere"))
 
 
 def test_a_log_that_cannot_be_read_is_named(monkeypatch):
@@ -445,7 +445,7 @@ def test_another_log_comes_with_its_own_interval():
     at.run()
     text = page_html(assert_no_exception(at))
     assert (
-        "change on weblogs-0" in text
+        "Advice for weblogs-0" in text
         and slider(at, "index.interval.bytes").value != "1024"
         and "within the 100 µs you allow" in text
     )
