@@ -110,7 +110,7 @@ def test_another_topic_partition_and_a_workload(server, page):
         "document.querySelectorAll('.st-key-kv_tune_set [role=radiogroup]').length === 1"
     )
     page.get_by_role("radio", name="Workload").click()
-    page.get_by_text("on the workload “Heartbeats”").wait_for()
+    page.get_by_text("the workload “Heartbeats”").wait_for()
     page.get_by_text("A workload, written and measured").wait_for()
     assert fits(page)
 
