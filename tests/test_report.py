@@ -145,7 +145,7 @@ def test_all_of_it_stands_in_one_file(damaged_page):
     assert set(re.findall(r"url\(\"?([a-z]+:[a-z]+)", damaged_page)) == {"data:font", "data:image"}
     assert "@import" not in damaged_page and 1_000_000 < len(damaged_page.encode()) < 2_800_000
     figures = figures_of(damaged_page)
-    assert list(figures) == ["map", "headers", "bytes"]
+    assert list(figures) == ["map", "headers"]
     assert all(
         list(modes) == ["light", "dark"] and modes["light"] != modes["dark"]
         for modes in figures.values()
@@ -434,7 +434,7 @@ def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mo
         assert rendering == {
             "requests": 1,
             "said": [],
-            "figures": 3,
+            "figures": 2,
             "wide": False,
             "undrawn": 0,
             "turns": True,

@@ -221,7 +221,7 @@ def test_tune_speaks_chinese_in_columns(damaged, capsys):
     text = spoken(capsys, "tune", str(damaged / "bookings-0"), "--set", "segment.bytes=1048576")
     assert left_english(text) == []
     lines = text.splitlines()
-    assert {line.split()[0] for line in lines if line.startswith("  ")} >= {"理由", "现值", "确定"}
+    assert {line.split()[0] for line in lines if line.startswith("  ")} >= {"批次", "理由", "依据"}
     (head,) = (place for place, line in enumerate(lines) if line.split()[:1] == ["间隔"])
     ends = {display_width(re.match(r" *\S+ +\S+", line)[0]) for line in lines[head : head + 5]}
     assert len(ends) == 1

@@ -51,6 +51,9 @@ def test_it_is_what_its_directory_is(command, lone, tmp_path, capsys):
         for part in (answers[-1], *(answers[-1].get(name, {}) for name in ("source", "disk"))):
             for name in of_the_path:
                 part.pop(name, None)
+        if command == "tune":
+            # the codec is chosen by times that were measured
+            assert answers[-1].pop("codec") and answers[-1].pop("answer")
     assert answers[0] == answers[1] == answers[2]
 
 

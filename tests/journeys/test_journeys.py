@@ -88,6 +88,7 @@ def test_from_the_broker_to_a_report(walk):
     walk.titled("37 topic-partitions")
     walk.page.get_by_role("link", name="Tune", exact=True).click()
     walk.titled("Tuning")
+    walk.presses("Index", "tab")
     walk.sees("Topic by topic, the densest index first")
     walk.shows(".js-plotly-plot .main-svg")
     walk.step("The whole broker, by its third door")

@@ -115,7 +115,11 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
     """Three real brokers with every column, in one task and in many, cut inside segments."""
     directory = request.getfixturevalue(sample)
     expected = [
-        {key: value for key, value in row.items() if key not in PARTITION_COLUMNS}
+        {
+            key: value
+            for key, value in row.items()
+            if key not in PARTITION_COLUMNS and key != "uncompressed_bytes"
+        }
         for row in tables_of(directory)[TABLES[name]]
     ]
     whole, cut = (

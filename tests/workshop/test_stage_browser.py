@@ -301,7 +301,7 @@ def test_the_teachers_windows_go_on_together(server, browser):
         notes.get_by_text("minute 29 to 32 of 117, 3 min").wait_for()
         assert notes.locator(".st-key-kv_figures").count() == 0
         notes.get_by_role("button", name="Start the clock").click()
-        notes.get_by_text("26 min ahead of the plan").wait_for()
+        notes.get_by_text("28 min ahead of the plan").wait_for()
         notes.locator(".st-key-kv_next button").click()
         heading(notes, "Stepping over batches")
         notes.get_by_text("29 min ahead of the plan").wait_for()

@@ -97,7 +97,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 64 answered" in page_html(at)
+        and "1 of 65 answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -453,7 +453,7 @@ def test_start_again():
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 10, step 1" in page_html(at)
-        and "0 of 64 answered" in page_html(at)
+        and "0 of 65 answered" in page_html(at)
         and "answers" not in at.query_params
     )
 

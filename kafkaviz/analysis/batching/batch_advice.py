@@ -163,11 +163,15 @@ def advise_batches(
     if not is_change:
         merge = max(merging.merges, key=lambda tried: (-tried.high.batches, tried.linger_ms))
     after = merge.high if is_up_to else merge.low
+    # more merged batches can be a little larger in a codec's blocks
+    low_share, high_share = sorted(
+        (measured.saved_share(merge.low), measured.saved_share(merge.high))
+    )
     saving = Saving(
-        low_bytes=round(log_bytes * measured.saved_share(merge.low)),
-        high_bytes=round(log_bytes * measured.saved_share(merge.high)),
-        low_share=measured.saved_share(merge.low),
-        high_share=measured.saved_share(merge.high),
+        low_bytes=round(log_bytes * low_share),
+        high_bytes=round(log_bytes * high_share),
+        low_share=low_share,
+        high_share=high_share,
     )
     if is_large:
         values = {"batch_bytes": total.batch_bytes_mean}

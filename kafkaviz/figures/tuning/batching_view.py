@@ -11,7 +11,7 @@ from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.analysis.tuning.tuning_text import format_us
-from kafkaviz.figures.text.sentences import join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import join_comma, join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
 from kafkaviz.messages import language, say
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
@@ -201,7 +201,7 @@ def producer_cells(facts: ProducerFacts) -> tuple[str, ...]:
         f"{facts.records_per_batch_p50}, {facts.records_per_batch_p90}",
         format_bytes(round(facts.batch_bytes_mean)),
         format_percent(facts.header_share, 1),
-        ", ".join(codec_name for codec_name, _ in facts.codecs),
+        join_comma(codec_name for codec_name, _ in facts.codecs),
     )
 
 

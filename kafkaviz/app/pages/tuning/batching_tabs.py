@@ -15,6 +15,7 @@ from kafkaviz.app.state import batching_jobs
 from kafkaviz.app.state.batching_jobs import BatchingJob
 from kafkaviz.app.widgets import charts, choice, elements, progress_strip
 from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.figures.tuning import batching_view, setting_rows
 from kafkaviz.figures.tuning.batching_view import PartVerdict
 from kafkaviz.html import tag
@@ -105,7 +106,7 @@ def _render_topics(answers: tuple[BatchingAnswer, ...]) -> None:
                 answer.name,
                 units.format_bytes(answer.sample.log_bytes),
                 f"{answer.facts.total.records_per_batch_mean:.1f}",
-                ", ".join(lines) or say("curves.keep"),
+                join_comma(lines) or say("curves.keep"),
                 units.format_bytes(answer.saved_bytes) if lines else units.MISSING,
             )
         )
