@@ -304,7 +304,7 @@ def test_the_teachers_windows_go_on_together(server, browser):
         notes.get_by_text("28 min ahead of the plan").wait_for()
         notes.locator(".st-key-kv_next button").click()
         heading(notes, "Stepping over batches")
-        notes.get_by_text("29 min ahead of the plan").wait_for()
+        notes.get_by_text("31 min ahead of the plan").wait_for()
         heading(page, "Stepping over batches")
         page.locator(".st-key-kv_back button").click()
         heading(page, "What the entry says")
