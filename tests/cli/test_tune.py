@@ -118,7 +118,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
         < answer["gain"]["p99_us"]["typical"]
         < answer["gain"]["p99_us"]["high"]
     )
-    assert "linger.ms" in answer["not_fixed"][0]
+    assert "Larger batches would cut both" in answer["not_fixed"][0]
     assert answer["command"].endswith(
         "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=256"
     )
