@@ -145,7 +145,7 @@ SHOTS = {
     "behind": Shot("/lookup", 720, {"set": "full"}, far_behind),
     "page-cache": Shot("/page_cache", 720, {}, shows("From 13 to 14 pages")),
     "rolls": Shot("/rolls", 1060, {}, drawn),
-    "tuning": Shot("/tuning", 720, HEARTBEAT, drawn),
+    "tuning": Shot("/tuning", 720, {"tp": "payments-0"}, drawn),
     "index-size": Shot("/tuning", 1000, {**HEARTBEAT, "tab": "Index"}, drawn),
     "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
     "disk": Shot("/disk", 1060, {}, shows("the largest part is records")),
