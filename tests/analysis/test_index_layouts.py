@@ -66,7 +66,7 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
 @pytest.mark.parametrize(
     ("name", "probes", "pages", "tail", "extra_bytes"),
     [
-        ("Plain bisection", 18.7, 9.5, (19, 10), 0),
+        ("Plain binary search", 18.7, 9.5, (19, 10), 0),
         ("Warm section first", 19.6, 10.5, (12, 3), 0),
         ("Eytzinger layout", 17.7, 9.7, (17, 9), 0),
         # 18 of 18 halvings, when not cut short at the index's first page

@@ -136,7 +136,7 @@ def components(at: AppTest) -> list[str]:
 
 
 def test_the_race_comes_before_the_steps():
-    """At the tail plain bisection waits; a button leads to a target far from it."""
+    """At the tail plain binary search waits; a button leads to a target far from it."""
     at = page(None, set="twenty", target="140")
     order = components(at)
     assert order.index("search_race") < order.index("stepper")

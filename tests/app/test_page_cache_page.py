@@ -44,7 +44,7 @@ def test_the_page_opens_with_the_answer():
     assert [tab.label for tab in at.tabs] == list(TABS)
     assert (data["first"], len(data["sizes"])) == (14, 40)
     assert data["sizes"][13]["title"] == (
-        "From 13 to 14 pages plain bisection has to wait for pages 7 and 10, "
+        "From 13 to 14 pages plain binary search has to wait for pages 7 and 10, "
         "the warm section for none"
     )
     assert not at.get("plotly_chart") and not at.select_slider

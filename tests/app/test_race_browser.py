@@ -40,7 +40,7 @@ def test_the_race(page, server):
     expect(plain).to_have_class(re.compile("waits"))
     page.locator(".clock").press("End")
     expect(plain.locator(".n")).to_have_text("700 µs")
-    expect(title).to_contain_text("Plain bisection waits for 7 cold pages: 700 µs")
+    expect(title).to_contain_text("Plain binary search waits for 7 cold pages: 700 µs")
     expect(page.locator(".start")).to_contain_text("Race again")
 
     page.locator(".disk").select_option("hdd")
@@ -59,7 +59,7 @@ def test_the_next_race_opens_at_its_end(page, server):
     page.locator(".clock").press("End")
     expect(title).to_contain_text("Both searches read")
     page.get_by_role("button", name="At the tail").click()
-    expect(title).to_contain_text("Plain bisection waits for 7 cold pages")
+    expect(title).to_contain_text("Plain binary search waits for 7 cold pages")
     page.goto(f"{server}/lookup?set=five&target=23")
     expect(title).to_contain_text("All pages are hot")
 

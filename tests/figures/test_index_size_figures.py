@@ -93,7 +93,7 @@ def test_a_point_says_all_of_its_size(outcomes):
         "300 B of index, interval 150 B",
         "full after 37 offset entries or 24 time entries",
         f"time index ends a segment when its .log has 5.69 KiB: 184{T}144 rolls per GiB, 1{T}763 per day",
-        "its index: 24 entries, 5.7 probes (5.7 by plain bisection), 1.0 pages",
+        "its index: 24 entries, 5.7 probes (5.7 by plain binary search), 1.0 pages",
         "cold lookup: 1.0 device reads of the index, 1.5 headers, about 297 µs",
     ]
 

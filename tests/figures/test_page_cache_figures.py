@@ -37,7 +37,7 @@ def test_the_image_of_a_plain_growth(mode):
     view = page_faults.view(replay, PLAIN)
     assert (
         view.title == "8 faults while the index grows to 40 pages"
-        and view.caption == "Plain bisection, Kafka 2.0 and before"
+        and view.caption == "Plain binary search, Kafka 2.0 and before"
     )
     assert (
         np.floor(view.dots[:, 1]).tolist()
@@ -76,7 +76,7 @@ def test_the_image_with_a_warm_section():
     assert page_faults.view(replay_of(4096), WARM, 4096).caption == "A warm section of 4 KiB first"
     assert (
         page_faults.view(replay_of(None), WARM, None).caption
-        == "No warm section: plain bisection again"
+        == "No warm section: plain binary search again"
     )
 
 

@@ -33,12 +33,12 @@ TAIL = view(7168, 7168)
     [
         (
             0,
-            "Plain bisection waits for 1 cold page: 100 µs. "
+            "Plain binary search waits for 1 cold page: 100 µs. "
             "Warm section first meets hot pages only: 0.27 µs",
         ),
         (
             2,
-            "Plain bisection waits for 1 cold page: 12.0 ms. "
+            "Plain binary search waits for 1 cold page: 12.0 ms. "
             "Warm section first meets hot pages only: 0.27 µs",
         ),
     ],
@@ -53,10 +53,14 @@ def test_the_title_is_the_result(disk, title):
         (
             7168,
             100,
-            "Both searches read from disk: plain bisection 3 cold pages, in 300 µs; "
+            "Both searches read from disk: plain binary search 3 cold pages, in 300 µs; "
             "warm section first 4 cold pages, in 400 µs",
         ),
-        (400, 151, "All pages are hot: plain bisection takes 0.23 µs, warm section first 0.23 µs"),
+        (
+            400,
+            151,
+            "All pages are hot: plain binary search takes 0.23 µs, warm section first 0.23 µs",
+        ),
     ],
 )
 def test_who_waits(entries, target, title):
@@ -70,11 +74,11 @@ def test_the_title_says_which_entry_it_is():
         "The entry at which the middles move to pages that no reader used"
     )
     assert jump.storages[0].title == (
-        "The entry at which the middles move to pages that no reader used lately. Plain bisection "
+        "The entry at which the middles move to pages that no reader used lately. Plain binary search "
         "waits for 1 cold page: 100 µs. Warm section first meets hot pages only: 0.27 µs"
     )
     assert before.storages[0].title == (
-        "One entry earlier, before the middles move. All pages are hot: plain bisection takes "
+        "One entry earlier, before the middles move. All pages are hot: plain binary search takes "
         "0.30 µs, warm section first 0.27 µs"
     )
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
@@ -123,7 +127,7 @@ def test_what_a_search_came_to():
     plain, warm = TAIL.lanes
     assert plain.end == "14 probes on 5 pages; waited for page 7"
     assert warm.end == "12 probes on 3 pages"
-    assert plain.alt == "Plain bisection reads pages 0, 7, 10, 12, 13; waited for page 7"
+    assert plain.alt == "Plain binary search reads pages 0, 7, 10, 12, 13; waited for page 7"
 
 
 def test_of_many_pages_those_are_drawn_that_matter():

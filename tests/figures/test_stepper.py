@@ -117,7 +117,7 @@ def test_the_article_by_time():
 
 
 def test_releases_read_other_headers():
-    """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain bisection."""
+    """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain binary search."""
     older = words(looked_up(practice.five(), 23, version="3.9"))
     assert older[5][1] == (
         "At byte 656: 17 bytes, then 61 for the last offset. It ends at 22, below 23. Jump 182 "

@@ -16,12 +16,12 @@ VIEW = tail_growth.view(STEPS, growth.MEMORY)
         (13, "From 12 to 13 pages neither search has to wait"),
         (
             14,
-            "From 13 to 14 pages plain bisection has to wait for pages 7 and 10, "
+            "From 13 to 14 pages plain binary search has to wait for pages 7 and 10, "
             "the warm section for none",
         ),
         (
             15,
-            "From 14 to 15 pages plain bisection has to wait for page 11, "
+            "From 14 to 15 pages plain binary search has to wait for page 11, "
             "the warm section for none",
         ),
     ],
@@ -55,7 +55,7 @@ def test_the_model_is_called_one():
 def test_the_picture_in_words():
     """For readers who cannot see it."""
     assert VIEW.sizes[13].alt.endswith(
-        "Plain bisection reads pages 0, 7, 10, 12, 13; Warm section first reads pages 11, 12, 13"
+        "Plain binary search reads pages 0, 7, 10, 12, 13; Warm section first reads pages 11, 12, 13"
     )
     assert VIEW.sizes[13].size == "14 pages, 7\u202f168 entries"
 
@@ -74,4 +74,7 @@ def test_the_message_is_plain_values():
         "idle": "7.9 MB",
         "entries": "7\u202f168",
     }
-    assert [name["title"] for name in message["names"]] == ["Plain bisection", "Warm section first"]
+    assert [name["title"] for name in message["names"]] == [
+        "Plain binary search",
+        "Warm section first",
+    ]

@@ -166,7 +166,7 @@ def test_every_slot_and_read_is_the_one_kafkas_logs_made(shared):
 
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_old_segments_made(shared):
-    """2.0.1 and 1.1.1 use plain bisection; the keys of 1.1.1 are first offsets."""
+    """2.0.1 and 1.1.1 use plain binary search; the keys of 1.1.1 are first offsets."""
     assert (
         sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz")))
         > 1000

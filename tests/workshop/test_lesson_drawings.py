@@ -242,7 +242,7 @@ def test_a_batch_is_named_below_its_middle():
 
 
 def plain_pages(entries: int) -> tuple[int, ...]:
-    """The pages that a plain bisection for the last entry reads, in order."""
+    """The pages that a plain binary search for the last entry reads, in order."""
     pages, low, high = [0], 0, entries - 1
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""A race of the two index searches for one target: plain bisection, and the warm section first.
+"""A race of the two index searches for one target: plain binary search, and the warm section first.
 
 A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
 pages that are read are exact. The pages in memory follow from the model in page_replay, in which a
@@ -8,7 +8,7 @@ index grows from 13 full pages to 14, the case of KAFKA-6432:
     plain    reads 0 7 10 12 13    waits for 7, last read 7.9 MB of log earlier
     warm     reads 11 12 13        waits for none
 
-One entry earlier the middle was on page 6, which the lookup before had read, so plain bisection did
+One entry earlier the middle was on page 6, which the lookup before had read, so plain binary search did
 not wait.
 """
 
@@ -185,13 +185,13 @@ def race(
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
     """Returns the race in the index without its last entry.
 
-    With that entry, a midpoint of plain bisection moved to a page that was not read lately.
+    With that entry, a midpoint of plain binary search moved to a page that was not read lately.
 
     Args:
         jump: the race for the target in an index of the segment.
 
     Returns:
-        None if plain bisection reads no cold page with the entry, or already read one without it.
+        None if plain binary search reads no cold page with the entry, or already read one without it.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None
@@ -245,7 +245,7 @@ def _probes(
 # For example, an index with the keys 6, 14, 22, 26, 31 and 40 has two warm entries. Its warm
 # section starts at slot 3, with key 26. A search for 27 or later ends there; one for 26 or earlier
 # continues before it. The searches of all targets are run, to find those that need other probes or
-# pages than plain bisection.
+# pages than plain binary search.
 
 
 ALL_SEARCHED = 1 << 16  # in a larger index, only targets around this many entries are searched
@@ -260,7 +260,7 @@ class WarmTargets:
 
     Attributes:
         tail: the newest target whose search ends in the warm section, if possible with fewer probes
-            or pages than plain bisection; None if no search ends there.
+            or pages than plain binary search; None if no search ends there.
         behind: a target that misses the section, if possible with one probe more than plain
             bisection.
         default: the first of these two that shows a difference; None if neither does.

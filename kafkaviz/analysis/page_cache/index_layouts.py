@@ -390,7 +390,7 @@ def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
 
 
 LAYOUTS = (
-    Layout("Plain bisection", plain),
+    Layout("Plain binary search", plain),
     Layout("Warm section first", warm),
     Layout("Interpolation", interpolation),
     Layout("Interpolation, bisection", alternating),

@@ -1,7 +1,7 @@
 """A replay of searches in a growing index: the pages they touch, and those that have gone cold.
 
 This is the case of KAFKA-6432. A reader at the log's end looks up its offset after every append.
-Plain bisection reads the middle of the index, its three-quarter point and so on. As the index
+Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
 grows, these points move to pages that have not been read for long. A search that tries the last
 entries first (kafkaviz.search.slots) only reads the newest pages.
 
@@ -12,7 +12,7 @@ example, with 512 entries per page and 13 full pages a plain search for the end 
 
 TailLookups has one such lookup at each size of an index in full pages: the slots read by the plain
 search and by the warm section first, and the pages that left memory since the index was one page
-shorter. At 14 full pages, plain bisection reads pages 7, 10 and 12 in the middle; pages 7 and 10
+shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and 10
 were last touched 7.9 and 1.8 MB of log earlier.
 """
 

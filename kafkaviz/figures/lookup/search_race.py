@@ -1,4 +1,4 @@
-"""A race between plain bisection and the search that tries the warm section first.
+"""A race between plain binary search and the search that tries the warm section first.
 
 The browser animates it. Each search has a strip with one cell per page of the index; hot pages are
 in memory when the search begins. The race on every disk is sent at once. If the middles of plain
@@ -51,7 +51,7 @@ class RaceLane(NamedTuple):
     alt: str
     hot: tuple[bool, ...]  # whether the page of each cell is in memory at the start
     steps: tuple[RaceStep, ...]
-    warm_from: float | None  # the start of the warm section, in cells; None for plain bisection
+    warm_from: float | None  # the start of the warm section, in cells; None for plain binary search
     end: str  # its probes, pages and waits in words
 
 
@@ -69,7 +69,7 @@ class RaceStorage(NamedTuple):
     label: str
     read_us: float
     title: str
-    results: tuple[RaceResult, RaceResult]  # plain bisection, then warm section first
+    results: tuple[RaceResult, RaceResult]  # plain binary search, then warm section first
     note: str
 
 

@@ -1,6 +1,6 @@
 """Page faults per new page of an index, by how soon a page goes cold.
 
-Plain bisection is compared with the warm section.
+Plain binary search is compared with the warm section.
 """
 
 from collections.abc import Sequence

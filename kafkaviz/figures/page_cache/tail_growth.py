@@ -33,7 +33,7 @@ class GrowthLane(NamedTuple):
     Attributes:
         slots: the slots that are read, in order.
         moves: pairs of a probe's page in an index one page shorter, and its page now.
-        warm_from: the start of the warm section in pages; None for plain bisection.
+        warm_from: the start of the warm section in pages; None for plain binary search.
     """
 
     waits_text: str

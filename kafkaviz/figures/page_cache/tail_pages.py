@@ -1,6 +1,6 @@
 """One lookup at the end of an index, page by page.
 
-The figure shows the probes of plain bisection and those of the search with a warm section.
+The figure shows the probes of plain binary search and those of the search with a warm section.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ class TailPagesView:
 
     Attributes:
         pages_drawn: number of pages that have room.
-        lanes: the search by plain bisection, and the one with a warm section.
+        lanes: the search by plain binary search, and the one with a warm section.
     """
 
     title: str
