@@ -284,7 +284,7 @@ def growth() -> tuple[page_replay.TailLookups, ...]:
 
 
 @pytest.mark.parametrize("pages", [13, 14])
-def test_plain_bisection_reads_the_published_pages(pages):
+def test_plain_binary_search_reads_the_published_pages(pages):
     """The sets of KAFKA-6432 hold for full pages."""
     assert growth()[pages - 1].plain.pages == PUBLISHED_PAGES[pages]
 

@@ -40,7 +40,7 @@ COMPOSED = {
     "common.page_": "segment workshop",
     "common.state_": "delete",
     "health.column_": "file",
-    "layout_bars.": "plain_bisection warm_section_first",
+    "layout_bars.": "plain_binary_search warm_section_first",
     "lookup.why_": "offsets segment",
     "page_cache.": "pages probes",
     "page_cache.published_": "entries",

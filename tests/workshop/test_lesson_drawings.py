@@ -251,7 +251,7 @@ def plain_pages(entries: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(pages))
 
 
-def test_the_middles_are_those_of_a_plain_bisection():
+def test_the_middles_are_those_of_a_plain_binary_search():
     """13 and 14 pages, as KAFKA-6432 has them."""
     view = LIVE["middles"].make(lesson_block("warm-section", 1, "middles"))
     assert [lane.probed_pages for lane in view.lanes] == [plain_pages(6656), plain_pages(7168)]

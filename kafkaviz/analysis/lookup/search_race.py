@@ -8,8 +8,8 @@ index grows from 13 full pages to 14, the case of KAFKA-6432:
     plain    reads 0 7 10 12 13    waits for 7, last read 7.9 MB of log earlier
     warm     reads 11 12 13        waits for none
 
-One entry earlier the middle was on page 6, which the lookup before had read, so plain binary search did
-not wait.
+One entry earlier the middle was on page 6, which the lookup before had read, so plain binary search
+did not wait.
 """
 
 from collections.abc import Iterable
@@ -191,7 +191,8 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
         jump: the race for the target in an index of the segment.
 
     Returns:
-        None if plain binary search reads no cold page with the entry, or already read one without it.
+        None if plain binary search reads no cold page with the entry, or already read one
+        without it.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None

@@ -12,8 +12,8 @@ example, with 512 entries per page and 13 full pages a plain search for the end 
 
 TailLookups has one such lookup at each size of an index in full pages: the slots read by the plain
 search and by the warm section first, and the pages that left memory since the index was one page
-shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and 10
-were last touched 7.9 and 1.8 MB of log earlier.
+shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and
+10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
 import math

@@ -169,7 +169,7 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
-    """Returns rows of page, lookups and faults of plain binary search, then of warm section first."""
+    """Returns rows of page, lookups and faults: plain binary search, then warm section first."""
     sums = [
         cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
     ]

@@ -238,8 +238,8 @@ def render_reader_faults(settings: ReplaySettings) -> None:
 def _reader_fault_rates(settings: ReplaySettings) -> dict[str, tuple[float | None, ...]]:
     """Returns faults per 1000 lookups, by the key in LAGGARDS.
 
-    The order is plain binary search and warm section for readers at the tail, then both for laggards.
-    A rate is None without readers of that kind.
+    The order is plain binary search and warm section for readers at the tail, then both for
+    laggards. A rate is None without readers of that kind.
     """
     growth = _lengthen(settings.growth)
     rates = {}
