@@ -4,6 +4,7 @@ import argparse
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
@@ -155,6 +156,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default=4.0,
         help="how long to pack records again and to write merged batches (default 4)",
     )
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        help="pack and merge a broker's topics on this Spark master, a task for each topic and "
+        "--seconds on each core (default: in this process)",
+    )
     add_setting_option(parser)
     parser.add_argument(
         "--what-if",
@@ -176,6 +183,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis import tuning
+    from kafkaviz.analysis.batching.advice import advise
     from kafkaviz.analysis.batching.ranking import measure_batching, rank_topics
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.json_objects import to_json_object
@@ -214,7 +222,12 @@ def run(args: argparse.Namespace) -> int:
     answers, recommendation = tuning.recommend_all(source.cases, source.total, budgets, costs)
     progress = ByteProgress()
     progress.expect({case.name: case.measurement.log_bytes for case in source.cases})
-    batching = measure_batching(source, args.seconds, progress.show)
+    advise_all = advise
+    if args.master:
+        from kafkaviz.pipeline.topic_advice import advise_on_spark
+
+        advise_all = partial(advise_on_spark, master=args.master)
+    batching = measure_batching(source, args.seconds, progress.show, advise_all)
     progress.clear()
     comparison = _what_if(source, dict(args.changed)) if args.changed else None
     if args.json:

@@ -71,6 +71,19 @@ class BatchingTopic:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TopicQuota:
+    """The most that one topic may take.
+
+    Attributes:
+        seconds: for packing and merging.
+        most_bytes: the stored bytes to decompress.
+    """
+
+    seconds: float
+    most_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SampleExtent:
     """The part of a topic that was read.
 
@@ -138,19 +151,23 @@ def advise(
         on_progress: called with the name of a topic and the share of its work that is done. An
             exception that it raises, such as JobCancelled, ends the work.
     """
+    return tuple(
+        answer_topic(topic, quota, partial(on_progress, topic.name))
+        for topic, quota in zip(topics, quotas(topics, seconds, most_bytes), strict=True)
+    )
+
+
+def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> list[TopicQuota]:
+    """Divides the time and the sampled bytes of all topics by their bytes."""
     total_bytes = max(1, sum(topic.log_bytes for topic in topics))
-    answers = []
-    for topic in topics:
-        share = topic.log_bytes / total_bytes
-        answers.append(
-            _answer(
-                topic,
-                seconds=max(MIN_SECONDS, seconds * share),
-                most_bytes=max(MIN_SAMPLE_BYTES, int(most_bytes * share)),
-                report_share=partial(on_progress, topic.name),
-            )
+    shares = [topic.log_bytes / total_bytes for topic in topics]
+    return [
+        TopicQuota(
+            seconds=max(MIN_SECONDS, seconds * share),
+            most_bytes=max(MIN_SAMPLE_BYTES, int(most_bytes * share)),
         )
-    return tuple(answers)
+        for share in shares
+    ]
 
 
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
@@ -177,27 +194,28 @@ def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str
     return tuple((part, saved_bytes[part]) for part in parts)
 
 
-def _answer(
+def answer_topic(
     topic: BatchingTopic,
-    *,
-    seconds: float,
-    most_bytes: int,
-    report_share: Callable[[float], None],
+    quota: TopicQuota,
+    report_share: Callable[[float], None] = lambda _share: None,
 ) -> BatchingAnswer:
+    """Measures one topic; report_share is called with the share of its work that is done."""
     facts = topic.facts or _read_facts(topic.windows)
     report_share(0.1)
-    sample = read_sample(topic.windows, most_bytes, lambda share: report_share(0.1 + 0.1 * share))
+    sample = read_sample(
+        topic.windows, quota.most_bytes, lambda share: report_share(0.1 + 0.1 * share)
+    )
     is_whole = sample.stored_bytes >= topic.log_bytes
     packed = pack(
         sample,
-        seconds / 2,
+        quota.seconds / 2,
         is_whole=is_whole,
         on_progress=lambda share: report_share(0.2 + 0.4 * share),
     )
     merging = measure_merges(
         sample,
         {row.codec: row.ratio for row in default_rows(packed, DEFAULT_BATCH_BYTES).values()},
-        seconds / 2,
+        quota.seconds / 2,
         interval_bytes=topic.interval_bytes,
         by_base_offset=topic.by_base_offset,
         on_progress=lambda share: report_share(0.6 + 0.4 * share),

@@ -58,13 +58,16 @@ def measure_batching(
     source: TuningSource,
     seconds: float = SECONDS,
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
+    advise_all: Callable[..., tuple[BatchingAnswer, ...]] = advise,
 ) -> dict[str, BatchingAnswer]:
     """Returns the advice on batches and codec by the name of a case; none for a workload.
 
-    Its arguments have the meaning that they have in advice.advise.
+    Args:
+        seconds, on_progress: the same as in advice.advise.
+        advise_all: measures the topics in this process, or on Spark.
     """
     topics = batching_topics(source)
-    answers = advise(list(topics.values()), seconds=seconds, on_progress=on_progress)
+    answers = advise_all(list(topics.values()), seconds=seconds, on_progress=on_progress)
     return dict(zip(topics, answers, strict=True))
 
 

@@ -46,6 +46,7 @@ from kafkaviz.pipeline.read.tasks import (
 )
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.batching.advice import BatchingTopic, TopicQuota
     from kafkaviz.pipeline.ingest.ingest_checks import LogStartup
 
 
@@ -75,7 +76,20 @@ class StartupTask:
     log_bytes: int = 0
 
 
-Task = IngestTask | DecodeTask | StartupTask | MergeTask
+@dataclass(frozen=True)
+class AdviceTask:
+    """A topic for which one Spark task advises on batches and codec."""
+
+    topic: "BatchingTopic"
+    quota: "TopicQuota"
+    cost: int = MIN_BYTES  # each is a Spark task of its own
+
+    @property
+    def log_bytes(self) -> int:
+        return self.topic.log_bytes
+
+
+Task = IngestTask | DecodeTask | StartupTask | MergeTask | AdviceTask
 
 
 @dataclass(frozen=True)

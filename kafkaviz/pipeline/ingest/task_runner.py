@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from kafkaviz.analysis.batching.advice import BatchingAnswer
     from kafkaviz.pipeline.ingest.plan import PackedTask, Task
     from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
     from kafkaviz.pipeline.read.tasks import DecodedSplit
 
-    TaskResult = ResultFile | DecodedSplit | LoadFile | str
+    TaskResult = ResultFile | DecodedSplit | LoadFile | BatchingAnswer | str
 
 TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them all at once: about 4 MB
 
@@ -185,13 +186,16 @@ def _runner_of_rows(
 
 
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
+    from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
-    from kafkaviz.pipeline.ingest.plan import StartupTask
+    from kafkaviz.pipeline.ingest.plan import AdviceTask, StartupTask
     from kafkaviz.pipeline.read.scan import scan
     from kafkaviz.pipeline.read.tasks import DecodeTask, decode
 
+    if isinstance(task, AdviceTask):
+        return [answer_topic(task.topic, task.quota)]
     if isinstance(task, StartupTask):
         return [task_results.write_loads(map(load_log, task.loads), staging)]
     if isinstance(task, MergeTask):

@@ -1,0 +1,54 @@
+"""Advises on batches and codec of a broker's topics on Spark, one task per topic."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+from kafkaviz.analysis.batching.advice import SECONDS, BatchingAnswer, BatchingTopic, quotas
+from kafkaviz.analysis.batching.record_sample import RECORD_SAMPLE_BYTES
+from kafkaviz.jobs import Job, ReadProgress
+from kafkaviz.pipeline.ingest.plan import AdviceTask, pack
+from kafkaviz.pipeline.ingest.task_runner import task_runner
+
+POLL_S = 0.3
+
+
+def advise_on_spark(
+    topics: Sequence[BatchingTopic],
+    *,
+    master: str | None,
+    seconds: float = SECONDS,
+    on_progress: Callable[[str, float], None] = lambda _name, _share: None,
+) -> tuple[BatchingAnswer, ...]:
+    """Returns an answer for each topic, in their order, as analysis.batching.advice.advise does.
+
+    The workers must see the same paths. Ctrl-C cancels the tasks.
+
+    Args:
+        master: the Spark master; None takes the one of spark-submit, or local[*].
+        seconds: how long each core packs and merges.
+        on_progress: called with the name of a topic and 1.0 once its task has ended.
+
+    Raises:
+        NoJava: Spark found no Java.
+        MissingPackages: Spark is not installed.
+        KafkavizError: the name is not a master.
+    """
+    largest_first = sorted(range(len(topics)), key=lambda number: -topics[number].log_bytes)
+    runner = task_runner(master, f"kafkaviz-advice-{uuid.uuid4().hex}")
+    cores = runner.cores
+    by_number = quotas(topics, seconds * cores, RECORD_SAMPLE_BYTES * cores)
+    tasks = [pack(AdviceTask(topics[number], by_number[number])) for number in largest_first]
+    job = Job(lambda _report: runner.run(tasks, Path()), ReadProgress())
+    ended = 0
+    try:
+        while not job.wait_until_over(POLL_S):
+            for number in largest_first[ended : (ended := runner.count_ended())]:
+                on_progress(topics[number].name, 1.0)
+        answers = cast(list[BatchingAnswer], job.wait())
+    except BaseException:
+        runner.cancel()
+        raise
+    in_order = dict(zip(largest_first, answers, strict=True))
+    return tuple(in_order[number] for number in range(len(topics)))
