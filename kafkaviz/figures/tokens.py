@@ -8,7 +8,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-STYLESHEET = (Path(__file__).parent / "tokens.css").read_text(encoding="utf-8")
+FOLDER = Path(__file__).parent
+PAGE_LEGEND = (FOLDER / "page_legend.css").read_text(encoding="utf-8")
+STYLESHEET = (FOLDER / "tokens.css").read_text(encoding="utf-8") + PAGE_LEGEND
 LIGHT_DARK = r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
 MODES = ("light", "dark")
 # meaning: (light, dark)

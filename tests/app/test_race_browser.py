@@ -69,10 +69,10 @@ def test_one_entry_earlier_all_pages_are_hot(page, server):
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title, plain = page.locator(".title"), page.locator(".lane").first
     expect(title).to_contain_text("The entry at which the middles move")
-    expect(plain.locator(".c.cold")).to_have_count(7)
+    expect(plain.locator(".c.kv-cold")).to_have_count(7)
     page.get_by_role("button", name="One entry earlier").click()
     expect(title).to_contain_text("One entry earlier, before the middles move: which search")
-    expect(plain.locator(".c.cold")).to_have_count(0)
+    expect(plain.locator(".c.kv-cold")).to_have_count(0)
     page.locator(".clock").press("End")
     expect(plain.locator(".n")).to_have_text("0.41 µs")
     expect(title).to_contain_text("All pages are hot")

@@ -1,9 +1,9 @@
 """The components that need JavaScript: one Python function each; its .css and .html are here.
 
-Each component has its own shadow root. Its style is kit.css followed by its own CSS. Its script is
-one file of bundles/, made by `npm run bundle` from the modules in src/, because Streamlit takes a
-single text and ES imports between files do not work there. Files are read once, when the module
-that registers them is imported.
+Each component has its own shadow root. Its style is page_legend.css and kit.css, followed by its
+own CSS. Its script is one file of bundles/, made by `npm run bundle` from the modules in src/,
+because Streamlit takes a single text and ES imports between files do not work there. Files are read
+once, when the module that registers them is imported.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import messages
+from kafkaviz.figures import tokens
 
 FRONTEND_FOLDER = Path(__file__).parent
 ART = FRONTEND_FOLDER.parent / "art"
@@ -44,6 +45,7 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
         for kind in ("css", "html")
     )
+    style = tokens.PAGE_LEGEND + style
     script = (FRONTEND_FOLDER / "bundles" / f"{name}.js").read_text(encoding="utf-8")
     component = st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
 

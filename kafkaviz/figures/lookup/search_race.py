@@ -232,6 +232,7 @@ def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:
         "races": [_race_payload(race_view) for race_view in race_views],
         "first": DEFAULT_STORAGE,
         "words": table("search_race"),
+        "legend": table("page_legend"),
     }
 
 

@@ -29,6 +29,22 @@ export const renderMarkup = (text, values) =>
             ? html('span', { class: 'bad' }, content)
             : content;
     });
+// The legend of hot pages, cold pages and the warm section, as figures/page_legend.py; `words` are
+// the messages of page_legend.
+export const pageLegend = (words, ...kinds) =>
+  html(
+    'div',
+    { class: 'kv-pages' },
+    ...(kinds.length ? kinds : ['hot', 'cold', 'warm']).map(kind =>
+      html('span', {}, html('i', { class: `kv-${kind}` }), words[kind]),
+    ),
+  );
+// The same looks for shapes of a hatchedDrawing.
+export const pageFill = {
+  hot: { fill: color('hot-soft'), stroke: color('hot') },
+  cold: { fill: 'url(#hCold)', stroke: color('cold') },
+  warm: { fill: 'url(#hWarm)' },
+};
 export const drawingWidth = el => Math.max(300, el.clientWidth);
 export const hatchedDrawing = (w, h, label) =>
   addHatches(svg('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));
@@ -49,6 +65,13 @@ function addHatches(drawing) {
         'rotate(45)',
         svg('rect', { width: 6, height: 6, fill: color('warm-soft') }),
         svg('rect', { width: 1.6, height: 6, fill: color('warm'), opacity: 0.42 }),
+      ),
+      p(
+        'hCold',
+        5,
+        null,
+        svg('rect', { width: 5, height: 5, fill: color('cold-soft') }),
+        svg('rect', { width: 5, height: 1.6, fill: color('cold'), opacity: 0.8 }),
       ),
       p('hOut', 4, 'rotate(-45)', svg('rect', { width: 0.9, height: 4, fill: color('line-2') })),
     ),

@@ -3,7 +3,7 @@
 // for each kind of disk. Probes in memory are shown in slow motion, because one takes about a
 // ten-thousandth of a read; the digits of the clock show this. If there are two races, one entry
 // apart, a button switches between them.
-import { html, icon, setContent, tooltip } from './dom.js';
+import { html, icon, pageLegend, setContent, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits } from './text.js';
 
 const REST_MS = 120,
@@ -72,10 +72,10 @@ function build(state) {
     choose(state, $('disk').value);
     keepAddress(state);
   };
-  $('hot-text').textContent = words.hot;
-  $('cold-text').textContent = words.cold;
-  $('order-text').textContent = words.order;
-  $('section-text').textContent = words.section;
+  $('key').replaceChildren(
+    pageLegend(data.legend),
+    html('span', {}, html('b', {}, '1'), words.order),
+  );
   state.lanes = race.lanes.map((lane, n) => buildLane(state, lane, n));
   $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
   $('start').classList.toggle('pri', !race.is_even);
@@ -97,7 +97,7 @@ function buildLane(state, lane, n) {
     cells = state.race.cells.map((cell, place) => {
       const shade = html(
           'span',
-          { class: `c ${lane.hot[place] ? 'hot' : 'cold'}` },
+          { class: `c kv-${lane.hot[place] ? 'hot' : 'cold'}` },
           html('u'),
           html('b'),
         ),
@@ -158,7 +158,7 @@ function buildLane(state, lane, n) {
 function buildSectionPart(lane, place) {
   if (place + 1 <= lane.warm_from) return [];
   const part = Math.max(0, lane.warm_from - place);
-  return [html('i', { style: `margin-left:${(part * 100).toFixed(1)}%` })];
+  return [html('i', { class: 'kv-warm', style: `margin-left:${(part * 100).toFixed(1)}%` })];
 }
 
 function hoverTexts(words, page, hot, probes) {
