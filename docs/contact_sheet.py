@@ -70,8 +70,12 @@ PAGES = {
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
     "tail": Sheet("/lookup", {"set": "full"}, prepare=raced, height=SCREEN_HEIGHT),
     "behind": Sheet("/lookup", {"set": "full"}, prepare=far_behind, height=SCREEN_HEIGHT),
-    "page-cache": Sheet("/page_cache", has_come=shows("From 13 to 14 pages"), height=SCREEN_HEIGHT),
-    "growth": Sheet("/page_cache", {"tab": "Growth"}, drawn, drawing="pagecache"),
+    "page-cache": Sheet(
+        "/page_cache",
+        has_come=shows("From 13 to 14 pages"),
+        drawing="pagecache",
+        height=SCREEN_HEIGHT,
+    ),
     "rolls": Sheet("/rolls", has_come=drawn),
     "tuning": Sheet(
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn

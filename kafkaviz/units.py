@@ -40,6 +40,11 @@ def format_bytes(count: float | None) -> str:
     return _scale(count / 1024, 1024, 1023.5, ("KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
+def format_megabytes(count: int) -> str:
+    """Returns a number of bytes in decimal megabytes, as throughput is given: 1.8 MB, 16 MB."""
+    return f"{count / 1_000_000:.1f}".removesuffix(".0") + " MB"
+
+
 def format_percent(part: float | None, total: float | None) -> str:
     """Returns a part of a total in percent: 0.45 %."""
     if part is None or not total:

@@ -1,7 +1,7 @@
 """The entry point of the Page cache page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.page_cache import page
+from kafkaviz.app.pages import page_cache
 
 workshop.register()
-page.render_page()
+page_cache.render_page()

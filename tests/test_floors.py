@@ -80,10 +80,6 @@ FOLDER_STRANGERS = (
     ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.page"),
     ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.step"),
 )
-# what lessons know all the same, and why
-LESSONS_KNOW = {
-    "kafkaviz.app.pages.page_cache.controls": "the choices of its sliders, for the links of lessons",
-}
 WORLD = {
     "datetime",
     "glob",
@@ -185,8 +181,6 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
     mine, its = wing(module), wing(imported)
     if mine in WINGS and its in WINGS and WINGS.index(its) < WINGS.index(mine):
         yield f"simulate/{mine} does not know simulate/{its}"
-    if is_in(module, "kafkaviz.workshop") and any(is_in(imported, page) for page in LESSONS_KNOW):
-        return
     for folder, stranger in FOLDER_STRANGERS:
         if is_in(module, folder) and is_in(imported, stranger):
             yield f"{folder} does not know {stranger}"
@@ -321,10 +315,6 @@ def test_a_line_that_climbs_is_reported(module, source, line):
             "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog",
         ),
         ("kafkaviz.app.pages.lookup.page", "from kafkaviz.app.pages.rolls import page"),
-        (
-            "kafkaviz.workshop.figures.index_pages",
-            "from kafkaviz.app.pages.page_cache import controls",
-        ),
         ("kafkaviz.analysis.broker_health", "from kafkaviz.analysis.checks import plan"),
         ("app", "import streamlit as st\nfrom kafkaviz.app.frame import frame"),
     ],

@@ -19,7 +19,7 @@ TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
-TAB = "tab"  # Segment: the open tab below the ruler; Page cache, Tuning, Disk: which part is open
+TAB = "tab"  # Segment: the open tab below the ruler; Tuning, Disk: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # Segment: the file shown on the tab Bytes: .log or .index of the segment, or the name of another
 # file in its folder
@@ -40,24 +40,7 @@ WARM = "warm"
 STEP = "step"
 DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
 RELEASE = "kafka"  # Health, Disk: the release whose behaviour is assumed, such as 3.9
-# Page cache: when a page goes cold, how far the index grows, log bytes per entry, kind of index
-COLD = "cold"
-GROW = "grow"
-GAP = "gap"
-INDEX = "index"
-# Page cache: page size, warm section, which readers lag and by how much
-PAGE_SIZE = "page"
-SECTION = "section"
-LAGGARDS = "laggards"
-LAG = "lag"
-# Page cache: read-ahead, appends per lookup, kind of index, random seed
-READ_AHEAD = "around"
-APPENDS_PER_LOOKUP = "every"
-ENTRY_SIZE = "entry"
-SEED = "seed"
-# Page cache: the entries of the example, and the keys that are compared
-ENTRIES = "n"
-PATTERN = "pattern"
+INDEX_PAGES = "pages"  # Page cache: the size of the index; the browser reads and writes it
 # Rolls: simulated or a topic-partition, the workload, the first row drawn
 ROLLS_SUBJECT = "of"
 WORKLOAD = "workload"
@@ -110,7 +93,7 @@ QUESTION = "ask"
 SQL = "sql"
 DRAWN_COLUMN = "draw"
 PAPER = "paper"  # Workshop: the entire lesson in print form, whose charts are drawn for paper
-PROJECTOR = "projector"  # Workshop, Lookup: only the figure and its text, enlarged
+PROJECTOR = "projector"  # Workshop, Lookup, Page cache: only the figure and its text, enlarged
 # Compare: the second directory, the leading side, the step after which the follower's log is shown,
 # and whether the axis shows everything
 COMPARED_DIRECTORY = "with"

@@ -13,7 +13,7 @@ from kafkaviz.analysis.page_cache import page_replay
 from kafkaviz.analysis.page_cache.page_replay import (
     EXPONENTIAL,
     FIXED,
-    LAGGARD,
+    LAGGING,
     PUBLISHED_PAGES,
     TAIL,
     IndexGrowth,
@@ -35,10 +35,10 @@ def plain_replay(
     """Replays in plain Python with the searches of slots. Returns faults as (entries, page, idle
     bytes, reader), and touches.
     """
-    at, target, laggard = page_replay.targets(growth, readers)
+    at, target, lagging = page_replay.targets(growth, readers)
     lookups = {
         int(count): (int(slot), int(target_slot))
-        for count, slot, target_slot in zip(at, target, laggard, strict=True)
+        for count, slot, target_slot in zip(at, target, lagging, strict=True)
     }
     used, faults, touches = {}, [], []
     for count in range(1, growth.entries + 1):
@@ -97,7 +97,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(
-        laggard_share=share, lag=lag, lag_entries=20, appends_per_lookup=every, seed=entries
+        lagging_share=share, lag=lag, lag_entries=20, appends_per_lookup=every, seed=entries
     )
     compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
@@ -148,7 +148,7 @@ def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
 
 
 @pytest.mark.parametrize(
-    ("share", "plain_tail", "plain_laggard", "warm_laggard"),
+    ("share", "plain_tail", "plain_lagging", "warm_lagging"),
     [
         (0.0, 4.96, None, None),
         (0.001, 4.73, 4353, 5810),
@@ -157,26 +157,26 @@ def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
         (0.2, 0.01, 5, 5),
     ],
 )
-def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
+def test_who_is_protected(share, plain_tail, plain_lagging, warm_lagging):
     """Faults per 1000 lookups of each kind of reader, within a tenth and the effect of chance."""
-    readers = Readers(laggard_share=share)
+    readers = Readers(lagging_share=share)
     plain, warm = (
         page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes)
         for warm_bytes in (None, slots.WARM_BYTES)
     )
     assert plain.faults_per_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
     assert warm.faults_per_thousand(TAIL) == 0
-    assert plain.faults_per_thousand(LAGGARD) == (
-        plain_laggard and pytest.approx(plain_laggard, rel=0.1, abs=2)
+    assert plain.faults_per_thousand(LAGGING) == (
+        plain_lagging and pytest.approx(plain_lagging, rel=0.1, abs=2)
     )
-    assert warm.faults_per_thousand(LAGGARD) == (
-        warm_laggard and pytest.approx(warm_laggard, rel=0.1, abs=2)
+    assert warm.faults_per_thousand(LAGGING) == (
+        warm_lagging and pytest.approx(warm_lagging, rel=0.1, abs=2)
     )
 
 
 def test_the_seed_decides_the_readers():
     plain, same, other = (
-        page_replay.replay(GROWN, Memory(), Readers(laggard_share=0.01, seed=seed), None).faults
+        page_replay.replay(GROWN, Memory(), Readers(lagging_share=0.01, seed=seed), None).faults
         for seed in (1, 1, 2)
     )
     assert plain == same != other
@@ -207,9 +207,9 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
 
 def test_readers_300_entries_from_the_tail_gain_nothing():
     for lag_entries in (300, 1000):
-        readers = Readers(laggard_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
+        readers = Readers(lagging_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
         plain, warm = (
-            page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGARD]
+            page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGING]
             for warm_bytes in (None, slots.WARM_BYTES)
         )
         assert warm == pytest.approx(plain, rel=0.07) and plain > 800

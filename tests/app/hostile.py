@@ -40,7 +40,7 @@ PAGES = {
         "lookup",
         {"tp": TP, "target": HTML, "keys": TEXT[:-5], "set": "typed"},
     ),
-    "Page cache": ("page_cache", {"tp": TP, "pattern": HTML}),
+    "Page cache": ("page_cache", {"tp": TP, "pages": HTML}),
     "Rolls": ("rolls", {"tp": TP, "of": MARKUP, "workload": HTML}),
     "Tuning": ("tuning", {"tp": TP, "consider": HTML}),
     "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),

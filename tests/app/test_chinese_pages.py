@@ -30,7 +30,6 @@ PAGES = [
     ("lookup", KILLED, {"tp": "append-time-0", "by": "offset", "target": "99999999"}),
     ("lookup", UNSTARTABLE, {}),
     ("page_cache", CLEAN, {}),
-    ("page_cache", CLEAN, {"index": "dense-index-0"}),
     ("rolls", CLEAN, {"tp": "tiny-index-0"}),
     ("rolls", DAMAGED, {}),
     ("tuning", CLEAN, {"tp": "payments-0", "p99": "100 µs warm"}),

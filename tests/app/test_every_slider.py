@@ -13,10 +13,8 @@ ADDRESSES = [
     *(
         {"page": path.stem}
         for path in sorted((ROOT / "pages").glob("*.py"))
-        if path.stem not in ("page_cache", "tuning")
+        if path.stem != "tuning"
     ),
-    {"page": "page_cache", "grow": "14 pages", "every": "5000 appends"},  # the quickest to replay
-    {"page": "page_cache", "n": "6901"},
     {"page": "tuning", "tp": "payments-0"},
     {"page": "tuning", "tp": "payments-0", "tab": "Settings"},
     {"page": "disk", "tab": "Retention", "topic": "weblogs"},

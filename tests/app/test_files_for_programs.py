@@ -8,10 +8,7 @@ import pytest
 from kafkaviz import messages
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.app.pages.page_cache import page as page_cache
 from kafkaviz.app.widgets.tables import to_csv
-from kafkaviz.figures.page_cache import fault_bars
-from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import replay_table
 from kafkaviz.simulate.config import LogConfig
@@ -34,12 +31,6 @@ LANES = tuple(
         (None, False),
         (None, True),
     )
-)
-BARS = fault_bars.FaultBarsView(
-    "",
-    "",
-    (TurnoverFaults(1_000_000, 4.91666, 0.0, 4.92), TurnoverFaults(16_000_000, 2.5, 0.0, None)),
-    None,
 )
 
 
@@ -70,13 +61,6 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     "rolls": (
         lambda: roll_text.history_values(roll_history.RollHistory(LANES, LogConfig())),
         (1000, "unseen", "", "", 61_000),
-    ),
-    "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),
-    "protected": (
-        lambda: page_cache.fault_rate_values(
-            {"none": (1.5, 0.0, None, None), "0.1 %": (1.25, 0.0, 900.0, 12.5)}
-        ),
-        (0.001, 1.25, 0.0, 900.0, 12.5),
     ),
 }
 

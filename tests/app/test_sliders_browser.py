@@ -13,7 +13,6 @@ PRESSES, BETWEEN_MS, PATIENCE_MS = 5, 120, 120_000
 SLIDERS = [
     ("rolls?room=8+B", "segment.index.bytes", "room", ".kv-lab b"),
     ("tuning?tp=payments-0&consider=128", "index.interval.bytes", "consider", ".kv-lab b"),
-    ("page_cache?cold=1+MB", "Bytes of this log until a page goes cold", "cold", ".kv-value"),
 ]
 
 

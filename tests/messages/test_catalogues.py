@@ -40,24 +40,21 @@ COMPOSED = {
     "common.page_": "segment workshop",
     "common.state_": "delete",
     "health.column_": "file",
-    "layout_bars.": "plain_binary_search warm_section_first",
     "lookup.why_": "offsets segment",
-    "page_cache.": "pages probes",
-    "page_cache.published_": "entries",
+    "page_cache.": "entries pages",
     "partition_badges.": "log-torn-tail",
     "report.record_": "offset",
     "rolls.cause_": "size time",
     "rolls.found_": "time-index-full",
     "rolls.head_": "segment step what_happens",
     "rolls.option_": "none",
-    "segment.head_": "codec offset offsets size slot",
+    "segment.head_": "codec offset offsets size",
     "stepper_figures.value_": "pages",
-    "tail_pages.": "warm",
     "tuning.head_": "entries log",
     "tuning.option_": "workload",
     "verdict.command_": "raise",
     "workshop.": (
-        "because cause counter file files interval offset_entries page search segment step "
+        "because cause counter file files interval offset_entries segment step "
         "time_entries what_happens"
     ),
 }

@@ -9,7 +9,6 @@ import crc32c
 import numpy as np
 import pytest
 
-from kafkaviz.figures.page_cache import page_faults
 from kafkaviz.figures.segment import file_areas
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import (
@@ -19,6 +18,7 @@ from kafkaviz.workshop.figures import (
     ceiling_rule,
     index_pages,
     limit_race,
+    page_faults,
     rolls,
     timestamp_zigzag,
 )

@@ -33,7 +33,7 @@ UNIFORM = "uniform"
 EXPONENTIAL = "exponential"
 FIXED = "fixed"
 TAIL = 0
-LAGGARD = 1
+LAGGING = 1
 MAX_FAULTS = 20_000  # faults that are listed; all are counted
 # For example, a log written at 4.7 kB/s, while 300 MB/s in all fill a page cache of 64 GB.
 COLD_AFTER_BYTES = 1_000_000
@@ -84,15 +84,15 @@ class Memory:
 class Readers:
     """The readers that look up offsets, one lookup every `appends_per_lookup` appends.
 
-    Readers at the tail look up the last entry. A share of the lookups comes from laggards.
+    Readers at the tail look up the last entry. A share of the lookups comes from lagging readers.
 
     Attributes:
-        lag: how far back laggards look. "uniform": anywhere in the index; "exponential":
+        lag: how far back lagging readers look. "uniform": anywhere in the index; "exponential":
             lag_entries on average; "fixed": always lag_entries.
         from_entries: the number of entries at which lookups begin.
     """
 
-    laggard_share: float = 0.0
+    lagging_share: float = 0.0
     lag: str = UNIFORM
     lag_entries: int = 0
     appends_per_lookup: int = 1
@@ -105,8 +105,8 @@ class Replay:
     """The result of a replay, counted from `counted_from` on except for the image.
 
     Attributes:
-        lookups, faults, pages_read, most_pages: values for readers at the tail and for laggards;
-            most_pages is the maximum of one lookup.
+        lookups, faults, pages_read, most_pages: values for readers at the tail and for lagging
+            readers; most_pages is the maximum of one lookup.
         touched, faulted: the image, counts of shape (pages, columns). Column c begins when c /
             columns of all entries are written.
         first_faults: the first faults in order, at most MAX_FAULTS, as FAULT.
@@ -132,7 +132,7 @@ class Replay:
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
-        """Returns the faults per 1000 lookups of TAIL or LAGGARD, or None without a lookup."""
+        """Returns the faults per 1000 lookups of TAIL or LAGGING, or None without a lookup."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
@@ -155,7 +155,7 @@ def replay(
         clock: the log's length at each entry of a real index, ascending, shape (entries,); by
             default entries are gap_bytes apart.
     """
-    entry_counts, target_slots, is_laggard = targets(growth, readers)
+    entry_counts, target_slots, is_lagging = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched = np.zeros((pages, columns), np.int32)
     faulted = np.zeros((pages, columns), np.int32)
@@ -181,7 +181,7 @@ def replay(
         clock_bytes,
         entry_counts,
         target_slots,
-        is_laggard,
+        is_lagging,
         sizes,
         warm_entries,
         touched,
@@ -238,19 +238,20 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     """Returns the lookups of these readers.
 
     Returns:
-        For each lookup the number of entries, the slot it finds, and whether a laggard makes it.
+        For each lookup the number of entries, the slot it finds, and whether a lagging reader
+        makes it.
     """
     entry_counts = np.arange(
         readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64
     )
     entry_counts = entry_counts[entry_counts >= readers.from_entries]
     random = np.random.default_rng(readers.seed)
-    laggard = random.random(len(entry_counts)) < readers.laggard_share
+    lagging = random.random(len(entry_counts)) < readers.lagging_share
     back = _entries_back(entry_counts, readers, random)
     return (
         entry_counts,
-        np.where(laggard, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1),
-        laggard.astype(np.int8),
+        np.where(lagging, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1),
+        lagging.astype(np.int8),
     )
 
 
@@ -269,7 +270,7 @@ def _replay(
     clock: np.ndarray,
     entry_counts: np.ndarray,
     target_slots: np.ndarray,
-    is_laggard: np.ndarray,
+    is_lagging: np.ndarray,
     sizes: np.ndarray,
     warm_entries: int,
     touched: np.ndarray,
@@ -304,7 +305,7 @@ def _replay(
             idle_bytes[:] = now_bytes - last_used
         if lookup == len(entry_counts) or entry_counts[lookup] != count:
             continue
-        reader = is_laggard[lookup]
+        reader = is_lagging[lookup]
         probes = _probes(count, target_slots[lookup], warm_entries, probed_slots)
         lookup += 1
         fresh_pages = cold_pages = 0

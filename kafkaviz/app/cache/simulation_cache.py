@@ -1,7 +1,7 @@
 """Simulated logs, shared by all tabs and kept between reruns.
 
-This covers the log that a workload produces, its directory as a download, the steps in which a log
-grows, and the replays of growing indexes.
+This covers the log that a workload produces, its directory as a download, and the steps in which a
+log grows.
 """
 
 import hashlib
@@ -13,14 +13,11 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers, Replay
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache.broker_cache import HashFuncs
 from kafkaviz.app.workloads import config_of
-from kafkaviz.figures.page_cache.page_faults import COLUMNS
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
@@ -227,30 +224,3 @@ def _simulated_story(workload: Workload, config: LogConfig, language: str) -> Gr
     rows = stream(workload).rows
     steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
     return growth_figure.view(steps, key_of(workload, config))
-
-
-CACHE_ENTRIES = 128
-
-
-@dataclass(frozen=True)
-class ReplaySettings:
-    """The settings of a replay."""
-
-    growth: IndexGrowth
-    memory: Memory
-    readers: Readers
-    warm_bytes: int | None  # the size of the warm section, None if the search has none
-    key: str = ""  # identifies a real index, "" for an invented one
-
-
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
-def replays(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
-    """Replays the growth with a plain search and with a search of the warm section first."""
-    options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
-    plain, warm = (
-        page_replay.replay(
-            settings.growth, settings.memory, settings.readers, warm_bytes, **options
-        )
-        for warm_bytes in (None, settings.warm_bytes)
-    )
-    return plain, warm

@@ -14,12 +14,11 @@ from typing import NamedTuple
 from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US, Storage
 from kafkaviz.analysis.lookup.search_race import DISKS, ProbeTime, RacedSearch, SearchRace
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
-from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.units import format_bytes, format_count
+from kafkaviz.units import format_bytes, format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 
 LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
@@ -170,7 +169,7 @@ def _storage(race: SearchRace, disk: Storage, entry: str) -> RaceStorage:
     name = say(f"search_race.disk_{disk.name.replace('-', '_')}")
     probe = f"{PROBE_US.typical * 1000:.0f} ns"
     search = time_text(SEARCH_US.typical)
-    cold = turnover_text(COLD_AFTER_BYTES)
+    cold = format_megabytes(COLD_AFTER_BYTES)
     note = say("search_race.note", cold=cold, search=search, probe=probe, read=read)
     if race.page_bytes != PAGE_BYTES:
         slots = race.page_bytes // ENTRY_BYTES[race.kind]

@@ -12,7 +12,7 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, TailLookup, TailLookups
 from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
-from kafkaviz.units import format_count
+from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 
 FIRST_PAGES = 14  # the size shown first: KAFKA-6432 describes the step from 13 to 14
@@ -78,7 +78,7 @@ def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
     """
     note = say(
         "tail_growth.note",
-        cold=_megabytes(memory.cold_after_bytes),
+        cold=format_megabytes(memory.cold_after_bytes),
         gap=format_count(IndexGrowth(0).gap_bytes),
     )
     sizes = tuple(
@@ -122,7 +122,7 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
     waits = tuple(
         PageWait(
             int(wait["page"]),
-            _megabytes(int(wait["idle_bytes"])),
+            format_megabytes(int(wait["idle_bytes"])),
             format_count(int(wait["entries"])),
         )
         for wait in now.waits
@@ -145,11 +145,6 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
 
 def _in_pages(slot: int | None) -> float | None:
     return None if slot is None else slot / ENTRIES_PER_PAGE
-
-
-def _megabytes(count: int) -> str:
-    megabytes = count / 1_000_000
-    return f"{megabytes:.1f}".removesuffix(".0") + " MB"
 
 
 def _join_pages(pages: Sequence[int]) -> str:

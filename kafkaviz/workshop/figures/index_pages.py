@@ -4,21 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
+import streamlit as st
 
+from kafkaviz.analysis.page_cache import page_replay
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers, tail_search
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Replay, tail_search
 from kafkaviz.app import page_state
-from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
-from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures import theme
-from kafkaviz.figures.page_cache import page_faults
-from kafkaviz.figures.page_cache.page_faults import PageFaultsView
-from kafkaviz.figures.page_cache.tail_pages import LANE_AXIS
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import message, say
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.units import format_count
+from kafkaviz.workshop.figures import page_faults
 from kafkaviz.workshop.figures.figure import (
     Destination,
     LessonFigure,
@@ -29,6 +27,7 @@ from kafkaviz.workshop.figures.figure import (
     note,
     rectangle,
 )
+from kafkaviz.workshop.figures.page_faults import PageFaultsView
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 252
@@ -37,10 +36,19 @@ LANE_PX = 72
 LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
+LANE_AXIS = {  # an invisible axis for lanes of pages
+    "showgrid": False,
+    "fixedrange": True,
+    "showline": False,
+    "zeroline": False,
+    "showticklabels": False,
+    "ticks": "",
+    "title": None,
+}
 
 
 @dataclass(frozen=True)
-class BisectionLane:
+class PagesLane:
     """The index at one size, and the lookup of its newest entry.
 
     Attributes:
@@ -61,7 +69,7 @@ class MovingMiddlesView:
     title: str
     question: str
     caption: str
-    lanes: tuple[BisectionLane, BisectionLane]
+    lanes: tuple[PagesLane, PagesLane]
 
 
 def view(entries: int, then_entries: int) -> MovingMiddlesView:
@@ -86,10 +94,10 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
     )
 
 
-def _lane(entries: int, read_before: tuple[int, ...]) -> BisectionLane:
+def _lane(entries: int, read_before: tuple[int, ...]) -> PagesLane:
     search = tail_search(entries, None)
     probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
-    return BisectionLane(
+    return PagesLane(
         entries,
         slots.page_count(entries, ENTRY_BYTES[OFFSET]),
         probed_pages,
@@ -147,9 +155,7 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     )
 
 
-def _boxes(
-    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
-) -> list[dict]:
+def _boxes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
     """Draws a box per page: pages that are read have a frame, pages not read before are filled."""
     boxes = []
     for page in range(lane.pages):
@@ -169,9 +175,7 @@ def _boxes(
     return boxes
 
 
-def _notes(
-    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
-) -> list[dict]:
+def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
     texts = [
         (
             0,
@@ -210,7 +214,7 @@ def _ordinal(order: int) -> str:
     return circled[order - 1] if order <= len(circled) else str(order)
 
 
-def _hover_trace(lane: BisectionLane, top: int) -> go.Scatter:
+def _hover_trace(lane: PagesLane, top: int) -> go.Scatter:
     texts = [
         say(
             "moving_middles.hover_fresh" if page in lane.fresh_pages else "moving_middles.hover",
@@ -224,8 +228,7 @@ def _hover_trace(lane: BisectionLane, top: int) -> go.Scatter:
     return hover_points(str(lane.entries), x, y, texts, size=30)
 
 
-PAGE_BYTES = 4096
-WARM_BYTES = 8192
+MB = 1_000_000
 MIDDLES_HEADS = (
     "moving_middles.head_entries",
     "page_cache.pages",
@@ -237,13 +240,14 @@ MAX_MIDDLES_ENTRIES = 40 * ENTRIES_PER_PAGE
 
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     growth = IndexGrowth(block["pages"] * ENTRIES_PER_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
-    memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
-    lag, lag_entries = controls.LAG["anywhere"]
-    readers = Readers(lag=lag, lag_entries=lag_entries, seed=controls.DEFAULT_SEED)
-    plain, warm = replays(ReplaySettings(growth, memory, readers, WARM_BYTES))
-    return page_faults.view(
-        plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
-    )
+    memory = Memory(cold_after_bytes=block["cold"] * MB)
+    return page_faults.view(_replay(growth, memory, block["search"]), block["search"])
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _replay(growth: IndexGrowth, memory: Memory, search: str) -> Replay:
+    warm_bytes = None if search == page_faults.PLAIN else slots.WARM_BYTES
+    return page_replay.replay(growth, memory, warm_bytes=warm_bytes, columns=page_faults.COLUMNS)
 
 
 def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
@@ -267,27 +271,20 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     return view(block["entries"], block["then"])
 
 
-def _to_page_faults(block: LessonBlock) -> Destination:
-    """Returns a link to the Page cache page with this growth, where its sliders have the values."""
-    sliders = (
-        (page_state.COLD, controls.COLD, block["cold"] * controls.MB),
-        (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_PER_PAGE),
-        (page_state.GAP, controls.GAP, block["gap"]),
-    )
-    return "Page cache", {
-        key: name
-        for key, choices, value in sliders
-        for name, choice in choices.items()
-        if choice == value
-    }
+def _link_to_size(pages: int) -> Destination:
+    """Returns a link to the Page cache page with an index of this size."""
+    return "Page cache", {page_state.INDEX_PAGES: str(pages)}
 
 
 PAGES = LessonFigure(
-    _make_page_faults, _draw_page_faults, _to_page_faults, question=_draw_growth_until
+    _make_page_faults,
+    _draw_page_faults,
+    lambda block: _link_to_size(block["pages"]),
+    question=_draw_growth_until,
 )
 MIDDLES = drawn_figure(
     _make_middles,
-    lambda block: ("Page cache", {page_state.ENTRIES: str(block["entries"])}),
+    lambda block: _link_to_size(slots.page_count(block["then"], ENTRY_BYTES[OFFSET])),
     (figure, question_figure),
     heads=MIDDLES_HEADS,
     rows=rows,

@@ -201,8 +201,7 @@ def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
             y=[1] * len(keys),
             mode="markers",
             marker={"opacity": 0, "size": 16},
-            customdata=keys,
-            hovertemplate="%{customdata}<extra></extra>",
+            **theme.hover(keys),
         )
     )
     return chart.update_layout(

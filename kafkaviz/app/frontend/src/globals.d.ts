@@ -2,7 +2,7 @@
 interface Document {
   // the current step of the stepper
   __kvStep?: { key: string; search: number; probes: number; over: boolean };
-  __kvPages?: number; // tail_growth.js: the size drawn last, also after its tab was closed
+  __kvPages?: number; // tail_growth.js: the size drawn last
 }
 
 interface Window {

@@ -38,7 +38,6 @@ from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_cache import probe_histogram
-from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.html import join, tag
@@ -187,7 +186,7 @@ def _render_title(source: LookupSource) -> None:
         with st.popover(
             say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
         ):
-            st.markdown(say("lookup.help", cold=turnover_text(COLD_AFTER_BYTES)))
+            st.markdown(say("lookup.help", cold=units.format_megabytes(COLD_AFTER_BYTES)))
 
 
 def _render_damage(fault: KafkavizError) -> None:

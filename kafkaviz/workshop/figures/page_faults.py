@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.page_cache.page_replay import LAGGARD, TAIL, Replay
+from kafkaviz.analysis.page_cache.page_replay import Replay
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import count_phrase
 from kafkaviz.messages import say, say_count
-from kafkaviz.search.slots import WARM_BYTES
-from kafkaviz.units import format_bytes, format_count
+from kafkaviz.units import format_count
 
 COLUMNS = 280
 MAX_ROWS = 300
@@ -23,6 +22,7 @@ TICKS = 4
 MAX_GAP_ROWS = 64  # more rows are drawn without gaps, which would cover them
 CROWDED_ENTRIES = 10_000  # from here on the last number makes room for the name of the axis
 MIN_NOTE_PAGES = 20  # an image of fewer pages has no room for texts
+NO_NAME = "<extra></extra>"  # a hover text without the name of its trace
 PLAIN = "plain"
 WARM = "warm"
 NOTES = {  # the place as shares of the image, and the message
@@ -66,12 +66,11 @@ class PageFaultsView:
         return len(self.dots) > MAX_DOTS
 
 
-def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
-    """Returns the image of a replay.
+def view(replay: Replay, search: str) -> PageFaultsView:
+    """Returns the image of the lookups of a reader at the tail.
 
     Args:
         search: PLAIN or WARM.
-        warm_bytes: the size of the warm section of WARM, None for none.
     """
     row_pages = max(1, -(-replay.pages // MAX_ROWS))
     lookup_counts, fault_counts = (
@@ -80,7 +79,7 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
     notes = _image_notes(replay, search)
     return PageFaultsView(
         title=_title(replay),
-        caption=_caption(search, warm_bytes),
+        caption=say(f"page_faults.below_{search}"),
         entries=replay.entries,
         pages=replay.pages,
         end_page=replay.grown_pages,
@@ -115,14 +114,6 @@ def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
     )
 
 
-def _caption(search: str, warm_bytes: int | None) -> str:
-    if search == PLAIN or warm_bytes == WARM_BYTES:
-        return say(f"page_faults.below_{search}")
-    if warm_bytes:
-        return say("page_faults.below_section", size=format_bytes(warm_bytes))
-    return say("page_faults.below_none")
-
-
 def _sum_rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
     rows = -(-len(cells) // row_pages)
     padded = np.zeros((rows * row_pages, cells.shape[1]), np.int64)
@@ -138,7 +129,6 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 def _title(replay: Replay) -> str:
     faults = int(replay.faulted.sum())
-    most_pages = max(replay.most_pages)
     pages = say_count("common.n_pages", replay.pages)
     if faults:
         return say(
@@ -148,32 +138,22 @@ def _title(replay: Replay) -> str:
         )
     if not sum(replay.lookups):
         return say("page_faults.no_lookup", pages=pages)
+    most_pages = max(replay.most_pages)
     if most_pages > FEW_PAGES:
         return say("page_faults.no_fault", pages=pages)
-    is_newest_only = replay.pages > FEW_PAGES and not replay.lookups[LAGGARD]
     return say(
-        "page_faults.no_fault_newest" if is_newest_only else "page_faults.no_fault_few",
+        "page_faults.no_fault_newest" if replay.pages > FEW_PAGES else "page_faults.no_fault_few",
         few=count_phrase("common.n_pages", most_pages),
     )
 
 
 def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
-    if replay.pages < MIN_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
-        return ()
-    if search == WARM and max(replay.most_pages) > 4:
+    if replay.pages < MIN_NOTE_PAGES:
         return ()
     return tuple(
         ImageNote(x_share * replay.entries, y_share * replay.pages, say(f"page_faults.{name}"))
         for x_share, y_share, name in NOTES[search]
     )
-
-
-def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
-    """Returns rows of page, lookups and faults: plain binary search, then warm section first."""
-    sums = [
-        cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
-    ]
-    return [(page, *(int(page_sums[page]) for page_sums in sums)) for page in range(plain.pages)]
 
 
 def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
@@ -211,7 +191,7 @@ def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
         colour,
         gap=gap,
         name="touched",
-        hover=f"{hover}<extra></extra>",
+        hover=hover + NO_NAME,
         opacity=0.75,
     )
 
@@ -264,7 +244,7 @@ def _fault_traces(
                 colours["ink"],
                 gap=0,
                 name="faults",
-                hover=f"{hover}<extra></extra>",
+                hover=hover + NO_NAME,
                 opacity=1,
             )
         ]
@@ -283,7 +263,7 @@ def _fault_traces(
                 "line": {"color": colours["panel"], "width": 1},
             },
             cliponaxis=False,
-            hovertemplate=f"{hover}<extra></extra>",
+            hovertemplate=hover + NO_NAME,
         )
     ]
 

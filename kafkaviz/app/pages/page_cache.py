@@ -1,0 +1,76 @@
+"""The Page cache page: which pages a reader at the tail waits for while an index grows."""
+
+import streamlit as st
+
+from kafkaviz.analysis.page_cache import page_replay
+from kafkaviz.analysis.page_cache.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
+from kafkaviz.app import frontend
+from kafkaviz.app.frame import frame
+from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.widgets import elements, projector
+from kafkaviz.app.widgets.elements import apply_print_style
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures.page_cache import tail_growth
+from kafkaviz.messages import language, say
+from kafkaviz.search.slots import WARM_BYTES
+
+HEADS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm_waits")
+# the reader that one sentence is about: it makes one lookup in a hundred, anywhere in an index of
+# 512 pages, which is large enough for pages in the middle to go cold
+LAGGING_READERS = Readers(lagging_share=0.01)
+LARGE_INDEX = IndexGrowth(262_144, counted_from=20_000)
+
+
+@in_turn
+def render_page() -> None:
+    frame("Page cache", tools=projector.render_button)
+    apply_print_style()
+    projector.apply()
+    with st.container(gap=None, key="kv_head"):
+        elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=4)
+    frontend.tail_growth(_browser_payload(language()))
+    with st.container(gap=12, key="kv_below"):
+        plain, warm = _lagging_waits()
+        text = say("page_cache.lagging", plain=f"{plain:.1f}", warm=f"{warm:.1f}")
+        elements.paragraph(text, above_px=12)
+        _render_table()
+
+
+def _render_table() -> None:
+    rows = tail_growth.rows(_lookups())
+    with st.expander(say("page_cache.sizes_table")):
+        heads = [say(f"page_cache.{name}") for name in HEADS]
+        table(heads, rows, "rrllll", tail_growth.FIRST_PAGES - 1)
+        download(
+            say("page_cache.csv"),
+            lambda: to_csv(tail_growth.COLUMNS, rows),
+            "index-sizes.csv",
+            "kv_sizes_csv",
+        )
+
+
+@st.cache_resource(show_spinner=False)
+def _lookups() -> tuple[TailLookups, ...]:
+    return page_replay.grow()
+
+
+@st.cache_resource(show_spinner=False)
+def _browser_payload(language_code: str) -> dict:
+    view = tail_growth.view(_lookups(), page_replay.MEMORY)
+    return tail_growth.browser_payload(view)
+
+
+@st.cache_resource(show_spinner=False)
+def _lagging_waits() -> tuple[float, float]:
+    """Returns the page faults per lookup of a lagging reader, by the plain and the newer search."""
+    plain, warm = (
+        (
+            page_replay.replay(
+                LARGE_INDEX, readers=LAGGING_READERS, warm_bytes=warm_bytes
+            ).faults_per_thousand(LAGGING)
+            or 0
+        )
+        / 1000
+        for warm_bytes in (None, WARM_BYTES)
+    )
+    return plain, warm

@@ -1,1 +1,0 @@
-"""The Page cache page. page.py arranges its parts; the other modules draw them."""
