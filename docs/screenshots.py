@@ -120,7 +120,7 @@ def taught(page: Page) -> None:
 CLASS_ANSWERS = (1, 0, 1)  # by their place among those of the question
 ORDERS = {"tp": "orders-0", "segment": 0}
 HEARTBEAT = {"tp": "heartbeat-0", "tune": "heartbeat-0"}
-PROJECTED = {"lesson": "warm-section", "at": 2, "projector": 1, "answers": "warm-section.2c"}
+PROJECTED = {"lesson": "warm-section", "at": 3, "projector": 1, "answers": "warm-section.3c"}
 BROKEN = {"lesson": "batches", "break": 1, "answers": "batches~0~156ad"}  # predicted and started
 REPLICA = "kafka-4.4.0-replica-1"
 PARTED = {  # one partition of two replicas

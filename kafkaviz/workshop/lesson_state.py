@@ -252,15 +252,22 @@ def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
     return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
 
 
+def lesson_count(lessons: Sequence[Lesson]) -> int:
+    """Returns the number of lessons that have a step in the track."""
+    return sum(bool(parts(lesson)) for lesson in lessons)
+
+
 def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
     """Returns text such as "lesson 2 of 7, step 1 of 4"; the counts depend on the track."""
     track_parts = parts(position.lesson)
+    count = lesson_count(lessons)
     if position.part not in track_parts:  # a link led to a step outside the track
         track_parts = parts(position.lesson, "")
+        count = len(lessons)
     return say(
         "workshop.lesson_of",
         number=position.number + 1,
-        count=len(lessons),
+        count=count,
         step=track_parts.index(position.part) + 1,
         steps=len(track_parts),
     )

@@ -54,7 +54,9 @@ def render_page() -> None:
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
         render_handout(
-            position, len(lessons), is_teacher=bool(st.query_params.get(lesson_address.NOTES))
+            position,
+            lesson_state.lesson_count(lessons),
+            is_teacher=bool(st.query_params.get(lesson_address.NOTES)),
         )
     else:
         lab_block = _shown_lab(position)

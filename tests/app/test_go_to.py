@@ -170,7 +170,7 @@ def test_a_lesson_is_found_by_its_title(place):
     ]
     assert [entry.address for entry in entries if entry.heading == "Lessons"] == [
         {"dir": "/k", "lesson": "warm-section"},
-        {"dir": "/k", "lesson": "warm-section", "at": "5"},
+        {"dir": "/k", "lesson": "warm-section", "at": "6"},
     ]
 
 

@@ -74,7 +74,7 @@ def helps(lesson: str, at: str) -> list[str]:
 
 
 def test_a_step_explains_its_words():
-    (words,) = helps("warm-section", "3")
+    (words,) = helps("warm-section", "4")
     said = [
         f"**{name}:** {text_in('en', f'glossary.{key}_is')}"
         for name, key in (("warm section", "warm_section"), ("time index", "time_index"))

@@ -206,9 +206,9 @@ def test_the_figure_is_at_the_cut():
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_share_of_a_lookup(spoken):
     """The numbers of the answer are those of the figure: 22 µs, 839 µs, 2.6 %."""
-    (figure,) = step("warm-section", 6, spoken).blocks("fetch-share")
+    (figure,) = step("warm-section", 7, spoken).blocks("fetch-share")
     *_, largest = tuning.share_rows(LIVE["fetch-share"].make(figure))
-    (question,) = step("warm-section", 6, spoken).blocks("predict")
+    (question,) = step("warm-section", 7, spoken).blocks("predict")
     said = re.findall(r"[\d.]+", question["reveal"])[:3]
     numbers = [
         re.match(r"[\d.]+", largest[3])[0],
@@ -216,7 +216,7 @@ def test_the_share_of_a_lookup(spoken):
         re.match(r"\d+", largest[2])[0],
     ]
     assert said == numbers == ["2.6", "22", "839"]
-    assert "3 %" in right("warm-section", 6, spoken)
+    assert "3 %" in right("warm-section", 7, spoken)
 
 
 def test_ten_gigabit_carry_1250_bytes_a_microsecond():

@@ -31,7 +31,7 @@ def page(**query: str) -> AppTest:
             "Which pages does it read with one more page?",
             "the middles have moved",
         ),
-        ("warm-section", "2", "c", "which pages will a lookup find cold?", "56 faults while"),
+        ("warm-section", "3", "c", "which pages will a lookup find cold?", "56 faults while"),
         ("time", "4", "a", "which record does it get?", "Offset 3\u202f452 is the answer"),
         ("rolls", "1", "x", "Which one is reached first?", "The time index is at its limit"),
     ],

@@ -271,7 +271,7 @@ def test_the_second_lane_is_empty_before_the_answer():
 
 def test_the_growth_is_shown_up_to_the_question():
     """Nothing behind 5 of 40 pages: no lookup, no fault; all of it afterwards."""
-    pages = lesson_block("warm-section", 2, "pages")
+    pages = lesson_block("warm-section", 3, "pages")
     view = LIVE["pages"].make(pages)
     cut = page_faults.cut(view, pages["until"] * 512)
     eighth = view.lookup_counts.shape[1] // 8 + 1
@@ -498,3 +498,18 @@ def test_a_table_of_a_segment_has_the_rows_around_an_offset(of):
         texts.append("".join(map(str, TABLE.draw(TABLE.make(own_block), own_block, "key"))))
     assert texts[0].count("<tr") == texts[1].count("<tr") > 5
     assert texts[0] != texts[1]
+
+
+def test_the_race_is_that_of_kafka_6432():
+    """With 14 full pages plain binary search waits for page 7; one entry earlier it waits for none."""
+    jump, before = LIVE["search-race"].make(lesson_block("warm-section", 2, "search-race"))
+    waits = [sum(len(step.cold) for step in lane.steps) for lane in (*jump.lanes, *before.lanes)]
+    assert waits == [1, 0, 0, 0]
+    (cold,) = [cell for step in jump.lanes[0].steps for cell in step.cold]
+    assert jump.cells[cold].page == 7
+
+
+@pytest.mark.parametrize("entries", [0, 20481])
+def test_a_race_needs_an_index_that_is_drawn(entries):
+    with pytest.raises(NoValue):
+        LIVE["search-race"].make({"entries": entries})

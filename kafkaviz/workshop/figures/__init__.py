@@ -21,7 +21,7 @@ from kafkaviz.workshop.figures.compaction import (
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
 from kafkaviz.workshop.figures.index_pages import MIDDLES, PAGES
 from kafkaviz.workshop.figures.limit_race import RACE
-from kafkaviz.workshop.figures.lookups import ENTRIES, STEPPER
+from kafkaviz.workshop.figures.lookups import ENTRIES, SEARCH_RACE, STEPPER
 from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
 from kafkaviz.workshop.figures.segments import DUMP, FILE_AREAS, INDEXES, RULER, SEGMENTS, TABLE
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST
@@ -49,6 +49,7 @@ LIVE = {
     "growth": GROWTH,
     "pages": PAGES,
     "middles": MIDDLES,
+    "search-race": SEARCH_RACE,
     "limit-race": RACE,
     "roll-clock": CLOCK,
     "findings": FINDINGS,

@@ -1,17 +1,21 @@
-"""A lookup step by step, and an index of a practice log above its batches."""
+"""Lookups step by step, an index above its batches, and the race of both searches."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
 from kafkaviz import versions
+from kafkaviz.analysis.lookup import search_race
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.figures.lookup import search_race as race_figure
+from kafkaviz.figures.lookup.search_race import SearchRaceView
 from kafkaviz.figures.stepper import LookupContext, stepper
-from kafkaviz.messages import say
+from kafkaviz.messages import message, say
+from kafkaviz.simulate.lessons import practice
 from kafkaviz.workshop.figures.block_location import locate
 from kafkaviz.workshop.figures.figure import (
     Component,
@@ -23,7 +27,7 @@ from kafkaviz.workshop.figures.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.workshop.lessons.grammar import LessonBlock
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
 def _make_entries(block: LessonBlock) -> LookupContext:
@@ -211,3 +215,38 @@ def _to_step(block: LessonBlock) -> Destination:
 
 
 STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper, _draw_steps_question)
+
+
+# ---- the race of plain binary search and the search that tries the warm section first
+
+MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
+
+
+def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
+    """Returns the race for the newest entry of an index, and that one entry earlier.
+
+    Raises:
+        NoValue: the index has no entry, or more than are drawn.
+    """
+    entries = block["entries"]
+    if not 0 < entries <= MAX_RACE_ENTRIES:
+        raise NoValue(message("lesson.race_entries", most=MAX_RACE_ENTRIES))
+    (segment,) = practice.log_of_keys(range(entries)).segments
+    race = search_race.race(segment, lookup_source.OFFSET, entries - 1)
+    before = search_race.race_before_jump(segment, entries - 1, race)
+    return race_figure.views(race, before)
+
+
+def _draw_race(
+    views: Sequence[SearchRaceView], block: LessonBlock, key: str, *, is_question: bool = False
+) -> list[Part]:
+    payload = race_figure.browser_payload(views, block_key(block)) | {"is_question": is_question}
+    return [Component(partial(frontend.search_race, payload, key))]
+
+
+SEARCH_RACE = LessonFigure(
+    _make_race,
+    _draw_race,
+    lambda _block: ("Lookup", {page_state.SET: "full", page_state.BY: "offset"}),
+    question=partial(_draw_race, is_question=True),
+)

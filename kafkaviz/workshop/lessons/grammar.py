@@ -363,6 +363,7 @@ KINDS: dict[str, BlockKind] = {
             "then": Key(parse_natural, is_required=True),
         },
     ),
+    "search-race": _figure_kind({"entries": Key(parse_natural, is_required=True)}),
     "limit-race": _figure_kind(
         {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
         setting_key=Key(parse_integer),

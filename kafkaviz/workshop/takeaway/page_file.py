@@ -28,7 +28,7 @@ STYLES = (
 )
 # replaces offsets for elements that stick below the app's bar
 UNDER_NO_BAR = ".bar { top: 0; } .two > .card { top: 70px; }"
-MODULE_END = re.compile(r"export\s*\{\s*(\w+) as default\s*\};?\s*$")
+MODULE_END = re.compile(r"export\s*\{(?:[^}]*,)?\s*(\w+) as default\b[^}]*\};?\s*$")
 
 
 class PageFile:

@@ -52,7 +52,8 @@ function build(state) {
     { words } = data,
     race = (state.race = data.races[state.raceNumber]);
   $('cap').textContent = race.caption;
-  $('other').hidden = !race.other;
+  $('ctl').hidden = Boolean(data.is_question); // a lesson asks for a prediction first
+  $('other').hidden = !race.other || data.is_question;
   $('other').textContent = race.other;
   $('other').onclick = () => showOther(state);
   for (const name of ['restart', 'back', 'forward'])
