@@ -294,6 +294,13 @@ def topic_name(name: str) -> Synonym | None:
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
+def label(name: str) -> str:
+    """Returns the name of a setting with the broker's first name: segment.ms (log.roll.ms)."""
+    definition = TOPIC_SETTINGS.get(name)
+    broker_names = definition.broker_names if definition else ()
+    return f"{name} ({broker_names[0][0]})" if broker_names else name
+
+
 def defaults(release: Release) -> dict[str, Value]:
     """Returns every topic setting that the release knows, with its default."""
     return {

@@ -115,3 +115,16 @@ def test_settings_that_came_with_4_4():
     }
     patched = {"max.decompressed.message.bytes": 2_147_483_639}
     assert definitions == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("index.interval.bytes", "index.interval.bytes (log.index.interval.bytes)"),
+        ("segment.ms", "segment.ms (log.roll.ms)"),
+        ("internal.segment.bytes", "internal.segment.bytes"),
+        ("log.cleaner.threads", "log.cleaner.threads"),
+    ],
+)
+def test_a_label_has_the_name_of_a_topic_and_of_a_broker(name, label):
+    assert config_def.label(name) == label

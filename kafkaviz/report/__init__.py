@@ -11,7 +11,7 @@ gives the same bytes except for the date. document.py builds the file.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kafkaviz import __version__, units
+from kafkaviz import __version__, config_def, units
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.figures.health.health_view import HealthView
 from kafkaviz.html import Html, join, tag, worded
@@ -131,7 +131,7 @@ def _answers(subject: Subject) -> Html:
         answers.append(
             (
                 verdict.mark,
-                "index.interval.bytes",
+                config_def.label("index.interval.bytes"),
                 say(
                     "report.headline_and_own",
                     headline=verdict.headline,

@@ -1,5 +1,6 @@
 """One step of a lesson: its text, its questions, its figures, the navigation and downloads."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, cast
@@ -112,7 +113,7 @@ def lesson_head(label: str, title: str, language: str | None = None) -> Html:
 
 
 def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the text of a step. A help icon after each part explains its terms."""
+    """Draws the text of a step. A help icon after each part explains its terms and settings."""
     taught = {lesson.name for lesson in lessons[: position.number]}
     step = position.step
     texts = [part for part in step.parts if isinstance(part, str)]
@@ -124,8 +125,10 @@ def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _word_help(taught: Collection[str], text: str) -> str | None:
-    terms = glossary.explained_terms(taught, text)
-    lines = (say("workshop.labelled", label=term.short_name, text=term.meaning) for term in terms)
+    texts = [(term.short_name, term.meaning) for term in glossary.explained_terms(taught, text)]
+    codes = dict.fromkeys(re.findall("`([a-z.]+)`", text))
+    texts += [(code, elements.broker_names(code)) for code in codes if elements.broker_names(code)]
+    lines = (say("workshop.labelled", label=label, text=meaning) for label, meaning in texts)
     return "\n\n".join(lines) or None
 
 

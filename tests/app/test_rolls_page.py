@@ -71,8 +71,10 @@ def test_the_page_as_it_opens():
 )
 @pytest.mark.parametrize("query", [{}, {"tp": "tiny-index-0", "of": "tiny-index-0"}])
 def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
-    """In a tooltip, above a slider and for a log on disk."""
-    assert f'title="on a broker: {broker_names}">{name}<' in page_html(page(**query))
+    """Above a slider and for a log on disk: its first name below the topic's, all in a tooltip."""
+    first = broker_names.partition(" ")[0]
+    label = f'<span title="on a broker: {broker_names}">{name} <small>{first}</small></span>'
+    assert label in page_html(page(**query))
 
 
 def test_a_download_next_to_each_figure():

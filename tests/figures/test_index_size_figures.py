@@ -117,11 +117,14 @@ def test_each_axis_says_what_is_on_it(outcomes):
     assert {
         "probes, pages, cold reads of a search",
         ".log of a segment at its roll, bytes",
-        "segment.index.bytes, bytes",
+        "segment.index.bytes (log.index.size.max.bytes)",
     } <= set(curve_notes)
     map_view = size_map(outcomes)
     map_notes = notes(index_size_map.figure(map_view, "light"))
-    names = {"segment.index.bytes, bytes", "index.interval.bytes, bytes"}
+    names = {
+        "segment.index.bytes (log.index.size.max.bytes)",
+        "index.interval.bytes (log.index.interval.bytes)",
+    }
     assert names | {"time of a cold lookup"} <= set(map_notes)
     asked_notes = notes(index_size_map.figure(index_size_map.before_sweep(map_view), "light"))
     assert names <= set(asked_notes)

@@ -133,7 +133,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         "<b>50 µs budget</b>",
         "today, 4 KiB",
         "considered, 16 KiB",
-        "index.interval.bytes",
+        "index.interval.bytes (log.index.interval.bytes)",
     } <= set(notes(figure))
     assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "1 KiB"] and list(
         figure.layout.yaxis.ticktext

@@ -30,10 +30,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.state import get_session_state
 
-from kafkaviz import config_def
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.messages import say
 
 # maps each word to the control's state; in a plain iterable each word is its own state
 Options = Mapping[str, str] | Iterable[str]
@@ -113,7 +111,7 @@ def slider(
     """
     options = list(options)
     word = bind_to_address(key, options, default)
-    st.html(elements.label(label, format_func(word), broker_names_text(label)))
+    st.html(elements.label(label, format_func(word)))
     _draw(
         st.select_slider, label, options, key, format_func=format_func, label_visibility="collapsed"
     )
@@ -259,13 +257,6 @@ def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser
 
 def _normalize(text: str) -> str:
     return re.sub(r"(?<=\d)[\s\u202f](?=\d{3})", "", text).casefold()
-
-
-def broker_names_text(name: str) -> str:
-    """Returns the broker's names for a topic's setting, in order of precedence; "" if unknown."""
-    setting = config_def.TOPIC_SETTINGS.get(name)
-    names = [broker_name for broker_name, _ in setting.broker_names] if setting else []
-    return say("setting_names.on_a_broker", names=" → ".join(names)) if names else ""
 
 
 Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab has a control for

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz import versions
+from kafkaviz import config_def, versions
 from kafkaviz.analysis.inference.version import InferredRelease
 from kafkaviz.app.frontend import art
 from kafkaviz.html import Html, join, tag
@@ -74,10 +74,25 @@ def mono(text: str) -> Html:
     return tag("span", escape(text), class_="kv-mono")
 
 
-def label(name: str, value: str, about: str = "") -> Html:
-    """Returns a name, with a tooltip about it, and its value, for a line above a control."""
-    name_html = tag("span", escape(name), title=escape(about) if about else None)
+def label(name: str, value: str) -> Html:
+    """Returns a name and its value, for a line above a control.
+
+    A topic's setting also shows the broker's first name, and lists all of them in a tooltip.
+    """
+    name_html = tag("span", escape(name))
+    if about := broker_names(name):
+        broker_name = config_def.TOPIC_SETTINGS[name].broker_names[0][0]
+        name_html = tag("span", name, " ", tag("small", broker_name), title=about)
     return tag("div", name_html, tag("b", escape(value)), class_="kv-lab kv-two")
+
+
+def broker_names(name: str) -> str:
+    """Returns what brokers call a topic's setting; "" if it has no such name or is unknown."""
+    setting = config_def.TOPIC_SETTINGS.get(name)
+    if not setting or not setting.broker_names:
+        return ""
+    names = " → ".join(broker_name for broker_name, _ in setting.broker_names)
+    return say("setting_names.on_a_broker", names=names)
 
 
 def title(html: Html | str, lead: str = "", gap: int = 20) -> None:

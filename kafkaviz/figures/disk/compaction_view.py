@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from kafkaviz import units
+from kafkaviz import config_def, units
 from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.analysis.compaction.key_story import KeyStory
@@ -152,7 +152,7 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
 
 def _barrier_name(barrier: Barrier) -> str:
     key = BARRIER_KEYS.get(barrier)
-    return say(key) if key else barrier.value
+    return say(key) if key else config_def.label(barrier.value)
 
 
 def ratio_html(ratio: float) -> Html:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
@@ -265,7 +266,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             *_line_names(curve, colours),
             theme.vertical_axis_name(say("index_size.axis_search"), colours, left_px=LEFT, y=1.0),
             theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
-            theme.axis_name(say("index_size.axis_size"), colours),
+            theme.axis_name(config_def.label("segment.index.bytes"), colours),
         ],
         xaxis=theme.PLAIN_AXIS
         | theme.outside_ticks(colours)

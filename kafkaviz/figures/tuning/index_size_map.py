@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
@@ -211,9 +212,11 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         annotations=[
             *_roll_names(size_map, colours),
             *_mark_names(size_map, colours),
-            theme.vertical_axis_name(say("index_size.axis_size"), colours, left_px=LEFT, y=1.0),
+            theme.vertical_axis_name(
+                config_def.label("segment.index.bytes"), colours, left_px=LEFT, y=1.0
+            ),
             *_cost_name(size_map, colours),
-            theme.axis_name(say("index_size.axis_interval"), colours),
+            theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
     return chart

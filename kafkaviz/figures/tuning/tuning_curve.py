@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
@@ -382,7 +383,7 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             *_mark_annotations(curve, colours),
             *_plateau_annotations(curve, colours),
             *_index_size_annotations(curve, colours),
-            theme.axis_name("index.interval.bytes", colours),
+            theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
     return chart

@@ -380,12 +380,11 @@ def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple
     """
     release = versions.parse(names.release)
     for setting in names.settings:
-        broker_names = [name for name, _ in setting.broker_names]
         default = setting.default(release)
-        is_known = is_ordered or len(broker_names) < 2
+        broker_names = [name for name, _ in setting.broker_names]
         yield (
             setting.name,
-            (" → " if is_known else " / ").join(broker_names if is_known else sorted(broker_names)),
+            " → ".join(broker_names) if is_ordered else " / ".join(sorted(broker_names)),
             format_count(default) if isinstance(default, int) else str(default),
         )
 

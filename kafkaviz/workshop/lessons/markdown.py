@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 
+from kafkaviz.app.widgets.elements import broker_names
 from kafkaviz.html import Html, join, tag
 from kafkaviz.units import escape_controls
 
@@ -108,7 +109,8 @@ def _span(match: re.Match) -> str:
     if match["escaped"]:
         return match["escaped"]
     if match["code"]:
-        return tag("code", Html(escape(match["code"].strip())))
+        code = match["code"].strip()
+        return tag("code", Html(escape(code)), title=broker_names(code) or None)
     if match["bold"]:
         return tag("strong", _inline(match["bold"]))
     if match["words"]:

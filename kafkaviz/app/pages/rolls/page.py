@@ -30,7 +30,6 @@ from kafkaviz.app.pages.rolls.roll_figures import (
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
-from kafkaviz.app.widgets.choice import broker_names_text
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.errors import KafkavizError
@@ -302,7 +301,7 @@ def render_settings(rolls: RollsOnDisk, count: int) -> None:
         if rolls.origins.get(name) is Origin.UNKNOWN and not is_inferred:
             value = MISSING
         source = tag("div", _origin_text(rolls, name), class_="kv-fnt", style="font-size:12px")
-        cells.append(tag("div", elements.label(name, value, broker_names_text(name)), source))
+        cells.append(tag("div", elements.label(name, value), source))
     with st.container(key="kv_set"):
         st.html(tag("div", *cells, class_="kv-found"))
     st.space(16)

@@ -7,7 +7,7 @@ from typing import cast
 
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import config_def, units
 from kafkaviz.analysis import rebuild, tuning
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
@@ -130,7 +130,7 @@ def _choose_interval(context: TuningContext) -> int:
         text = tag("b", units.format_count(interval_bytes), style="color:var(--kv-ink)")
         if interval_bytes == context.today.interval_bytes:
             text = worded(context.today_key, value=text)
-        label_slot.html(tag("div", SETTING, " \u00a0", text, class_="kv-lab"))
+        label_slot.html(tag("div", config_def.label(SETTING), " \u00a0", text, class_="kv-lab"))
     return interval_bytes
 
 
@@ -348,7 +348,7 @@ def _render_segment_size(context: TuningContext) -> None:
         numbers = tuning_text.describe_segment_numbers(advice.considered)
         rows.append((units.format_bytes(advice.value), _sentence(numbers)))
     with st.container(key="kv_segment_size", gap=12):
-        table((SEGMENT_SETTING, say("tuning.head_why")), rows, "lw")
+        table((config_def.label(SEGMENT_SETTING), say("tuning.head_why")), rows, "lw")
         if advice.considered:
             _render_command(context, SEGMENT_SETTING, advice.value, say("verdict.command_lower"))
 
