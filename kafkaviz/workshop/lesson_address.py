@@ -22,13 +22,14 @@ ANSWERS = "answers"
 TYPED_ANSWER = "given"
 NOTES = "notes"  # the teacher's notes
 LAB = "break"  # the lab at the end of the lesson
+END = "end"  # the page after the last step
 # the code of the class; the track of the lessons, unset for all steps
 CLASS = "class"
 TRACK = "track"
 # the selected word of the glossary, or ALL_WORDS
 WORD = "word"
 ALL_WORDS = "all"
-ASIDE = (page_state.PAPER, WORD, LAB)  # pages shown in place of a step
+ASIDE = (page_state.PAPER, WORD, LAB, END)  # pages shown in place of a step
 
 # Session keys.
 PAGES_SHOWN = "kv_pages_shown"  # whether the list of pages is shown

@@ -33,6 +33,7 @@ SESSION_PARAMETERS = (
     lesson_address.NOTES,
     page_state.PAPER,
     lesson_address.LAB,
+    lesson_address.END,
     page_state.PROJECTOR,
     lesson_address.CLASS,
     lesson_address.TRACK,
@@ -186,6 +187,7 @@ def reset() -> None:
         lesson_address.TYPED_ANSWER,
         page_state.STEP,
         lesson_address.LAB,
+        lesson_address.END,
     ):
         st.query_params.pop(key, None)
     st.session_state.pop(lesson_address.WORKSHOP, None)

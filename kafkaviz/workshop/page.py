@@ -18,15 +18,22 @@ from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.html import join, tag, worded
 from kafkaviz.messages import say
-from kafkaviz.workshop import class_bar, class_seat, lesson_address, lesson_state
+from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_address, lesson_state
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
-from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
+from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonFault
 from kafkaviz.workshop.lessons.markdown import inline_html
-from kafkaviz.workshop.step import lesson_head, render_back, render_lab, render_next, render_step
+from kafkaviz.workshop.step import (
+    lesson_head,
+    render_back,
+    render_downloads,
+    render_lab,
+    render_next,
+    render_step,
+)
 from kafkaviz.workshop.takeaway.handouts import notes, render_handout
 
 CSS = Path(__file__).with_name("workshop.css")
@@ -58,6 +65,8 @@ def render_page() -> None:
             lesson_state.lesson_count(lessons),
             is_teacher=bool(st.query_params.get(lesson_address.NOTES)),
         )
+    elif st.query_params.get(lesson_address.END):
+        render_end(lessons, position)
     else:
         lab_block = _shown_lab(position)
         if lab_block is not None:  # no fragment: other learners do not wait for a lab's trials
@@ -421,6 +430,82 @@ def session_plan(lessons: Sequence[Lesson], current: int) -> None:
         )
         begin += lesson_state.minutes([lesson])
     table(heads, rows, "rlrr", current)
+
+
+# ---- the page after the last step
+
+
+REMEMBERED = 4  # sentences
+HOMEWORK = ("binary-search", 3)
+
+
+def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws what to remember, the homework, and how many answers to each question are right."""
+    with st.container(key="kv_end"):
+        remembered, scores = st.columns(2, gap=32)
+        with remembered:
+            minutes = say("workshop.about_minutes", minutes=f"{lesson_state.minutes(lessons):g}")
+            st.html(lesson_head(minutes, say("workshop.finish")))
+            sentences = (say(f"workshop.end_{n}") for n in range(1, REMEMBERED + 1))
+            st.html(tag("ol", *(tag("li", inline_html(text)) for text in sentences)))
+            _render_homework(lessons)
+            with st.container(horizontal=True, gap=8):
+                back = (position.lesson.name, position.part)
+                st.button(
+                    say("workshop.lesson"),
+                    icon=":material/arrow_back:",
+                    key="kv_end_back",
+                    on_click=open_step,
+                    args=back,
+                )
+                if not class_seat.is_learner():
+                    render_downloads(lessons, position.number)
+        with scores:
+            _render_scores(lessons)
+
+
+def _render_homework(lessons: Sequence[Lesson]) -> None:
+    if HOMEWORK[0] in {lesson.name for lesson in lessons}:
+        st.html(tag("h2", say("workshop.homework"), class_="kv-h2"))
+        st.markdown(say("workshop.homework_asks"))
+        st.button(
+            say("workshop.homework_open"),
+            icon=":material/home_work:",
+            key="kv_homework",
+            on_click=open_step,
+            args=HOMEWORK,
+        )
+
+
+def _render_scores(lessons: Sequence[Lesson]) -> None:
+    """Draws the share of right answers per question: of the class, or the reader's own."""
+    attendance = class_seat.current()
+    own_answers = lesson_state.answers()
+    rows = []
+    for number, lesson in enumerate(lessons, 1):
+        for name, part, is_task in lesson_state.questions(lesson):
+            step = lesson.steps[part - 1]
+            right = class_room.SOLVED
+            if not is_task:
+                (question,) = step.blocks("predict")
+                right = next(
+                    letter
+                    for letter, (_, is_right) in zip(LETTERS, question.choices, strict=False)
+                    if is_right
+                )
+            if attendance is None:
+                answer = own_answers.get((name, part, is_task))
+                score = "✓" if answer == right else "✗" if answer else "–"
+            else:
+                tally = attendance.room.tally((name, part))
+                count = tally.solved if is_task else tally.letters.get(right, 0)
+                score = say("workshop.of_seats", count=count, seats=tally.seats)
+            kind = say("workshop.exercise" if is_task else "takeaway.question")
+            rows.append((f"{number}.{part} {step.title}", kind, score))
+    title = "workshop.own_score" if attendance is None else "class.counts"
+    st.html(tag("h2", say(title), class_="kv-h2"))
+    heads = [say(f"workshop.{name}") for name in ("step", "asked", "right")]
+    table(heads, rows, "lll")
 
 
 _notes_button, _follower, _clock = map(

@@ -8,7 +8,6 @@ from typing import Any, Literal, cast
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements
@@ -168,7 +167,7 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the next step or, at the end, to the hand-out.
+    """Draws the button to the next step or, after the last, to the end page.
 
     It is disabled until the question is answered, except for a teacher.
     """
@@ -178,7 +177,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         st.button(
             say("workshop.finish"),
             on_click=lesson_state.toggle_parameter,
-            args=(page_state.PAPER,),
+            args=(lesson_address.END,),
             **arguments,
         )
         return

@@ -378,3 +378,15 @@ def test_a_class_that_goes_on_runs_the_parts_of_a_learner(monkeypatch, is_learne
     monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: calls.append(parts))
     class_bar._go_on()
     assert calls == reruns
+
+
+def test_the_end_page_counts_the_right_answers_of_the_class():
+    """Of two learners, one is right at 8.5; nobody has answered 1.1."""
+    teacher = taught(lesson="after-a-crash", at="5", track="short")
+    for choice in (0, 1):
+        press_button(joined(teacher), f"kv_choice_{choice}")
+    page = page_html(press_button(teacher, "kv_next"))
+    rows = re.findall(r"<td[^>]*>(\d\.\d) [^<]*</td><td[^>]*>\w+</td><td[^>]*>(\d of \d)", page)
+    assert len(rows) == 20
+    assert dict(rows[:1]) == {"1.1": "0 of 2"}
+    assert ("8.5", "1 of 2") in rows

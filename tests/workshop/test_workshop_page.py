@@ -273,6 +273,23 @@ def test_the_picker_says_how_long_the_track_is(track, minutes):
     assert picker.options == [f"All {steps} steps, 115.5 minutes", "Short: 18 steps, 45 minutes"]
 
 
+def test_the_short_track_ends_with_a_page_of_its_own():
+    """Four sentences, the homework, and each question of the track with its answer."""
+    answers = "three-files.1b three-files.3x after-a-crash.5b"
+    at = page(lesson="after-a-crash", at="5", track="short", answers=answers)
+    at = press(at, "kv_next")
+    assert query_value(at, "end") == "1"
+    assert page_html(at).count("<li>") == 4
+    rows = re.findall(
+        r"<td[^>]*>(\d+\.\d+) [^<]*</td><td[^>]*>\w+</td><td[^>]*>([✓✗–])", page_html(at)
+    )
+    assert len(rows) == 20
+    assert [row for row in rows if row[1] != "–"] == [("1.1", "✗"), ("1.3", "✓"), ("8.5", "✓")]
+    at = press(at, "kv_homework")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("binary-search", "3")
+    assert "end" not in at.query_params
+
+
 def test_the_last_step_has_nothing_behind_it():
     """The teacher's window says so."""
     at = page(lesson="still-there", at="10", notes="1")
