@@ -71,7 +71,6 @@ COUNT_FILES = {  # the file that each count comes from; if the file is missing, 
 CATALOG_KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")
 READ_BYTES = 64 << 20  # the pipeline reads larger indexes
 READ_FILES = 4000
-FEW_ENTRIES = 4  # enough to show how entries point into the .log
 
 
 class Sums(NamedTuple):
@@ -211,28 +210,6 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
     )
-
-
-def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """Returns the segment to show first: the smallest whose two indexes have a few entries each.
-
-    Returns:
-        The topic-partition's name in an address, and the base offset; None if no segment qualifies.
-    """
-    rows = overview.segments
-    has_few_entries = (
-        (rows["offset_entries"] >= FEW_ENTRIES)
-        & (rows["time_entries"] >= FEW_ENTRIES)
-        & np.isin(rows["kind"], [KINDS.index("closed"), KINDS.index("active")])
-    )
-    is_internal = np.array([row.is_internal for row in overview.partitions], bool)
-    candidates = (
-        rows[has_few_entries & ~is_internal[rows["partition"]]] if len(is_internal) else rows[:0]
-    )
-    if not len(candidates):
-        return None
-    smallest = candidates[candidates["log_bytes"].argmin()]
-    return overview.partitions[smallest["partition"]].address_name, int(smallest["base_offset"])
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:

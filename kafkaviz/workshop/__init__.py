@@ -32,7 +32,11 @@ def register() -> None:
     Each script that shows a page calls this, because Streamlit may start with any of them. A second
     call changes nothing.
     """
-    registry.PAGES[WORKSHOP_PAGE] = PAGE
+    if WORKSHOP_PAGE not in registry.PAGES:
+        _, *later_pages = registry.PAGES
+        registry.PAGES[WORKSHOP_PAGE] = PAGE
+        for name in later_pages:  # it is second in the sidebar
+            registry.PAGES[name] = registry.PAGES.pop(name)
     registry.MIDDLEWARE[WORKSHOP_PAGE] = _class_feed
     registry.BACKGROUND_WORK[WORKSHOP_PAGE] = _open_class
 
@@ -62,7 +66,7 @@ PAGE = Page(
     script="pages/workshop.py",
     icon="school",
     depth=1,
-    group=3,
+    group=1,
     keys=(
         (("N", "B"), "lesson"),
         ("1234", "answer"),

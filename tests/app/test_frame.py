@@ -14,6 +14,7 @@ from tests.support.segment_files import make_segment
 
 HOUSE = [
     "Broker",
+    "Workshop",
     "Segment",
     "Lookup",
     "Page cache",
@@ -23,7 +24,6 @@ HOUSE = [
     "Disk",
     "Compare",
     "Explore",
-    "Workshop",
 ]
 
 
@@ -38,7 +38,7 @@ def test_eleven_pages_and_only_those_that_exist(monkeypatch, tmp_path):
 
 def test_a_script_is_its_pages_place_in_the_address():
     paths = [page.path for page in frame.PAGES.values()]
-    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 11
+    assert paths[:4] == ["", "workshop", "segment", "lookup"] and len(set(paths)) == 11
 
 
 @pytest.mark.parametrize(

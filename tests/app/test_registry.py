@@ -16,9 +16,14 @@ from tests.support.pages import open_page, page_html
 @pytest.fixture
 def no_workshop(monkeypatch):
     """Returns the app as if no script had registered the Workshop."""
+    pages = dict(registry.PAGES)
     monkeypatch.setattr(workshop, "register", lambda: None)
     for entries in (registry.PAGES, registry.MIDDLEWARE, registry.BACKGROUND_WORK):
         monkeypatch.delitem(entries, workshop.WORKSHOP_PAGE)
+    yield
+    monkeypatch.undo()
+    registry.PAGES.clear()
+    registry.PAGES.update(pages)  # in their order
 
 
 def test_registering_again_changes_nothing():
@@ -28,8 +33,8 @@ def test_registering_again_changes_nothing():
     assert before == after
 
 
-def test_the_workshop_is_the_last_page_and_has_keys_and_private_parameters():
-    assert list(frame.pages())[-1] == "Workshop"
+def test_the_workshop_is_the_second_page_and_has_keys_and_private_parameters():
+    assert list(frame.pages())[:2] == ["Broker", "Workshop"]
     left_out, _ = frame._link(Location(""))
     assert left_out == ["answers", "given", "notes", "dir"]
     assert [load() for load in registry.MIDDLEWARE.values()] == [ClassFeed]
@@ -84,3 +89,10 @@ def test_no_page_imports_lessons_to_register_them():
     assert [name for name in names if name.startswith("kafkaviz.workshop")] == [
         "kafkaviz.workshop.lesson_address"
     ]
+
+
+@pytest.mark.usefixtures("starts")
+def test_learn_opens_the_workshop():
+    """The first page shows the sample; one of its three cards is called Learn."""
+    (learn,) = [link.proto for link in open_page().get("page_link") if link.proto.label == "Learn"]
+    assert learn.page == "workshop"

@@ -332,15 +332,16 @@ def _missing_kinds(broker: Broker) -> tuple[str, ...]:
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:
     st.space(16)
-    default_segment = overview_table.default_segment(overview) or overview_table.largest_segment(
-        overview
-    )
     largest_segment = overview_table.largest_segment(overview)
     learn, inspect, tune = st.columns(3, gap=12)
     with _card(learn, "learn"):
-        _render_segment_link("learn", location, default_segment)
+        learn_page = pages().get("Workshop", pages()["Lookup"])
+        learn_address = page_state.address(location.directory)
+        st.page_link(learn_page.script, label=say("broker.learn"), query_params=learn_address)
     with _card(inspect, "inspect"):
-        _render_segment_link("inspect", location, largest_segment)
+        script = pages()["Segment"].script if largest_segment else "app.py"
+        segment_address = page_state.address(location.directory, *(largest_segment or ()))
+        st.page_link(script, label=say("broker.inspect"), query_params=segment_address)
     with _card(tune, "tune"):
         tuning_address = page_state.address(location.directory) | {
             page_state.TUNING_SUBJECT: page_state.WHOLE_BROKER
@@ -358,12 +359,3 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
         with st.container(horizontal=True, gap=14, wrap=False):
             art(name, 64, 46)
             st.html(tag("div", say(f"broker.{name}_below"), class_="kv-door"))
-
-
-def _render_segment_link(name: str, location: Location, target: tuple[str, int] | None) -> None:
-    script = pages()["Segment"].script if target else "app.py"
-    st.page_link(
-        script,
-        label=say(f"broker.{name}"),
-        query_params=page_state.address(location.directory, *(target or ())),
-    )
