@@ -39,6 +39,13 @@ def test_the_middles_jump():
     assert (warm.warm_from_before, warm.warm_from) == (5631 / 512, 6143 / 512)
 
 
+def test_a_page_is_hot_or_cold():
+    """A page that was waited for on the way is cold, also where it has been read since."""
+    plain, warm = VIEW.sizes[13].lanes
+    assert (plain.hot_before, plain.hot) == ((0, 6, 9, 11, 12), (0, 6, 11, 12, 13))
+    assert (warm.hot_before, warm.hot) == ((10, 11, 12), (11, 12, 13))
+
+
 def test_a_wait_says_how_long_its_page_lay_idle():
     """In bytes of log, and the number of entries at which it was needed."""
     plain, warm = VIEW.sizes[13].lanes

@@ -454,7 +454,6 @@ def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
 
 
 MEMORY = Memory()
-NO_WAITS = np.zeros(0, FAULT)
 
 
 @dataclass(frozen=True)
@@ -466,12 +465,14 @@ class TailLookup:
         warm_from_slot: the first slot of the warm section; None for a plain search.
         waits: rows of page_replay.FAULT, one per page that was not in memory when a lookup needed
             it, since the index was one page shorter.
+        hot_pages: the pages in memory after the search.
     """
 
     probes: tuple[int, ...]
     pages: tuple[int, ...]
     warm_from_slot: int | None
     waits: np.ndarray
+    hot_pages: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -493,24 +494,24 @@ def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLook
     )
     return tuple(
         TailLookups(
-            pages, _lookup(pages, plain_faults, None), _lookup(pages, warm_faults, WARM_BYTES)
+            pages,
+            _lookup(pages, memory, plain_faults, None),
+            _lookup(pages, memory, warm_faults, WARM_BYTES),
         )
         for pages in range(1, most_pages + 1)
     )
 
 
-def _lookup(pages: int, faults: np.ndarray, warm_bytes: int | None) -> TailLookup:
+def _lookup(pages: int, memory: Memory, faults: np.ndarray, warm_bytes: int | None) -> TailLookup:
     entries = pages * ENTRIES_PER_PAGE
     since = entries - ENTRIES_PER_PAGE
     waits = faults[(faults["entries"] > since) & (faults["entries"] <= entries)]
-    return tail_lookup(entries, warm_bytes, np.sort(waits, order="page"))
-
-
-def tail_lookup(entries: int, warm_bytes: int | None, waits: np.ndarray = NO_WAITS) -> TailLookup:
     search = tail_search(entries, warm_bytes)
+    hot = {*hot_pages(IndexGrowth(entries), memory, warm_bytes), *search.pages}
     return TailLookup(
         tuple(probe.slot for probe in search.probes),
         search.pages,
         None if warm_bytes is None else first_warm_slot(entries, ENTRY_BYTES, warm_bytes),
-        waits,
+        np.sort(waits, order="page"),
+        tuple(sorted(hot)),
     )

@@ -33,6 +33,8 @@ class GrowthLane(NamedTuple):
     Attributes:
         slots: the slots that are read, in order.
         moves: pairs of a probe's page in an index one page shorter, and its page now.
+        hot, hot_before: the pages in memory now, and when the index was one page shorter. A page
+            that was waited for in between is cold in the picture.
         warm_from: the start of the warm section in pages; None for plain binary search.
     """
 
@@ -43,6 +45,8 @@ class GrowthLane(NamedTuple):
     pages_before: tuple[int, ...]
     moves: tuple[tuple[int, int], ...]
     waits: tuple[PageWait, ...]
+    hot: tuple[int, ...]
+    hot_before: tuple[int, ...]
     warm_from: float | None
     warm_from_before: float | None
 
@@ -138,6 +142,8 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
         before.pages if before else (),
         tuple(dict.fromkeys(zip(pages_before, pages_now, strict=False))),
         waits,
+        tuple(page for page in now.hot_pages if page not in now.waits["page"]),
+        before.hot_pages if before else (),
         _in_pages(now.warm_from_slot),
         _in_pages(before.warm_from_slot) if before else None,
     )
@@ -183,6 +189,7 @@ def browser_payload(growth_view: TailGrowthView) -> dict:
         "names": names,
         "sizes": sizes,
         "words": table("tail_growth"),
+        "legend": table("page_legend"),
     }
 
 

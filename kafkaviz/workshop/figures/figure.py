@@ -177,6 +177,7 @@ def drawn_figure(
     words: Callable[[Any], str] = lambda view: view.caption,
     question_words: Callable[[Any], str] = lambda view: view.caption,
     has_table_below: bool = False,
+    legend: Callable[[], Html] | None = None,
 ) -> LessonFigure:
     """Returns a kind of figure that is a chart on screen and a table on paper.
 
@@ -189,6 +190,7 @@ def drawn_figure(
         words: returns the alternative text of the chart.
         question_words: returns the alternative text of the chart without the answer.
         has_table_below: whether the table is also shown on screen.
+        legend: returns the legend below the chart.
     """
     figure, question_figure = figures
 
@@ -196,12 +198,22 @@ def drawn_figure(
         return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
-        drawn = drawing(figure, view, block, key, words=words(view))
+        below = legend() if legend else None
+        drawn = drawing(figure, view, block, key, words=words(view), below=below)
         return [drawn, table(view)] if has_table_below else [drawn]
 
     def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
-        words = question_words(view)
-        return [drawing(question_figure, view, block, key, title=view.question, words=words)]
+        return [
+            drawing(
+                question_figure,
+                view,
+                block,
+                key,
+                title=view.question,
+                words=question_words(view),
+                below=legend() if legend else None,
+            )
+        ]
 
     def print_form(view: Any, _block: LessonBlock, _key: str) -> Sequence[Part]:
         return [elements.figure_head_html(view.title, view.caption), table(view)]

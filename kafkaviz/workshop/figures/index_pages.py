@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -11,6 +12,7 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Replay, tail_search
 from kafkaviz.app import page_state
 from kafkaviz.figures import theme
+from kafkaviz.figures.page_legend import Kind, bar_marker, page_legend
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import message, say
 from kafkaviz.search import slots
@@ -36,6 +38,7 @@ LANE_PX = 72
 LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
+HEAT: tuple[Kind, ...] = ("hot", "cold")
 LANE_AXIS = {  # an invisible axis for lanes of pages
     "showgrid": False,
     "fixedrange": True,
@@ -52,6 +55,8 @@ class PagesLane:
     """The index at one size, and the lookup of its newest entry.
 
     Attributes:
+        hot_pages: pages that are in memory, because lookups at the first size read them, or because
+            they have been written since.
         probed_pages: the pages in the order of their first probe.
         probes: number of slots that are read.
         fresh_pages: pages that the lookup of the lane before did not read.
@@ -62,6 +67,7 @@ class PagesLane:
     probed_pages: tuple[int, ...]
     probes: int
     fresh_pages: tuple[int, ...]
+    hot_pages: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,8 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
         entries: number of entries, one or more.
         then_entries: number of entries after it has grown.
     """
-    before = _lane(entries, ())
-    after = _lane(then_entries, before.probed_pages)
+    before = _lane(entries, None)
+    after = _lane(then_entries, before)
     return MovingMiddlesView(
         say(
             "moving_middles.title",
@@ -94,16 +100,17 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
     )
 
 
-def _lane(entries: int, read_before: tuple[int, ...]) -> PagesLane:
+def _lane(entries: int, before: PagesLane | None) -> PagesLane:
     search = tail_search(entries, None)
     probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
-    return PagesLane(
-        entries,
-        slots.page_count(entries, ENTRY_BYTES[OFFSET]),
-        probed_pages,
-        len(search.probes),
-        tuple(page for page in probed_pages if read_before and page not in read_before),
-    )
+    pages = slots.page_count(entries, ENTRY_BYTES[OFFSET])
+    if before is None:
+        fresh_pages: tuple[int, ...] = ()
+        hot_pages: tuple[int, ...] = probed_pages
+    else:
+        fresh_pages = tuple(page for page in probed_pages if page not in before.probed_pages)
+        hot_pages = (*before.probed_pages, *range(before.pages, pages))
+    return PagesLane(entries, pages, probed_pages, len(search.probes), fresh_pages, hot_pages)
 
 
 def _join(pages: tuple[int, ...]) -> str:
@@ -136,14 +143,21 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     before, after = middles.lanes
     pages = max(before.pages, after.pages)
     lanes = ((before, HEAD_PX, True), (after, HEAD_PX + LANE_STEP_PX, is_answered))
-    chart = go.Figure([_hover_trace(lane, top) for lane, top, is_shown in lanes if is_shown])
+    chart = go.Figure(
+        [
+            *(_page_bars(lane, top, kind, mode) for lane, top, _ in lanes for kind in HEAT),
+            *(_hover_trace(lane, top) for lane, top, is_shown in lanes if is_shown),
+        ]
+    )
     return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (2, 2, 0, 0)),
         hovermode="closest",
+        barmode="overlay",
         shapes=[
             shape
             for lane, top, is_shown in lanes
-            for shape in _boxes(lane, top, colours, is_shown=is_shown)
+            if is_shown
+            for shape in _frames(lane, top, colours)
         ],
         xaxis=LANE_AXIS | {"range": [0, pages]},
         yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
@@ -155,24 +169,33 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     )
 
 
-def _boxes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
-    """Draws a box per page: pages that are read have a frame, pages not read before are filled."""
-    boxes = []
-    for page in range(lane.pages):
-        is_read = is_shown and page in lane.probed_pages
-        is_fresh = is_shown and page in lane.fresh_pages
-        boxes.append(
-            rectangle(
-                page + GAP,
-                page + 1 - GAP,
-                top,
-                top + LANE_PX,
-                fillcolor=colours["offset" if is_fresh else "offset_soft"],
-                line={"color": colours["ink"], "width": 2 if is_read else 0},
-                layer="below",
-            )
+def _page_bars(lane: PagesLane, top: int, kind: Kind, mode: str) -> go.Bar:
+    """Draws a box for each hot page, or for each cold page."""
+    pages = [page for page in range(lane.pages) if (page in lane.hot_pages) == (kind == "hot")]
+    return go.Bar(
+        orientation="h",
+        base=[page + GAP for page in pages],
+        x=[1 - 2 * GAP] * len(pages),
+        y=[top] * len(pages),
+        width=LANE_PX,
+        offset=0,
+        name=kind,
+        marker=bar_marker(kind, mode) | {"cornerradius": 0},
+        hoverinfo="skip",
+    )
+
+
+def _frames(lane: PagesLane, top: int, colours: Mapping[str, str]) -> list[dict]:
+    return [
+        rectangle(
+            page + GAP,
+            page + 1 - GAP,
+            top,
+            top + LANE_PX,
+            line={"color": colours["ink"], "width": 2},
         )
-    return boxes
+        for page in lane.probed_pages
+    ]
 
 
 def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
@@ -196,10 +219,9 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
         if not is_shown and step == 1:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
         elif is_shown and order:
-            colour = "bg" if page in lane.fresh_pages else "ink"
             texts += [
                 (page + 0.5, top + LANE_PX + 11, "center", f"<b>{page}</b>", 13, "ink"),
-                (page + 0.5, top + LANE_PX / 2, "center", _ordinal(order), 18, colour),
+                (page + 0.5, top + LANE_PX / 2, "center", _ordinal(order), 18, "ink"),
             ]
         elif is_shown and page % step == 0:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
@@ -251,13 +273,13 @@ def _replay(growth: IndexGrowth, memory: Memory, search: str) -> Replay:
 
 
 def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
-    return [drawing(page_faults.figure, view, block, key)]
+    return [drawing(page_faults.figure, view, block, key, below=page_legend(*HEAT))]
 
 
 def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
     """Returns the growth up to the point of the question."""
     start = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
-    return [drawing(page_faults.figure, start, block, f"{key}_until")]
+    return [drawing(page_faults.figure, start, block, f"{key}_until", below=page_legend(*HEAT))]
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
@@ -289,4 +311,5 @@ MIDDLES = drawn_figure(
     heads=MIDDLES_HEADS,
     rows=rows,
     kinds="rrll",
+    legend=partial(page_legend, *HEAT),
 )

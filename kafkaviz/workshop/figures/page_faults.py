@@ -159,7 +159,7 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
 def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     chart = go.Figure(
-        [_lookup_heatmap(faults_view, colours["offset"]), *_fault_traces(faults_view, colours)]
+        [_lookup_heatmap(faults_view, colours["hot"]), *_fault_traces(faults_view, colours)]
     )
     end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
     line = {"type": "line", **end_points, "line": {"color": colours["line_2"], "width": 1}}
@@ -241,7 +241,7 @@ def _fault_traces(
             _cell_heatmap(
                 faults_view,
                 cells,
-                colours["ink"],
+                colours["cold"],
                 gap=0,
                 name="faults",
                 hover=hover + NO_NAME,
@@ -259,8 +259,8 @@ def _fault_traces(
             name="faults",
             marker={
                 "size": size,
-                "color": colours["ink"],
-                "line": {"color": colours["panel"], "width": 1},
+                "color": colours["cold"],
+                "line": {"color": colours["ink"], "width": 1.5},
             },
             cliponaxis=False,
             hovertemplate=hover + NO_NAME,

@@ -1,7 +1,16 @@
-// The lookup at the tail of an index that grows page by page, plain above warm section first. All
-// sizes were sent, so the slider needs no server. Only this component writes the page count to the
+// The lookup at the tail of an index that grows page by page, plain binary search above the
+// warm-section-first search. All sizes were sent, so the slider needs no server. Only this component writes the page count to the
 // address, as ?pages=.
-import { color, hatchedDrawing, html, setContent, svg, tooltip } from './dom.js';
+import {
+  color,
+  hatchedDrawing,
+  html,
+  pageFill,
+  pageLegend,
+  setContent,
+  svg,
+  tooltip,
+} from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
 const REST_MS = 120,
@@ -10,7 +19,8 @@ const REST_MS = 120,
   BEFORE = { y: 4, h: 14 },
   NOW = { y: 66, h: 38 },
   HEIGHT = 134,
-  DISC = 8.5;
+  DISC = 8.5,
+  UNWRITTEN = { fill: 'none', stroke: color('line-2'), 'stroke-dasharray': '2 3' };
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__tailGrowth ??= {});
@@ -53,6 +63,7 @@ function build(state) {
   const { $, data, range } = state;
   $('below').textContent = data.caption;
   $('note').textContent = data.note;
+  $('legend').replaceChildren(pageLegend(data.legend));
   $('lab').textContent = data.words.slider;
   setContent(range, { min: 1, max: data.sizes.length }, []);
   range.oninput = () => go(state, Number(range.value));
@@ -153,16 +164,15 @@ function drawBefore(lane, pages, g, x, cell) {
         width: cell - 2,
         height: BEFORE.h,
         rx: 2,
-        fill: color('offset-soft'),
-        stroke: isRead ? color('ink-3') : 'none',
-        'stroke-width': 1.2,
+        ...pageFill[lane.hot_before.includes(page) ? 'hot' : 'cold'],
+        ...(isRead ? { stroke: color('ink-3'), 'stroke-width': 1.2 } : {}),
       }),
     );
     if (isRead && cell > 15)
       g.append(
         svg(
           'text',
-          { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle', class: 'axt' },
+          { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle' },
           page,
         ),
       );
@@ -200,11 +210,12 @@ function drawMoves(lane, g, x, cell) {
 }
 
 function drawPages(state, size, lane, g, { x, cell, room }) {
-  const { words, entries_a_page: slots } = state.data;
+  const { words, legend, entries_a_page: slots } = state.data;
   for (let page = 0; page < room; page++) {
     const isThere = page < size.pages,
       probes = lane.slots.flatMap((slot, i) => (Math.floor(slot / slots) === page ? [i + 1] : [])),
       wait = lane.waits.find(other => other.page === page),
+      heat = lane.hot.includes(page) ? 'hot' : 'cold',
       middle = centre(page, x, cell);
     const box = svg(
       'g',
@@ -215,10 +226,8 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
         width: cell - 3,
         height: NOW.h,
         rx: 3,
-        fill: wait ? 'url(#cold)' : isThere ? color('offset-soft') : 'none',
-        stroke: color(probes.length ? 'ink' : 'line-2'),
-        'stroke-width': probes.length ? 2 : isThere ? 0 : 1,
-        'stroke-dasharray': isThere ? null : '2 3',
+        ...(isThere ? pageFill[heat] : UNWRITTEN),
+        ...(probes.length ? { stroke: color('ink'), 'stroke-width': 2 } : {}),
       }),
     );
     if (probes.length || (isThere && cell > 24))
@@ -245,6 +254,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
                 first: groupDigits(page * slots),
                 last: groupDigits((page + 1) * slots - 1),
               }),
+              legend[heat],
               ...probeTexts(words, lane, probes),
               ...(wait ? [fillTemplate(words.hover_wait, wait)] : []),
             ]
@@ -252,17 +262,6 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
       ),
     );
   }
-  g.append(svg('defs', {}, coldPattern()));
-}
-
-// Hatching in the cold colour for a page that is not in memory.
-function coldPattern() {
-  return svg(
-    'pattern',
-    { id: 'cold', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
-    svg('rect', { width: 5, height: 5, fill: color('cold-soft') }),
-    svg('rect', { width: 5, height: 1.2, fill: color('cold'), opacity: 0.75 }),
-  );
 }
 
 function drawDisc(x, y, probe, cell) {
@@ -296,7 +295,7 @@ function probeTexts(words, lane, probes) {
 }
 
 const section = (from, to, y, height) =>
-  svg('rect', { x: from, y, width: Math.max(4, to - from), height, fill: 'url(#hWarm)' });
+  svg('rect', { x: from, y, width: Math.max(4, to - from), height, ...pageFill.warm });
 
 function drawSection(state, size, lane, g, x) {
   if (lane.warm_from === null) return;
