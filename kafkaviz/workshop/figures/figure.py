@@ -177,7 +177,7 @@ def drawn_figure(
     words: Callable[[Any], str] = lambda view: view.caption,
     question_words: Callable[[Any], str] = lambda view: view.caption,
     has_table_below: bool = False,
-    legend: Callable[[], Html] | None = None,
+    legend: Callable[[], Html | None] = lambda: None,
 ) -> LessonFigure:
     """Returns a kind of figure that is a chart on screen and a table on paper.
 
@@ -198,8 +198,7 @@ def drawn_figure(
         return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
-        below = legend() if legend else None
-        drawn = drawing(figure, view, block, key, words=words(view), below=below)
+        drawn = drawing(figure, view, block, key, words=words(view), below=legend())
         return [drawn, table(view)] if has_table_below else [drawn]
 
     def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
@@ -211,7 +210,7 @@ def drawn_figure(
                 key,
                 title=view.question,
                 words=question_words(view),
-                below=legend() if legend else None,
+                below=legend(),
             )
         ]
 
