@@ -34,7 +34,7 @@ def read(name: str, directory: Path, filters: Sequence[object] = (), **options: 
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
     batches = [batch for task in tasks for batch in reader.read(task)]
-    return pa.Table.from_batches(batches, reader.request.schema)
+    return pa.Table.from_batches(batches, reader.query.request.schema)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def test_a_load_does_not_take_the_options_of_a_table(clean):
     """A schema from a table says nothing about another directory."""
     schema = RecordsSource(PROPERTIES).schema()
     reader = RecordsSource({"path": str(clean), "topics": "orders"}).reader(schema)
-    assert reader.request.options.topics == ("orders",)
+    assert reader.query.request.options.topics == ("orders",)
 
 
 def test_columns_carry_no_password():

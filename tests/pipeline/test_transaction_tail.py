@@ -121,7 +121,7 @@ def test_the_end_of_a_log_is_followed_once_by_a_process(tmp_path, monkeypatch):
     whole_logs.write(directory / "t-0", tail, 50)
     reader = reader_of("kafka_records", directory, task_bytes="16384", columns="offset")
     tasks = reader.partitions()
-    splits = [split for task in tasks for split in task.splits]
+    splits = [split for task in tasks for split in task.value.splits]
     tails = [split.transactions.tail for split in splits]
     assert tails[0] is None
     assert len(tails) > 5 and None not in tails[1:]

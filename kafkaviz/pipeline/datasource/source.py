@@ -15,13 +15,11 @@ topics, partitions, offsets and timestamps skip files and byte ranges. So do con
 Spark keeps pushed filters separate (probes.py).
 """
 
-import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 import pyarrow as pa
@@ -33,51 +31,17 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from kafkaviz.errors import CannotOpen
-from kafkaviz.format import names
-from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, Problem, join_tiered, open_broker
-from kafkaviz.log.file import absolute_path
-from kafkaviz.log.partition import Partition, RemoteGap
-from kafkaviz.log.remote import address, file_system
-from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import consumer_options, one_line, probes
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
-from kafkaviz.pipeline.datasource.load_paths import directories, expand
-from kafkaviz.pipeline.datasource.offset_ranges import (
-    OffsetRanges,
-    check_stable,
-    is_split,
-    offset_ranges,
-)
-from kafkaviz.pipeline.datasource.pushdown import (
-    NumberRange,
-    PushedFilters,
-    add_filters,
-    describe_filters,
-    is_exact,
-)
-from kafkaviz.pipeline.datasource.replica_choice import select_replicas
-from kafkaviz.pipeline.datasource.source_plan import (
-    SourceSplit,
-    describe_splits,
-    option_filters,
-    remote_gaps,
-    tasks,
-)
-from kafkaviz.pipeline.datasource.source_reader import (
-    SourceReader,
-    becomes_row,
-    problem_row,
-    reads_log,
-)
+from kafkaviz.pipeline.datasource.load_paths import directories
+from kafkaviz.pipeline.datasource.pushdown import add_filters, is_exact
+from kafkaviz.pipeline.datasource.source_plan import option_filters
+from kafkaviz.pipeline.datasource.source_request import ReadRequest, SourceQuery
 from kafkaviz.pipeline.datasource.source_schema import (
-    ABORTED,
     FORMATS,
     NAMES,
     PERMISSIVE,
-    RECORD_FORMATS,
     SPARK_OPTIONS,
     BadOption,
     SourceOptions,
@@ -89,18 +53,12 @@ from kafkaviz.pipeline.datasource.source_schema import (
     parse_options,
     without_table_properties,
 )
-from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, plan_transactions
-from kafkaviz.pipeline.read.inventory import Inventory, inventory
-from kafkaviz.search.fetch import READ_COMMITTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
-    from kafkaviz.format.names import PartitionName
-
-LOG = logging.getLogger("kafkaviz")
 EXACT_COLUMNS = {  # columns that filter single rows exactly; else topic and partition
     "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
     "kafka_files": ("topic", "partition", "offset"),
@@ -289,11 +247,11 @@ class KafkaSource(DataSource):
                     for column, name in zip(caller_schema, known_names, strict=True)
                 ]
             ),
-            caller_names=caller_schema.names,
             is_local=self.IS_LOCAL,
             credentials=self.CREDENTIALS,
         )
-        return PushingReader(request) if self.PUSHES_FILTERS else KafkaReader(request)
+        reader = PushingReader if self.PUSHES_FILTERS else KafkaReader
+        return reader(request, caller_schema.names)
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
         """Returns the options of load(), or those of a table, which its columns carry."""
@@ -356,201 +314,31 @@ SOURCES = (
 assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORMAT}
 
 
-class ReadTask(InputPartition):
-    """The splits that one Spark task reads, after rows of problems that are already known."""
-
-    def __init__(self, splits: list[SourceSplit], rows: Sequence[dict] = ()) -> None:
-        self.splits = splits
-        self.rows = rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadRequest:
-    """The request of one query, made when Spark asks for a reader.
-
-    Attributes:
-        name: the format.
-        directories: the directories and patterns that were given to load().
-        schema: the requested columns, in the format's spelling.
-        caller_names: the names of these columns in the caller's spelling.
-        is_local: whether the workers are on this machine.
-        credentials: environment variables that the planning or reading process may lack.
-    """
-
-    name: str
-    options: SourceOptions
-    directories: tuple[str, ...]
-    schema: pa.Schema
-    caller_names: list[str]
-    is_local: bool = True
-    credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-
-
 class KafkaReader(DataSourceReader):
     """Plans a read in one Python process and reads in the workers.
 
     It is pickled for the workers, with the request and the limits of the rows.
     """
 
-    def __init__(self, request: ReadRequest) -> None:
-        self.request = request
-        self._filters = option_filters(request.name, request.options)
+    def __init__(self, request: ReadRequest, caller_names: list[str]) -> None:
+        """Takes the request.
+
+        Args:
+            caller_names: the names of the columns in the caller's spelling.
+        """
+        self.query = SourceQuery(request)
+        self._caller_names = caller_names
 
     @one_line()
-    def partitions(self) -> list[ReadTask]:
-        """Plans the tasks.
+    def partitions(self) -> list[InputPartition]:
+        """Plans the tasks; see SourceQuery.plan."""
+        return [InputPartition(task) for task in self.query.plan()]
 
-        Raises:
-            Malformed: a requested topic-partition cannot be read, and the mode does not make it a
-                row.
-            DataLoss: records that options of kafka_files name do not exist.
-        """
-        request = self.request
-        options = request.options
-        file_system.use_credentials(dict(request.credentials))
-        paths = [path for directory in request.directories for path in expand(directory)]
-        disk_inventory = inventory(map(self._open, paths))
-        if isinstance(options, ConsumerOptions):
-            topics = _subscribed_topics(disk_inventory, options)
-            self._filters = replace(self._filters, topics=(*self._filters.topics, topics))
-        rows = [
-            row
-            for name, broker in disk_inventory.brokers
-            for problem in broker.problems
-            for row in self._unread_rows(name, broker, problem)
-        ]
-        ranges = None
-        if isinstance(options, ConsumerOptions):
-            ranges = _subscribed_ranges(disk_inventory, self._filters, options)
-        gaps = remote_gaps(request.name, disk_inventory, self._filters, options, ranges)
-        rows += [row for gap in gaps for row in self._gap_rows(*gap)]
-
-        def decide(broker: str, partition: Partition) -> PartitionTransactions:
-            offsets = self._filters.limits("offset")
-            if ranges is not None:
-                first = ranges[id(partition)][0]
-                last = ranges[id(partition)][-1]
-                offsets &= NumberRange(least=first.least, most=last.most)
-            decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
-            if decisions.tail is None:
-                check_stable(options, (partition.topic, partition.partition), decisions)
-            rows.extend(
-                row for problem in problems for row in self._rows(broker, partition.name, problem)
-            )
-            return decisions
-
-        needs_transactions = request.name in RECORD_FORMATS and (
-            options.isolation == READ_COMMITTED or ABORTED.name in request.schema.names
-        )
-        read_tasks = tasks(
-            request.name,
-            disk_inventory,
-            self._filters,
-            reads_log=reads_log(request.name, request.schema),
-            options=options,
-            transactions_of=decide if needs_transactions else None,
-            offset_ranges=ranges,
-            is_split=is_split(options),
-        )
-        if options.explain:
-            LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
-        return [ReadTask(splits) for splits in read_tasks] + (
-            [ReadTask([], rows)] if rows or not read_tasks else []
-        )
-
-    # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
-    def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         with one_line():
-            for rows in self._read(partition):
-                is_renamed = rows.schema.names != self.request.caller_names
-                yield rows.rename_columns(self.request.caller_names) if is_renamed else rows
-
-    def _read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
-        request = self.request
-        file_system.use_credentials(dict(request.credentials))
-        if request.options.explain:
-            LOG.warning("%s: task of %s", request.name, describe_splits(partition.splits))
-        yield from (problem_row(row, request.schema) for row in partition.rows)
-        source_reader = SourceReader(request.name, request.schema, self._filters, request.options)
-        yield from source_reader.read(partition.splits)
-
-    def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
-        """Describes the read and skipped data for the log, as Spark's plans do not show options."""
-        splits = [split for task in read_tasks for split in task]
-        segments = {id(split.segment_task.segment) for split in splits}
-        log_bytes = sum(split.log_bytes for split in splits)
-        count = len(segments)
-        all_segments = disk_inventory.segment_count
-        return (
-            f"{self.request.name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
-            f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"
-        )
-
-    def _open(self, directory: str) -> Broker:
-        """Opens the broker of a directory.
-
-        Raises:
-            CannotOpen: it is an archive, which workers of a cluster would not see unpacked.
-        """
-        path = absolute_path(directory) if address.parse(directory) else Path(directory)
-        if not self.request.is_local and (
-            archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
-        ):
-            what = message("errors.archive_on_cluster")
-            raise CannotOpen(
-                directory,
-                what,
-                message("errors.unpack_for_workers"),
-                kind="archive",
-            )
-        try:
-            store = self.request.options.tiered
-            broker = open_broker(path if store is None else join_tiered(path, store))
-            if not self.request.is_local and tiered_view.sources(broker.path):
-                what = message("tiered.on_cluster")
-                raise CannotOpen(directory, what, message("tiered.read_here"), kind="archive")
-            return broker
-        except CannotOpen as fault:
-            if fault.kind != "missing" or path.expanduser().is_absolute():
-                raise
-            what = message("errors.not_there_from_spark", path=Path.cwd())
-            raise CannotOpen(
-                directory, what, message("errors.give_whole_path"), kind="missing"
-            ) from None
-
-    def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns the rows for a problem that hides rows: an unreadable partition directory.
-
-        A missing checkpoint hides no rows.
-        """
-        name = names.parse_directory(problem.path.name)
-        if name is None or not problem.is_unread:
-            LOG.warning("%s: %s", address.display(problem.path), problem.what)
-            return []
-        is_read = self.request.options.renamed or name.state == "current" or broker.is_lone
-        is_selected = (
-            is_read
-            and self._filters.has_topic(name.topic)
-            and self._filters.has_partition(name.partition)
-        )
-        return self._rows(broker_name, name, problem) if is_selected else []
-
-    def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
-        if gap.last_offset is None:
-            offsets = message("tiered.offsets_from", first=gap.first_offset)
-        else:
-            offsets = message("tiered.offsets", first=gap.first_offset, last=gap.last_offset)
-        what = message("tiered.gap", offsets=offsets, problem=gap.what)
-        problem = Problem(gap.path, what, gap.kind)
-        first = dict.fromkeys(("base_offset", "segment_base_offset"), gap.first_offset)
-        return [first | row for row in self._rows(broker_name, partition.name, problem)]
-
-    def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
-        what = str(message("errors.of_path", path=problem.path, problem=problem.what))
-        row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
-        if becomes_row(what, is_unread=problem.is_unread, mode=self.request.options.mode):
-            return [row]
-        return []
+            for rows in self.query.read(partition.value):
+                is_renamed = rows.schema.names != self._caller_names
+                yield rows.rename_columns(self._caller_names) if is_renamed else rows
 
 
 class StreamRefusal(DataSourceStreamReader):
@@ -586,38 +374,12 @@ class PushingReader(KafkaReader):
             PushedFilters. If problems are rows, these are all filters, because such rows lack the
             columns.
         """
-        self._filters = add_filters(
-            filters, option_filters(self.request.name, self.request.options)
-        )
-        if self.request.options.mode == PERMISSIVE:
+        request = self.query.request
+        self.query.filters = add_filters(filters, option_filters(request.name, request.options))
+        if request.options.mode == PERMISSIVE:
             return filters
-        exact = EXACT_COLUMNS.get(self.request.name, ("topic", "partition"))
+        exact = EXACT_COLUMNS.get(request.name, ("topic", "partition"))
         return [predicate for predicate in filters if not is_exact(predicate, exact)]
-
-
-def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:
-    """Returns the topics that kafka_files reads, also those that cannot be read."""
-    available = {partition.topic for _, partition in disk_inventory.partitions}
-    unread_names = (names.parse_directory(problem.path.name) for problem in disk_inventory.problems)
-    available |= {name.topic for name in unread_names if name}
-    return options.subscription.topics_of(available)
-
-
-def _subscribed_ranges(
-    disk_inventory: Inventory, filters: PushedFilters, options: ConsumerOptions
-) -> OffsetRanges:
-    """Returns the offset ranges that kafka_files reads of each partition, by id.
-
-    Args:
-        filters: the last of their topics are the subscribed ones.
-    """
-    # partitions that WHERE excludes must exist all the same
-    subscribed = PushedFilters(topics=filters.topics[-1:])
-    replica_ids = select_replicas(consumer_options.FORMAT, disk_inventory, subscribed, options)
-    partitions = [
-        partition for _, partition in disk_inventory.partitions if id(partition) in replica_ids
-    ]
-    return offset_ranges(partitions, options)
 
 
 def arrow_schema(schema: "StructType") -> pa.Schema:

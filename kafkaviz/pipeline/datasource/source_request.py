@@ -1,0 +1,271 @@
+"""One query of the data source: its plan and its rows, without Spark.
+
+Spark's readers (source.py) plan in one process and read each task in a worker. Without Spark, the
+tasks are read in order in this process.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Broker, Problem, join_tiered, open_broker
+from kafkaviz.log.file import absolute_path
+from kafkaviz.log.partition import Partition, RemoteGap
+from kafkaviz.log.remote import address, file_system
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.messages import message
+from kafkaviz.pipeline.datasource import consumer_options
+from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
+from kafkaviz.pipeline.datasource.load_paths import expand
+from kafkaviz.pipeline.datasource.offset_ranges import (
+    OffsetRanges,
+    check_stable,
+    is_split,
+    offset_ranges,
+)
+from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters, describe_filters
+from kafkaviz.pipeline.datasource.replica_choice import select_replicas
+from kafkaviz.pipeline.datasource.source_plan import (
+    SourceSplit,
+    describe_splits,
+    option_filters,
+    remote_gaps,
+    tasks,
+)
+from kafkaviz.pipeline.datasource.source_reader import (
+    SourceReader,
+    becomes_row,
+    problem_row,
+    reads_log,
+)
+from kafkaviz.pipeline.datasource.source_schema import ABORTED, RECORD_FORMATS, SourceOptions
+from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, plan_transactions
+from kafkaviz.pipeline.read.inventory import Inventory, inventory
+from kafkaviz.search.fetch import READ_COMMITTED
+
+LOG = logging.getLogger("kafkaviz")
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """The splits that one task reads, after rows of problems that are already known."""
+
+    splits: Sequence[SourceSplit]
+    rows: Sequence[dict] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest:
+    """What one query asks for.
+
+    Attributes:
+        name: the format.
+        directories: the directories and patterns to read.
+        schema: the requested columns, in the format's spelling.
+        is_local: whether the workers are on this machine.
+        credentials: environment variables that the planning or reading process may lack.
+    """
+
+    name: str
+    options: SourceOptions
+    directories: tuple[str, ...]
+    schema: pa.Schema
+    is_local: bool = True
+    credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+class SourceQuery:
+    """Plans a request in one process; it can be pickled to read the tasks in others.
+
+    Attributes:
+        filters: the limits of the rows: the options, and conditions that the caller has added.
+    """
+
+    def __init__(self, request: ReadRequest) -> None:
+        self.request = request
+        self.filters = option_filters(request.name, request.options)
+
+    def plan(self) -> list[ReadTask]:
+        """Plans the tasks, in the order of the directories and offsets.
+
+        Raises:
+            Malformed: a requested topic-partition cannot be read, and the mode does not make it a
+                row.
+            DataLoss: records that options of kafka_files name do not exist.
+        """
+        request = self.request
+        options = request.options
+        file_system.use_credentials(dict(request.credentials))
+        paths = [path for directory in request.directories for path in expand(directory)]
+        disk_inventory = inventory(map(self._open, paths))
+        if isinstance(options, ConsumerOptions):
+            topics = _subscribed_topics(disk_inventory, options)
+            self.filters = replace(self.filters, topics=(*self.filters.topics, topics))
+        rows = [
+            row
+            for name, broker in disk_inventory.brokers
+            for problem in broker.problems
+            for row in self._unread_rows(name, broker, problem)
+        ]
+        ranges = None
+        if isinstance(options, ConsumerOptions):
+            ranges = _subscribed_ranges(disk_inventory, self.filters, options)
+        gaps = remote_gaps(request.name, disk_inventory, self.filters, options, ranges)
+        rows += [row for gap in gaps for row in self._gap_rows(*gap)]
+
+        def decide(broker: str, partition: Partition) -> PartitionTransactions:
+            offsets = self.filters.limits("offset")
+            if ranges is not None:
+                first = ranges[id(partition)][0]
+                last = ranges[id(partition)][-1]
+                offsets &= NumberRange(least=first.least, most=last.most)
+            decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
+            if decisions.tail is None:
+                check_stable(options, (partition.topic, partition.partition), decisions)
+            rows.extend(
+                row for problem in problems for row in self._rows(broker, partition.name, problem)
+            )
+            return decisions
+
+        needs_transactions = request.name in RECORD_FORMATS and (
+            options.isolation == READ_COMMITTED or ABORTED.name in request.schema.names
+        )
+        read_tasks = tasks(
+            request.name,
+            disk_inventory,
+            self.filters,
+            reads_log=reads_log(request.name, request.schema),
+            options=options,
+            transactions_of=decide if needs_transactions else None,
+            offset_ranges=ranges,
+            is_split=is_split(options),
+        )
+        if options.explain:
+            LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
+        return [ReadTask(splits) for splits in read_tasks] + (
+            [ReadTask([], rows)] if rows or not read_tasks else []
+        )
+
+    def read(self, task: ReadTask) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of a planned task.
+
+        Raises:
+            Malformed: something cannot be read, and the mode does not make it a row.
+        """
+        request = self.request
+        file_system.use_credentials(dict(request.credentials))
+        if request.options.explain:
+            LOG.warning("%s: task of %s", request.name, describe_splits(task.splits))
+        yield from (problem_row(row, request.schema) for row in task.rows)
+        source_reader = SourceReader(request.name, request.schema, self.filters, request.options)
+        yield from source_reader.read(task.splits)
+
+    def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
+        """Describes the read and skipped data for the log, as Spark's plans do not show options."""
+        splits = [split for task in read_tasks for split in task]
+        segments = {id(split.segment_task.segment) for split in splits}
+        log_bytes = sum(split.log_bytes for split in splits)
+        count = len(segments)
+        all_segments = disk_inventory.segment_count
+        return (
+            f"{self.request.name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
+            f"{len(read_tasks)} tasks; {describe_filters(self.filters)}"
+        )
+
+    def _open(self, directory: str) -> Broker:
+        """Opens the broker of a directory.
+
+        Raises:
+            CannotOpen: it is an archive, which workers of a cluster would not see unpacked.
+        """
+        path = absolute_path(directory) if address.parse(directory) else Path(directory)
+        if not self.request.is_local and (
+            archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
+        ):
+            what = message("errors.archive_on_cluster")
+            raise CannotOpen(
+                directory,
+                what,
+                message("errors.unpack_for_workers"),
+                kind="archive",
+            )
+        try:
+            store = self.request.options.tiered
+            broker = open_broker(path if store is None else join_tiered(path, store))
+            if not self.request.is_local and tiered_view.sources(broker.path):
+                what = message("tiered.on_cluster")
+                raise CannotOpen(directory, what, message("tiered.read_here"), kind="archive")
+            return broker
+        except CannotOpen as fault:
+            if fault.kind != "missing" or path.expanduser().is_absolute():
+                raise
+            what = message("errors.not_there_from_spark", path=Path.cwd())
+            raise CannotOpen(
+                directory, what, message("errors.give_whole_path"), kind="missing"
+            ) from None
+
+    def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
+        """Returns the rows for a problem that hides rows: an unreadable partition directory.
+
+        A missing checkpoint hides no rows.
+        """
+        name = names.parse_directory(problem.path.name)
+        if name is None or not problem.is_unread:
+            LOG.warning("%s: %s", address.display(problem.path), problem.what)
+            return []
+        is_read = self.request.options.renamed or name.state == "current" or broker.is_lone
+        is_selected = (
+            is_read
+            and self.filters.has_topic(name.topic)
+            and self.filters.has_partition(name.partition)
+        )
+        return self._rows(broker_name, name, problem) if is_selected else []
+
+    def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
+        if gap.last_offset is None:
+            offsets = message("tiered.offsets_from", first=gap.first_offset)
+        else:
+            offsets = message("tiered.offsets", first=gap.first_offset, last=gap.last_offset)
+        what = message("tiered.gap", offsets=offsets, problem=gap.what)
+        problem = Problem(gap.path, what, gap.kind)
+        first = dict.fromkeys(("base_offset", "segment_base_offset"), gap.first_offset)
+        return [first | row for row in self._rows(broker_name, partition.name, problem)]
+
+    def _rows(self, broker: str, name: PartitionName, problem: Problem) -> list[dict]:
+        what = str(message("errors.of_path", path=problem.path, problem=problem.what))
+        row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
+        if becomes_row(what, is_unread=problem.is_unread, mode=self.request.options.mode):
+            return [row]
+        return []
+
+
+def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:
+    """Returns the topics that kafka_files reads, also those that cannot be read."""
+    available = {partition.topic for _, partition in disk_inventory.partitions}
+    unread_names = (names.parse_directory(problem.path.name) for problem in disk_inventory.problems)
+    available |= {name.topic for name in unread_names if name}
+    return options.subscription.topics_of(available)
+
+
+def _subscribed_ranges(
+    disk_inventory: Inventory, filters: PushedFilters, options: ConsumerOptions
+) -> OffsetRanges:
+    """Returns the offset ranges that kafka_files reads of each partition, by id.
+
+    Args:
+        filters: the last of their topics are the subscribed ones.
+    """
+    # partitions that WHERE excludes must exist all the same
+    subscribed = PushedFilters(topics=filters.topics[-1:])
+    replica_ids = select_replicas(consumer_options.FORMAT, disk_inventory, subscribed, options)
+    partitions = [
+        partition for _, partition in disk_inventory.partitions if id(partition) in replica_ids
+    ]
+    return offset_ranges(partitions, options)
