@@ -19,7 +19,7 @@ TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
-TAB = "tab"  # Segment: the open tab below the ruler; Tuning, Disk: which part is open
+TAB = "tab"  # Segment: the open tab below the ruler; Rolls, Tuning, Disk: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # Segment: the file shown on the tab Bytes: .log or .index of the segment, or the name of another
 # file in its folder
@@ -117,10 +117,6 @@ LOCATION = "kv_place"
 WATCHED_INGESTS = "kv_worked"
 SLIDER = "kv_slider"  # Lookup: the position of the target's slider
 TARGET_SOURCE = "kv_asked"  # Lookup: the source and kind of target for which TARGET was chosen
-# Rolls: the last result, the one before, and whether that one is kept
-RUN = "kv_run"
-PREVIOUS_RUN = "kv_before"
-KEEPS_PREVIOUS_RUN = "kv_pinned"
 # Rolls: whether the last subject was a topic-partition instead of a simulated log
 ROLLS_ON_DISK = "kv_rolls_on_disk"
 # Tuning: the last subject, for which CONSIDERED_INTERVAL and REPLAY_SETTINGS were chosen

@@ -20,7 +20,6 @@ def test_a_setting_is_changed_and_compared(server, page):
     page.goto(f"{server}/rolls")
     heading(page, "Rolls")
     page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
-    page.locator(".js-plotly-plot .main-svg").nth(1).wait_for(state="attached")
     page.get_by_role("slider", name="segment.ms").press("ArrowLeft")
     page.get_by_text("segment.ms 1 min → 30 s").wait_for()
     page.wait_for_url("**age=30+s**")
@@ -29,6 +28,19 @@ def test_a_setting_is_changed_and_compared(server, page):
     page.get_by_text(title).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+@pytest.mark.parametrize("tab", ["Chart", "Growth", "Limits"])
+def test_each_figure_is_on_the_first_screen(server, page, tab):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{server}/rolls?tab={tab}")
+    figure = page.locator(".js-plotly-plot" if tab != "Growth" else ".fig").first
+    figure.wait_for()
+    page.locator(".main-svg, .draw svg").first.wait_for(state="attached")
+    top, height, window = figure.evaluate(
+        "e => [e.getBoundingClientRect().top, e.getBoundingClientRect().height, innerHeight]"
+    )
+    assert (window - top) / height >= 0.8
 
 
 def test_a_log_grows_step_by_step(server, page):
@@ -56,10 +68,7 @@ def test_a_log_grows_step_by_step(server, page):
     resting = step(page)
     page.wait_for_timeout(800)
     assert step(page) == resting and page.get_by_role("button", name="Play").is_visible()
-    page.get_by_role("slider", name="segment.bytes").press("ArrowRight")
-    page.get_by_text("segment.bytes 16 MiB → 32 MiB").wait_for()
-    page.wait_for_url(f"**step={resting[0]}**size=32+MiB**")
-    assert step(page) == resting
+    assert f"step={resting[0]}" in page.url
 
 
 @pytest.mark.nightly

@@ -1,6 +1,7 @@
 """The Rolls page without a browser: findings, settings, refusals, and downloads."""
 
 import io
+import re
 import tarfile
 
 import pytest
@@ -11,8 +12,11 @@ from kafkaviz.app.cache import broker_cache, simulation_cache
 from kafkaviz.app.pages.rolls import controls
 from kafkaviz.app.pages.rolls.page import rolls_on_disk
 from kafkaviz.app.workloads import config_of
+from kafkaviz.figures.text.roll_text import cause_name
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import say
 from kafkaviz.simulate.producers.workload import to_toml
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from tests.support.pages import (
     assert_no_exception,
     move_slider,
@@ -51,14 +55,17 @@ def test_the_page_as_it_opens():
     )
     assert (
         "16 rolls: 5 by size, 3 by time, 8 by time index" in text
-        and "The first 14 of 17 are drawn." in text
+        and "The first 10 of 17 are drawn." in text
     )
-    assert "time decides; above it, time index" in text and "Every roll and its cause" in text
+    assert [expander.label for expander in at.expander] == [
+        say("rolls.more_settings"),
+        say("rolls.every_roll"),
+    ]
     assert (
         f"2{T}729 of 2{T}729 usable slots" in text
         and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
     )
-    assert len(at.get("plotly_chart")) == 2 and "This is the first run" in text
+    assert len(at.get("plotly_chart")) == 1 and say("rolls.before_after") not in text
     assert {slider.label: slider.value for slider in at.select_slider}["segment.bytes"] == "16 MiB"
 
 
@@ -77,32 +84,40 @@ def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
     assert label in page_html(page(**query))
 
 
-def test_a_download_next_to_each_figure():
-    labels = [element.proto.label for element in page().get("download_button")]
-    assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(
-        labels
-    )
+REASON = re.compile(r"<span>([^<]+)</span><b>([^<]+)</b><small>([^<]+)</small>")
 
 
-@pytest.mark.slow
-def test_a_slider_changes_the_run_and_is_compared():
-    at = move_slider(page(), "segment.ms", "30 s")
+def test_every_reason_to_roll_is_named_with_its_setting():
+    """Those that did not occur have a plain 0."""
+    fixed = say("rolls.offset_range_limit")
+    settings = ["segment.bytes", "segment.ms", "segment.index.bytes", "segment.index.bytes", fixed]
+    names = [cause_name(cause) for cause in RollCause]
+    for query, counts in (({}, "53080"), ({"tp": "heartbeat-0", "of": "heartbeat-0"}, "30000")):
+        found = REASON.findall(page_html(page(**query)))
+        assert found == list(zip(names, counts, settings, strict=True))
+
+
+def test_the_limits_have_a_tab_and_so_do_the_appends():
+    at = page(tab="Limits")
+    assert "time decides; above it, time index" in page_html(at)
+    assert len(at.get("plotly_chart")) == 1
+    assert not page(tab="Growth").get("plotly_chart")
+
+
+def test_a_link_to_a_story_opens_its_tab():
+    assert "Batches of one record, 119 B" in page_html(page(story="A full time index"))
+    assert not page(step="17").get("plotly_chart")
+
+
+def test_a_slider_changes_the_run_and_is_compared_with_the_workload():
+    """With the workload's own values, however many sliders were moved before."""
+    at = move_slider(move_slider(page(), "segment.ms", "30 s"), "segment.bytes", "8 MiB")
     text = page_html(at)
-    assert (
-        "segment.ms 1 min → 30 s" in text
-        and "<td>Segments</td>" in text
-        and '<th class="r">Before</th>' in text
-    )
-    press_button(at, "kv_pin")
-    assert "This run is kept" in page_html(at)
-    at = move_slider(move_slider(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
-    text = page_html(at)
-    assert (
-        "segment.bytes 16 MiB → 8 MiB, segment.ms 30 s → 10 s" in text
-        and '<th class="r">Kept</th>' in text
-    )
-    press_button(at, "kv_unpin")
-    assert '<th class="r">Before</th>' in page_html(move_slider(at, "segment.bytes", "4 MiB"))
+    assert "segment.bytes 16 MiB → 8 MiB, segment.ms 1 min → 30 s" in text
+    head = f'<th class="r">{say("rolls.workload_values")}</th>'
+    assert head in text and '<td>Segments</td><td class="r">17</td>' in text
+    press_button(at, "kv_anew")
+    assert head not in page_html(at)
 
 
 def test_the_address_brings_a_run_back():
@@ -111,11 +126,9 @@ def test_the_address_brings_a_run_back():
         size="4 MiB",
         room="8 KiB",
         speed="half",
-        **{"from": "15–28"},
-        story="A full time index",
+        **{"from": "11–20"},
     )
-    text = page_html(at)
-    assert "15 to 28 of" in text and "Batches of one record, 119 B" in text
+    assert "11 to 20 of" in page_html(at)
     assert {slider.label: slider.value for slider in at.select_slider}["Throughput"] == "half"
 
 
@@ -125,8 +138,7 @@ def test_an_odd_address_is_passed_over():
         size="3 apples",
         of="nowhere-0",
         speed="-1",
-        step="x",
-        story="?",
+        tab="?",
         **{"from": "99"},
     )
     assert "16 rolls: 5 by size" in page_html(at)
@@ -145,7 +157,9 @@ def test_an_odd_address_is_passed_over():
 )
 def test_an_index_that_cannot_work_is_explained(room, words, why):
     at = page(workload="Steady 400 kB/s", room=room)
-    assert words in page_html(at) and why in page_html(at) and "Append by append" in page_html(at)
+    text = page_html(at)
+    assert words in text and why in text
+    assert bool(at.get("plotly_chart")) == (room == "12 B")
     if room == "12 B":
         assert f"1{T}023 rolls: 1{T}023 by time index" in page_html(
             at

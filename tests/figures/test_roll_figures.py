@@ -98,7 +98,7 @@ def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
     history, appended = written(LogConfig(segment_bytes=10_000), stream(400))
     roll_timeline.view(history, 14, appended)
     filled = [row for row, segment in enumerate(history.segments) if "fills" in vars(segment)]
-    assert filled == list(range(14, 28))
+    assert filled == list(range(14, 24))
 
 
 def test_the_limit_that_trips_is_reached_between_two_appends():
@@ -109,24 +109,24 @@ def test_the_limit_that_trips_is_reached_between_two_appends():
 
 
 def test_a_long_log_is_drawn_page_by_page():
-    """14 rows per page, and a sentence that says which."""
+    """Ten rows per page, and a sentence that says which."""
     history, appended = written(LogConfig(segment_bytes=1000), stream(300))
-    assert roll_timeline.view(history).caption.endswith("The first 14 of 300 are drawn.")
+    assert roll_timeline.view(history).caption.endswith("The first 10 of 300 are drawn.")
     later = roll_timeline.view(history, 28, appended)
     assert (
-        later.caption.endswith("29 to 42 of 300 are drawn.")
+        later.caption.endswith("29 to 38 of 300 are drawn.")
         and later.rows[0].name == "28"
         and later.start_ms == 2800
     )
     assert len(roll_timeline.view(history, 10**6).rows) == 1
     slices = roll_timeline.page_slices(300)
     assert (
-        slices[0] == (0, 13)
-        and slices[-1] == (294, 299)
+        slices[0] == (0, 9)
+        and slices[-1] == (290, 299)
         and all(a[1] + 1 == b[0] for a, b in pairwise(slices))
     )
     figure = roll_timeline.figure(later, "light")
-    assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
+    assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 10
 
 
 def test_words_next_to_a_row_end_within_a_narrow_chart():
@@ -204,7 +204,7 @@ def test_nothing_to_draw():
     )
     history, appended = written(LogConfig(), stream(1))
     view = roll_timeline.view(history, 0, appended)
-    assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 116
+    assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 94
 
 
 @pytest.mark.parametrize(
@@ -316,21 +316,6 @@ def test_names_of_curves_keep_apart(segment_ms):
         and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
     )
     assert names[0] >= 0 and names[-1] <= 1
-
-
-def test_curves_as_a_table():
-    rows = limit_curves.rows(limit_curves.view(LogConfig(), WriteLoad(1000), 5000))
-    assert (
-        rows[0][:2] == ("10 B/s", "time")
-        and rows[-1][:2] == ("100 MB/s", "size")
-        and len(rows) == 15
-    )
-    assert (
-        limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), WriteLoad(100), 0))[
-            -1
-        ][1]
-        == "offset index"
-    )
 
 
 # ---- before and after

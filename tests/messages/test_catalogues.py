@@ -46,7 +46,7 @@ COMPOSED = {
     "report.record_": "offset",
     "rolls.cause_": "size time",
     "rolls.found_": "time-index-full",
-    "rolls.head_": "segment step what_happens",
+    "rolls.head_": "segment",
     "rolls.option_": "none",
     "segment.head_": "codec offset offsets size",
     "stepper_figures.value_": "pages",
@@ -54,7 +54,7 @@ COMPOSED = {
     "tuning.option_": "workload",
     "verdict.command_": "raise",
     "workshop.": (
-        "because cause counter file files interval offset_entries segment step "
+        "because cause file files interval offset_entries segment step "
         "time_entries what_happens"
     ),
 }

@@ -97,22 +97,6 @@ def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
     )
 
 
-def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
-    """Returns rows of speed, limit that decides, time until a roll by each limit."""
-    table = []
-    for index in range(0, len(curves.speeds), 20):
-        seconds = {cause: float(times[index]) for cause, times in curves.seconds.items()}
-        deciding_cause = min(seconds, key=seconds.__getitem__)
-        table.append(
-            (
-                rate(float(curves.speeds[index])),
-                roll_text.cause_name(deciding_cause),
-                *map(_span_text, seconds.values()),
-            )
-        )
-    return table
-
-
 def _span_text(seconds: float) -> str:
     return say("rolls.never") if not isfinite(seconds) else duration(1000 * seconds)
 

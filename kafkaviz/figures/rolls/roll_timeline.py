@@ -18,12 +18,12 @@ from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
 
-ROWS_PER_PAGE = 14  # segments drawn at once
-ROW_PX = 36
-BOX_PX = 28
-STRIP_PX = 46
+ROWS_PER_PAGE = 10  # segments drawn at once
+ROW_PX = 26
+BOX_PX = 20
+STRIP_PX = 40
 TOP_PX = 8
-BOTTOM_PX = 34
+BOTTOM_PX = 28
 # WIDTH_PX: the card's width on a page of 1280 px; decides on which side texts fit
 LEFT_PX = 78
 RIGHT_PX = 8
@@ -607,7 +607,7 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
     }
     font = {"size": 12, "color": colours["ink_2"], "family": "Source Code Pro, monospace"}
     return [
-        style | {"text": row.name, "y": _box_top(row_number, top) + 14, "font": font}
+        style | {"text": row.name, "y": _box_top(row_number, top) + BOX_PX / 2, "font": font}
         for row_number, row in enumerate(timeline.rows)
     ]
 
@@ -640,7 +640,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
                 x=x,
                 xanchor=anchor,
                 xshift=shift,
-                y=_box_top(row_number, top) + 14,
+                y=_box_top(row_number, top) + BOX_PX / 2,
                 yanchor="middle",
             )
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
-from kafkaviz.html import join, tag
+from kafkaviz.html import tag
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
@@ -60,6 +60,19 @@ PANEL_SETTINGS = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.i
 JITTER_SETTING = "segment.jitter.ms"
 
 
+class SimulatedLog(NamedTuple):
+    """The log that the controls describe.
+
+    Attributes:
+        workload: the chosen workload at the chosen speed and batch size.
+        preset: the workload without these changes.
+    """
+
+    workload: Workload
+    config: LogConfig
+    preset: Workload
+
+
 def option_text(option: str) -> str:
     if option in TRANSLATED:
         return say(f"rolls.option_{option.replace(' ', '_')}")
@@ -102,12 +115,8 @@ def _slider_values(workload: Workload, name: str) -> dict[str, int]:
     return {format_setting(name, value): value for value in values}
 
 
-def render_controls() -> tuple[Workload, LogConfig] | None:
-    """Draws the controls.
-
-    Returns:
-        The workload and the settings, or None if the typed workload is not valid.
-    """
+def render_controls() -> SimulatedLog | None:
+    """Draws the controls. Returns None if the typed workload is not valid."""
     with st.container(key="kv_set"):
         first = st.columns(5, gap=24)
         with first[0]:
@@ -121,20 +130,20 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
             setting_name: _choose_value(first[place], workload, setting_name)
             for place, setting_name in enumerate(PANEL_SETTINGS, start=1)
         }
-        second = st.columns(5, gap=24)
-        with second[0]:
-            _render_story(workloads.story_text(name) or workload.story)
-        speed = _slider(
-            second[1], say("rolls.throughput"), page_state.SPEED, list(SPEEDS), AS_IT_IS
-        )
-        batch = _slider(
-            second[2], say("rolls.batch_size"), page_state.BATCH_SIZE, BATCH_ORDER, AS_IT_IS
-        )
-        values[JITTER_SETTING] = _choose_value(second[3], workload, JITTER_SETTING)
-        with second[4]:
-            _render_reset()
-    st.space(16)
-    return scale_workload(workload, speed, batch), config_of(workload, values)
+        with st.expander(say("rolls.more_settings")):
+            second = st.columns(4, gap=24)
+            speed = _slider(
+                second[0], say("rolls.throughput"), page_state.SPEED, list(SPEEDS), AS_IT_IS
+            )
+            batch = _slider(
+                second[1], say("rolls.batch_size"), page_state.BATCH_SIZE, BATCH_ORDER, AS_IT_IS
+            )
+            values[JITTER_SETTING] = _choose_value(second[2], workload, JITTER_SETTING)
+            with second[3]:
+                _render_reset()
+            elements.paragraph(workloads.story_text(name) or workload.story)
+    config = config_of(workload, values)
+    return SimulatedLog(scale_workload(workload, speed, batch), config, workload)
 
 
 def _choose_workload() -> str:
@@ -150,12 +159,6 @@ def _choose_workload() -> str:
         label_visibility="collapsed",
         on_change=_reset_settings,
     )
-
-
-def _render_story(text: str) -> None:
-    story = elements.escape(text)
-    head = tag("div", say("rolls.story"), class_="kv-lab")
-    st.html(join((head, tag("p", story, class_="kv-sm kv-story", title=story))))
 
 
 def _render_reset() -> None:

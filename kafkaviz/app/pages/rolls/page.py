@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from kafkaviz import units
@@ -20,12 +19,11 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import roll_figures
-from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS, render_controls
-from kafkaviz.app.pages.rolls.roll_figures import (
-    render_limits,
-    render_rolls,
-    render_stories,
-    render_timeline,
+from kafkaviz.app.pages.rolls.controls import (
+    MIB,
+    PANEL_SETTINGS,
+    SETTINGS,
+    render_controls,
 )
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
@@ -40,11 +38,15 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
-from kafkaviz.simulate.config import LogConfig, log_config
-from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.simulate.config import log_config
 from kafkaviz.units import MISSING, format_count
 
-WIDTHS = (1.15, 1)
+# the tabs, by their word in the address, and the message keys of their labels
+CHART = "Chart"
+GROWTH = "Growth"
+LIMITS = "Limits"
+TABS = {CHART: "rolls.tab_chart", GROWTH: "rolls.by_append", LIMITS: "rolls.tab_limits"}
+CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}
 CHOICES = (
     page_state.WORKLOAD,
     *page_state.SETTING.values(),
@@ -68,34 +70,41 @@ def render_page() -> None:
 def _render_body(location: Location, subject: str) -> None:
     """Draws everything below the head. A slider reruns only this part."""
     choice.carry_over(CHOICES, location.address)
+    choice.open_by_address(CONTROLS)
+    labels = {tab: say(text_key) for tab, text_key in TABS.items()}
     with st.container(gap=None, key="kv_rolls"):
-        above = _render_simulated_log() if subject == SIMULATED else _render_partition(location)
-        st.space(32)
-        render_stories(above)
+        tab, container = choice.render_tabs(labels, CONTROLS)
+        with container, st.container(gap=None):
+            if tab == GROWTH:
+                roll_figures.render_growth(is_simulated=subject == SIMULATED)
+            elif subject == SIMULATED:
+                _render_simulated_log(tab)
+            else:
+                _render_partition(tab, location)
 
 
-def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Draws a simulated log. Returns its workload and settings, or None if it cannot be made."""
+def _render_simulated_log(tab: str) -> None:
     chosen = render_controls()
     if chosen is None:
-        return None
-    workload, config = chosen
+        return
     try:
-        run = simulation_cache.simulate(workload, config)
+        run = simulation_cache.simulate(chosen.workload, chosen.config)
     except KafkavizError as fault:
         with elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault)):
             pass
-        return None
-    roll_figures.render_notes(workload, config, run)
+        return
+    roll_figures.render_notes(chosen.workload, chosen.config, run)
     if not run.history.segments:
-        return None
-    _render_figures(run.history, run.load, run.key, run.appended_batches)
-    roll_figures.render_comparison(workload, config, run.history)
-    roll_figures.render_download(workload, config, run)
-    return chosen
+        return
+    if tab == LIMITS:
+        roll_figures.render_limits(run.history, run.load, run.key)
+        return
+    roll_figures.render_timeline(run.history, run.key, run.appended_batches)
+    roll_figures.render_comparison(chosen, run.history)
+    roll_figures.render_download(chosen.workload, chosen.config, run)
 
 
-def _render_partition(location: Location) -> None:
+def _render_partition(tab: str, location: Location) -> None:
     location = faults.require_partition(location)
     try:
         log_rolls = rolls_on_disk(location.snapshot, location.partition_name)
@@ -109,23 +118,14 @@ def _render_partition(location: Location) -> None:
             )
         return
     render_settings(log_rolls, len(location.partition.live))
-    if not log_rolls.history.segments:
+    history = log_rolls.history
+    if not history.segments:
         with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass
-        return
-    _render_figures(log_rolls.history, log_rolls.load, log_rolls.key, None)
-
-
-def _render_figures(
-    history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
-) -> None:
-    render_timeline(history, key, appended)
-    st.space(16)
-    left, right = st.columns(WIDTHS, gap=20)
-    with left, st.container(key="kv_fig_limits"):
-        render_limits(history, load, key)
-    with right, st.container(gap=None):
-        render_rolls(history)
+    elif tab == LIMITS:
+        roll_figures.render_limits(history, log_rolls.load, log_rolls.key)
+    else:
+        roll_figures.render_timeline(history, log_rolls.key, None)
 
 
 def _render_head(location: Location) -> str:

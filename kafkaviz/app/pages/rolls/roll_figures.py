@@ -4,6 +4,7 @@ For a simulated log it also draws notes, a comparison with another run, and a do
 """
 
 import io
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
@@ -22,13 +23,18 @@ from kafkaviz.app.cache.simulation_cache import (
     lesson_story,
     simulated_story,
 )
-from kafkaviz.app.pages.rolls.controls import AS_IT_IS, MIB, option_text
+from kafkaviz.app.pages.rolls.controls import (
+    AS_IT_IS,
+    MIB,
+    SimulatedLog,
+    option_text,
+    render_controls,
+)
 from kafkaviz.app.widgets import charts, choice, elements, upload
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.app.workloads import OWN_TITLE, format_setting
+from kafkaviz.app.workloads import OWN_TITLE, config_of, format_setting
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
-from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.figures.text import roll_text
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
@@ -91,57 +97,26 @@ def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
     st.space(16)
 
 
-def render_comparison(workload: Workload, config: LogConfig, history: RollHistory) -> None:
-    current = roll_summary.summarize(history, _setting_texts(workload, config))
-    previous = _previous_run(current)
-    st.space(32)
-    _render_comparison_head()
-    st.space(8)
-    if previous is None or previous == current:
-        text = say("rolls.run_kept" if previous == current else "rolls.run_first")
-        elements.paragraph(text)
+def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
+    """Compares the log with that of the workload's own values, if they differ."""
+    own_config = config_of(simulated.preset, {})
+    before_texts = _setting_texts(simulated.preset, own_config)
+    now_texts = _setting_texts(simulated.workload, simulated.config) | {
+        "throughput": st.session_state.get(page_state.SPEED, AS_IT_IS),
+        "batches": st.session_state.get(page_state.BATCH_SIZE, AS_IT_IS),
+    }
+    if now_texts == before_texts:
         return
-    changes = roll_summary.describe_changes(previous, current, _setting_text)
-    style = "color:var(--kv-ink-2);margin-bottom:8px"
-    st.html(tag("p", changes, class_="kv-sm", style=style))
-    first = say(
-        "rolls.kept" if st.session_state.get(page_state.KEEPS_PREVIOUS_RUN) else "rolls.before"
+    own = simulation_cache.simulate(simulated.preset, own_config)
+    before = roll_summary.summarize(own.history, before_texts)
+    current = roll_summary.summarize(history, now_texts)
+    st.space(24)
+    elements.heading(
+        say("rolls.before_after"), roll_summary.describe_changes(before, current, _setting_text)
     )
-    table(
-        ("", first, say("rolls.now"), say("common.change")),
-        roll_summary.rows(previous, current),
-        "lrrr",
-    )
-
-
-def _previous_run(current: RunSummary) -> RunSummary | None:
-    """Returns the run to compare with, and stores this one for the next comparison."""
-    last = st.session_state.get(page_state.RUN)
-    st.session_state[page_state.RUN] = current
-    if last not in (None, current) and not st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
-        st.session_state[page_state.PREVIOUS_RUN] = last
-    return st.session_state.get(page_state.PREVIOUS_RUN)
-
-
-def _render_comparison_head() -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="kv_compare_head"):
-        elements.heading(say("rolls.before_after"), say("rolls.before_after_how"))
-        if st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
-            st.button(
-                say("rolls.unpin"),
-                type="tertiary",
-                icon=":material/keep_off:",
-                key="kv_unpin",
-                on_click=_unpin,
-            )
-        else:
-            st.button(
-                say("rolls.pin"),
-                type="tertiary",
-                icon=":material/keep:",
-                key="kv_pin",
-                on_click=_pin,
-            )
+    st.space(8)
+    heads = ("", say("rolls.workload_values"), say("rolls.now"), say("common.change"))
+    table(heads, roll_summary.rows(before, current), "lrrr")
 
 
 def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
@@ -151,23 +126,11 @@ def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
         name: format_setting(name, getattr(config, name.replace(".", "_")))
         for name in page_state.SETTING
     }
-    return texts | {
-        "throughput": st.session_state.get(page_state.SPEED, AS_IT_IS),
-        "batches": st.session_state.get(page_state.BATCH_SIZE, AS_IT_IS),
-    }
+    return texts | {"throughput": AS_IT_IS, "batches": AS_IT_IS}
 
 
 def _setting_text(text: str) -> str:
     return say(f"rolls.changed_{text}") if text in WORKLOAD_KEYS else option_text(text)
-
-
-def _pin() -> None:
-    st.session_state[page_state.PREVIOUS_RUN] = st.session_state.get(page_state.RUN)
-    st.session_state[page_state.KEEPS_PREVIOUS_RUN] = True
-
-
-def _unpin() -> None:
-    st.session_state[page_state.KEEPS_PREVIOUS_RUN] = False
 
 
 def render_download(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
@@ -207,11 +170,13 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         st.html(tag("span", text, class_="kv-sm kv-fnt"))
 
 
-KEY_CAUSES = {
-    "roll-size": RollCause.SIZE,
-    "roll-time": RollCause.TIME,
-    "roll-offset": RollCause.OFFSET_INDEX_FULL,
-    "roll-timestamp": RollCause.TIME_INDEX_FULL,
+# every reason to roll: the class of its line in the key, and the setting that is its limit
+REASONS = {
+    RollCause.SIZE: ("roll-size", "segment.bytes"),
+    RollCause.TIME: ("roll-time", "segment.ms"),
+    RollCause.OFFSET_INDEX_FULL: ("roll-offset", "segment.index.bytes"),
+    RollCause.TIME_INDEX_FULL: ("roll-timestamp", "segment.index.bytes"),
+    RollCause.OFFSET_OVERFLOW: ("roll-range", ""),
 }
 ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
 MAX_ROWS = 400
@@ -221,35 +186,44 @@ STORY_KEYS = {
     "A full time index": "full_time_index",
     SIMULATED_LOG: "above",
 }
-STEP_COLUMNS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
-def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
-    """Draws every segment until its roll.
+def render_timeline(history: RollHistory, key: str, appended: np.ndarray | None) -> None:
+    """Draws every segment until its roll, and the reasons to roll.
 
     Args:
         key: the cache key.
-        appended_batches: rows of roll_history.APPEND for a simulated log.
+        appended: rows of roll_history.APPEND for a simulated log.
     """
     # the first row of each page of the timeline, by the name of the page
     slices = roll_timeline.page_slices(len(history.segments))
     pages = {f"{low + 1}–{high + 1}": low for low, high in slices}
     first = pages[choice.bind_to_address(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
     figure_key = "lanes", key, first
-    view = charts.view(figure_key, lambda: roll_timeline.view(history, first, appended_batches))
+    view = charts.view(figure_key, lambda: roll_timeline.view(history, first, appended))
     with st.container(key="kv_fig_rolls"):
-        with st.container(horizontal=True, key="kv_rolls_head"):
-            with st.container(width="stretch"):
-                elements.figure_head(view.title, view.caption)
-            st.html(
-                elements.key(
-                    (kind, roll_text.cause_name(cause)) for kind, cause in KEY_CAUSES.items()
-                ),
-                width="content",
-            )
+        elements.figure_head(view.title, view.caption)
+        st.html(tag("div", *_reason_cells(history), class_="kv-reasons"))
         charts.render_figure(figure_key, roll_timeline.figure, view, "kv_timeline")
         if len(pages) > 1:
             _render_pager(list(pages))
+        with st.expander(say("rolls.every_roll")):
+            _render_rolls(history)
+
+
+def _reason_cells(history: RollHistory) -> Iterator[Html]:
+    """Yields each reason to roll with its setting and how often it occurred here, even if never."""
+    counts = history.rolls()
+    for cause, (swatch, setting) in REASONS.items():
+        count = counts.get(cause, 0)
+        yield tag(
+            "div",
+            tag("i", class_=f"kv-sw {swatch}"),
+            tag("span", roll_text.cause_name(cause)),
+            tag("b", units.format_count(count)),
+            tag("small", setting or say("rolls.offset_range_limit")),
+            class_=None if count else "none",
+        )
 
 
 def _render_pager(names: list[str]) -> None:
@@ -266,10 +240,8 @@ def _render_pager(names: list[str]) -> None:
         )
 
 
-def render_rolls(history: RollHistory) -> None:
+def _render_rolls(history: RollHistory) -> None:
     """Draws a table of the rolls. For a long log, only the first and last MAX_ROWS / 2."""
-    elements.heading(say("rolls.every_roll"))
-    st.space(8)
     count = len(history.segments)
     rows = list(zip(roll_text.rows(history), history.segments, strict=True))
     if count > MAX_ROWS:
@@ -310,19 +282,9 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
     view = charts.view(
         figure_key, lambda: limit_curves.view(history.config, load, history.bytes_per_s)
     )
-    charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
-    with st.expander(say("common.limits_table")):
-        text = _safe_size_text(history.config, load, history.bytes_per_s)
-        st.html(tag("p", text, class_="kv-sm"))
-        heads = (
-            say("rolls.at"),
-            say("rolls.first"),
-            *(roll_text.cause_name(cause).capitalize() for cause in view.seconds),
-        )
-        rows = limit_curves.rows(view)
-        table(heads, rows, "ll" + "r" * len(view.seconds))
-        columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
-        download(say("common.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
+    with st.container(key="kv_fig_limits"):
+        charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
+        elements.paragraph(_safe_size_text(history.config, load, history.bytes_per_s))
 
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
@@ -339,11 +301,10 @@ def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> s
     )
 
 
-def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
-    """Draws how a log grows by append: the stories, and the simulated log if one is shown."""
-    names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
+def render_growth(*, is_simulated: bool) -> None:
+    """Draws how a log grows append by append: one of the stories, or the simulated log."""
+    names = [*STORIES, *([SIMULATED_LOG] if is_simulated else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
-        elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
         name = choice.draw_bound(
             st.segmented_control,
             say("rolls.story"),
@@ -354,23 +315,14 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
             label_visibility="collapsed",
             format_func=lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
         )
-    below = say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS)
-    st.html(tag("p", below, class_="kv-sm", style="color:var(--kv-ink-2);margin:4px 0 12px"))
-    view = (
-        simulated_story(*cast(tuple[Workload, LogConfig], simulated_log))
-        if name == SIMULATED_LOG
-        else lesson_story(name)
-    )
+        elements.paragraph(say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS))
+    st.space(8)
+    if name == SIMULATED_LOG:
+        simulated = render_controls()
+        if simulated is None:
+            return
+        view = simulated_story(simulated.workload, simulated.config)
+    else:
+        view = lesson_story(name)
     payload_key = "growth", view.key
     frontend.growth(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))
-    st.space(16)
-    with st.expander(say("rolls.every_step")):
-        heads = [say(f"rolls.head_{column}") for column in STEP_COLUMNS]
-        rows = growth_figure.rows(view)
-        table(heads, rows, "rwrrr")
-        download(
-            say("rolls.every_step_csv"),
-            lambda: to_csv(STEP_COLUMNS, rows),
-            "growth.csv",
-            "kv_growth_csv",
-        )
