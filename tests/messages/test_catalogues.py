@@ -54,8 +54,7 @@ COMPOSED = {
     "tuning.option_": "workload",
     "verdict.command_": "raise",
     "workshop.": (
-        "because cause file files interval offset_entries segment step "
-        "time_entries what_happens"
+        "because cause file files interval offset_entries segment step time_entries what_happens"
     ),
 }
 # and one slot, which is named where several are counted
