@@ -19,10 +19,10 @@ from kafkaviz.app import access, gc_tuning, html_shell, page_state, upload_expir
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.html_shell import HtmlShell
-from kafkaviz.app.registry import PAGES, Keys, Page
+from kafkaviz.app.registry import PAGES, PROJECTOR_KEY, Keys, Page
 from kafkaviz.app.state import check_jobs, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import charts, elements, go_to, progress_strip
+from kafkaviz.app.widgets import charts, elements, go_to, progress_strip, projector
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
@@ -75,6 +75,8 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _listen(page, location)
     _dialog(name, location)
     st.html(tag("div", class_="kv-under"))
+    if PROJECTOR_KEY in page.keys:
+        projector.apply()
     return location
 
 
@@ -225,6 +227,8 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
                 tools()
+            elif PROJECTOR_KEY in page.keys:
+                projector.render_button()
             session_language.render_switch()
             copy_link(location.address, *_link(location))
             st.button(

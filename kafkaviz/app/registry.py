@@ -51,6 +51,7 @@ class Page:
         return "" if self.script == "app.py" else Path(self.script).stem
 
 
+PROJECTOR_KEY = (("F", "Esc"), "projector")  # of pages whose figure can be shown large
 # in the order of the sidebar
 PAGES = {
     "Broker": Page(script="app.py", icon="dns", depth=1, group=1),
@@ -59,7 +60,7 @@ PAGES = {
         icon="straighten",
         depth=3,
         group=1,
-        keys=(("[]", "segments"), ("←→", "batches"), ("+−", "zoom")),
+        keys=(("[]", "segments"), ("←→", "batches"), ("+−", "zoom"), PROJECTOR_KEY),
     ),
     "Lookup": Page(
         script="pages/lookup.py",
@@ -70,13 +71,15 @@ PAGES = {
             ("←→", "step"),
             (("Home", "End"), "ends"),
             (("Space",), "play"),
-            (("F", "Esc"), "projector"),
+            PROJECTOR_KEY,
         ),
         keys_heading="frame.stepper",
     ),
-    "Page cache": Page(script="pages/page_cache.py", icon="memory", depth=1, group=1),
-    "Rolls": Page(script="pages/rolls.py", icon="layers", depth=2, group=2),
-    "Tuning": Page(script="pages/tuning.py", icon="tune", depth=2, group=2),
+    "Page cache": Page(
+        script="pages/page_cache.py", icon="memory", depth=1, group=1, keys=(PROJECTOR_KEY,)
+    ),
+    "Rolls": Page(script="pages/rolls.py", icon="layers", depth=2, group=2, keys=(PROJECTOR_KEY,)),
+    "Tuning": Page(script="pages/tuning.py", icon="tune", depth=2, group=2, keys=(PROJECTOR_KEY,)),
     "Health": Page(script="pages/health.py", icon="ecg_heart", depth=1, group=2),
     "Disk": Page(script="pages/disk.py", icon="hard_drive", depth=1, group=2),
     "Compare": Page(script="pages/compare.py", icon="compare_arrows", depth=1, group=2),

@@ -70,7 +70,7 @@ PAGE = Page(
     keys=(
         (("N", "B"), "lesson"),
         ("1234", "answer"),
-        (("F", "Esc"), "projector"),
+        registry.PROJECTOR_KEY,
         (("PgDn", "PgUp"), "projector_lesson"),
     ),
     private_parameters=(lesson_address.ANSWERS, lesson_address.TYPED_ANSWER, lesson_address.NOTES),

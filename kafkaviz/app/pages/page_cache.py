@@ -7,7 +7,7 @@ from kafkaviz.analysis.page_cache.page_replay import LAGGING, IndexGrowth, Reade
 from kafkaviz.app import frontend
 from kafkaviz.app.frame import frame
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.widgets import elements, projector
+from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import tail_growth
@@ -23,9 +23,8 @@ LARGE_INDEX = IndexGrowth(262_144, counted_from=20_000)
 
 @in_turn
 def render_page() -> None:
-    frame("Page cache", tools=projector.render_button)
+    frame("Page cache")
     apply_print_style()
-    projector.apply()
     with st.container(gap=None, key="kv_head"):
         elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=4)
     frontend.tail_growth(_browser_payload(language()))

@@ -58,9 +58,8 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 @in_turn
 def render_page() -> None:
-    location = frame("Lookup", tools=projector.render_button)
+    location = frame("Lookup")
     apply_print_style()
-    projector.apply()
     own = (
         {
             OWN_SET: elements.cut_middle(
