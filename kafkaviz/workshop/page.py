@@ -494,7 +494,7 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
                 )
             if attendance is None:
                 answer = own_answers.get((name, part, is_task))
-                score = "✓" if answer == right else "✗" if answer else "–"
+                score = {None: "–", right: "✓"}.get(answer, "✗")
             else:
                 tally = attendance.room.tally((name, part))
                 count = tally.solved if is_task else tally.letters.get(right, 0)

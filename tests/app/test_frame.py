@@ -10,7 +10,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.log.broker import open_broker
-from tests.support.pages import open_page, page_html
+from tests.support.pages import open_page
 from tests.support.segment_files import make_segment
 
 HOUSE = [
@@ -145,7 +145,7 @@ def test_a_copied_link_has_nothing_private(monkeypatch, cache, path, roots, is_n
 def test_a_figure_is_shown_large_until_it_is_left(page):
     """By a link and its key; the button then leaves."""
     at = open_page(page, projector="1")
-    assert "--kv-projector" in page_html(at)
+    assert "kv_projector_keys" in {element.key for element in at.get("bidi_component")}
     at.button(key="kv_projector").click().run()
     assert "projector" not in at.query_params
-    assert "--kv-projector" not in page_html(at)
+    assert "kv_projector_keys" not in {element.key for element in at.get("bidi_component")}
