@@ -297,8 +297,8 @@ def topic_name(name: str) -> Synonym | None:
 def label(name: str) -> str:
     """Returns the name of a setting with the broker's first name: segment.ms (log.roll.ms)."""
     definition = TOPIC_SETTINGS.get(name)
-    broker_names = definition.broker_names if definition else ()
-    return f"{name} ({broker_names[0][0]})" if broker_names else name
+    broker_names = [other for other, _ in definition.broker_names] if definition else []
+    return f"{name} ({broker_names[0]})" if broker_names not in ([], [name]) else name
 
 
 def defaults(release: Release) -> dict[str, Value]:

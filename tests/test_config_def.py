@@ -123,6 +123,7 @@ def test_settings_that_came_with_4_4():
         ("index.interval.bytes", "index.interval.bytes (log.index.interval.bytes)"),
         ("segment.ms", "segment.ms (log.roll.ms)"),
         ("internal.segment.bytes", "internal.segment.bytes"),
+        ("min.insync.replicas", "min.insync.replicas"),
         ("log.cleaner.threads", "log.cleaner.threads"),
     ],
 )

@@ -7,11 +7,12 @@ page which does not show the package need not import it. Adding an entry again c
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafkaviz import environment
+from kafkaviz.messages import say
 
 # pairs of keys and the message key of their action
 Keys = tuple[tuple[str | tuple[str, ...], str], ...]
@@ -27,6 +28,27 @@ class GoToEntry(NamedTuple):
     address: dict[str, str]
 
 
+class Target(NamedTuple):
+    """Something that Go to finds in every broker directory, by its names or the words of its texts.
+
+    Attributes:
+        kind: the message key of the heading that its result is below.
+        words: the result, in the reader's language.
+        aside: a note in grey, unless a snippet of a text takes its place.
+        address: the parameters that the link adds to those that links to the page keep.
+        names: its names in all languages, in lower case.
+        texts: its texts without markup, the reader's language first.
+    """
+
+    kind: str
+    words: str
+    aside: str
+    page: str
+    address: Mapping[str, str]
+    names: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """A page of the app."""
@@ -38,9 +60,15 @@ class Page:
     keys: Keys = ()  # its keys, for the list of keys
     keys_heading: str = ""  # the message key of their heading; the name of the page if it is ""
     private_parameters: tuple[str, ...] = ()  # address parameters that a copied link leaves out
-    # the entries of Go to on this page. It gets the typed text and the address parameters that
-    # links to the page keep.
-    find_entries: Callable[[str, Mapping[str, str]], Iterable[GoToEntry]] | None = None
+    # its tabs by their word in the address, with the message keys of their labels
+    tabs: Mapping[str, str] = field(default_factory=dict)
+    # the other targets of Go to on this page, in the reader's language
+    list_targets: Callable[[], Iterable[Target]] | None = None
+
+    @property
+    def tab_labels(self) -> dict[str, str]:
+        """The label of each tab in the reader's language, by its word in the address."""
+        return {word: say(key) for word, key in self.tabs.items()}
 
     @property
     def exists(self) -> bool:
@@ -61,6 +89,12 @@ PAGES = {
         depth=3,
         group=1,
         keys=(("[]", "segments"), ("←→", "batches"), ("+−", "zoom"), PROJECTOR_KEY),
+        tabs={
+            "Batches": "common.batches",
+            "Index": "segment.tab_index",
+            "Time index": "segment.tab_times",
+            "Bytes": "segment.bytes_heading",
+        },
     ),
     "Lookup": Page(
         script="pages/lookup.py",
@@ -78,10 +112,38 @@ PAGES = {
     "Page cache": Page(
         script="pages/page_cache.py", icon="memory", depth=1, group=1, keys=(PROJECTOR_KEY,)
     ),
-    "Rolls": Page(script="pages/rolls.py", icon="layers", depth=2, group=2, keys=(PROJECTOR_KEY,)),
-    "Tuning": Page(script="pages/tuning.py", icon="tune", depth=2, group=2, keys=(PROJECTOR_KEY,)),
+    "Rolls": Page(
+        script="pages/rolls.py",
+        icon="layers",
+        depth=2,
+        group=2,
+        keys=(PROJECTOR_KEY,),
+        tabs={
+            "Chart": "rolls.tab_chart",
+            "Growth": "rolls.by_append",
+            "Limits": "rolls.tab_limits",
+        },
+    ),
+    "Tuning": Page(
+        script="pages/tuning.py",
+        icon="tune",
+        depth=2,
+        group=2,
+        keys=(PROJECTOR_KEY,),
+        tabs={"Batches": "common.batches", "Codec": "broker.column_codec", "Index": "common.index"},
+    ),
     "Health": Page(script="pages/health.py", icon="ecg_heart", depth=1, group=2),
-    "Disk": Page(script="pages/disk.py", icon="hard_drive", depth=1, group=2),
+    "Disk": Page(
+        script="pages/disk.py",
+        icon="hard_drive",
+        depth=1,
+        group=2,
+        tabs={
+            "Map": "disk.tab_map",
+            "Retention": "disk.tab_retention",
+            "Compaction": "disk.tab_compaction",
+        },
+    ),
     "Compare": Page(script="pages/compare.py", icon="compare_arrows", depth=1, group=2),
     "Explore": Page(
         script="pages/explore.py",

@@ -12,12 +12,12 @@ before someone opens the Workshop or types a word into Go to.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from kafkaviz.app import access, registry
-from kafkaviz.app.registry import GoToEntry, Page
+from kafkaviz.app.registry import Page, Target
 from kafkaviz.workshop import lesson_address
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def register() -> None:
     registry.BACKGROUND_WORK[WORKSHOP_PAGE] = _open_class
 
 
-def _find_entries(text: str, address: Mapping[str, str]) -> Iterable[GoToEntry]:
+def _list_targets() -> Iterable[Target]:
     from kafkaviz.workshop.lessons import glossary
 
-    return glossary.find_entries(text, address)
+    return glossary.list_targets()
 
 
 def _class_feed() -> "type[ClassFeed]":
@@ -74,5 +74,5 @@ PAGE = Page(
         (("PgDn", "PgUp"), "projector_lesson"),
     ),
     private_parameters=(lesson_address.ANSWERS, lesson_address.TYPED_ANSWER, lesson_address.NOTES),
-    find_entries=_find_entries,
+    list_targets=_list_targets,
 )

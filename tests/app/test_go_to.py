@@ -1,15 +1,20 @@
 """Go to: what a few typed words find."""
 
+import re
+import time
 from pathlib import Path
 
 import pytest
 
+from kafkaviz import config_def
 from kafkaviz import messages as catalogues
+from kafkaviz.app import registry
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import go_to
+from kafkaviz.app.widgets import go_to, go_to_targets
 from kafkaviz.app.widgets.go_to import Visit
 from kafkaviz.log.broker import open_broker
+from kafkaviz.workshop.lessons import glossary
 from tests.support.segment_files import make_segment
 
 PAGES = {"Broker": {"dir": "/k"}, "Segment": {"dir": "/k"}}
@@ -155,6 +160,7 @@ def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
 
 
 WORKSHOP = PAGES | {"Workshop": {"dir": "/k"}}
+EVERY_PAGE = {name: {"dir": "/k"} for name in registry.PAGES}
 
 
 def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
@@ -162,36 +168,126 @@ def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
     return [entry for entry in entries if entry.page == "Workshop" and "dir" in entry.address]
 
 
+def first(text: str, language: str = "en") -> go_to.GoToEntry:
+    with catalogues.speaking(language):
+        return go_to.find_entries(Location(""), text, EVERY_PAGE)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "page", "tab"),
+    [
+        ("segment.bytes", "segment.bytes (log.segment.bytes)", "Rolls", None),
+        ("log.roll.hours", "segment.ms (log.roll.ms)", "Rolls", None),
+        ("log.index.size", "segment.index.bytes (log.index.size.max.bytes)", "Rolls", None),
+        ("index.interval", "index.interval.bytes (log.index.interval.bytes)", "Tuning", "Index"),
+        ("log.retention.ms", "retention.ms (log.retention.ms)", "Disk", "Retention"),
+        ("log.cleaner.threads", "log.cleaner.threads", "Disk", "Compaction"),
+        ("compression.type", "compression.type", "Tuning", "Codec"),
+    ],
+)
+def test_a_setting_is_found_by_the_name_of_a_topic_or_a_broker(text, words, page, tab):
+    entry = first(text)
+    assert (entry.heading, entry.words, entry.page) == ("Settings", words, page)
+    assert entry.address == {"dir": "/k"} | ({"tab": tab} if tab else {})
+
+
+def test_a_setting_without_a_page_opens_the_word_that_explains_it():
+    entry = first("log.preallocate")
+    assert (entry.words, entry.aside) == ("preallocate (log.preallocate)", "unwritten slot")
+    assert entry.address == {"dir": "/k", "word": "unwritten_slot"}
+
+
+@pytest.mark.parametrize("names", [page for *_, page in go_to_targets.SETTING_PLACES])
+def test_each_name_of_a_place_is_that_of_a_setting(names):
+    settings = [*config_def.TOPIC_SETTINGS, *config_def.BROKER_SETTINGS]
+    for name in (*names, *glossary.SETTING_TERMS):
+        assert any(go_to_targets.is_named(setting, name) for setting in settings), name
+
+
+@pytest.mark.parametrize("text", ["compaction", "disk compaction", "压实", "磁盘 压实"])
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_a_tab_is_found_in_either_language(text, language):
+    with catalogues.speaking(language):
+        entries = go_to.find_entries(Location(""), text, {"Disk": {"dir": "/k"}})
+    assert (entries[0].page, entries[0].address) == ("Disk", {"dir": "/k", "tab": "Compaction"})
+
+
+def test_every_page_takes_its_tabs_from_the_registry():
+    """So that Go to finds them all."""
+    for path in (Path(go_to.__file__).parents[1] / "pages").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if "render_tabs(" in source or "st.tabs(" in source:
+            assert re.search(r'PAGES\["\w+"\]\.tab_labels', source), path.name
+
+
 def test_a_lesson_is_found_by_its_title(place):
-    entries = workshop_entries(place, "warm section")
-    assert [(entry.words, entry.aside) for entry in entries if entry.heading == "Lessons"] == [
-        ("The warm section", ""),
-        ("The same growth, warm section first", "The warm section"),
-    ]
-    assert [entry.address for entry in entries if entry.heading == "Lessons"] == [
-        {"dir": "/k", "lesson": "warm-section"},
-        {"dir": "/k", "lesson": "warm-section", "at": "6"},
-    ]
+    entries = workshop_entries(place, "The warm section")
+    assert [(entry.words, entry.aside) for entry in entries][:1] == [("The warm section", "")]
+    assert entries[0].address == {"dir": "/k", "lesson": "warm-section"}
+
+
+def test_a_step_is_found_by_its_title_or_its_text(place):
+    """The snippet shows the words."""
+    titles = {
+        entry.words: entry
+        for entry in workshop_entries(place, "warm section")
+        if entry.heading == "Lessons"
+    }
+    assert titles["The same growth, warm section first"].aside == "The warm section"
+    assert "warm section" in titles["What others pay"].aside
+    assert titles["What others pay"].address["lesson"] == "warm-section"
+    steps = [entry for entry in workshop_entries(place, "page") if entry.heading == "Lessons"]
+    assert len(steps) == go_to.MAX_ENTRIES
 
 
 def test_a_lesson_is_found_in_the_other_language_too(place):
     """热区 is the warm section."""
     assert workshop_entries(place, "热区")[0].words == "The warm section"
     with catalogues.speaking("zh"):
-        assert workshop_entries(place, "warm section")[0].words == "热区"
+        found = workshop_entries(place, "warm section")
+        assert "热区" in [entry.words for entry in found]
 
 
 def test_a_word_of_the_glossary_is_found(place):
+    """An exact name first, then the names that begin with the text, then texts."""
     entries = [entry for entry in workshop_entries(place, "page") if entry.heading == "Words"]
     assert [entry.words for entry in entries] == [
         "page",
         "page cache",
         "page fault",
         "hot page, cold page",
+        "memory map",
     ]
     assert entries[0].address == {"dir": "/k", "word": "page"}
+    assert [bool(entry.aside) for entry in entries] == [False, False, False, False, True]
     with catalogues.speaking("zh"):
         assert "探测（probe）" in [entry.words for entry in workshop_entries(place, "probe")]
+
+
+@pytest.mark.parametrize("text", ["KAFKA-6432", "kafka 6432"])
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_the_number_of_an_issue_finds_words_and_steps(place, text, language):
+    with catalogues.speaking(language):
+        found = workshop_entries(place, text)
+    assert all("KAFKA-6432" in entry.aside for entry in found)
+    addresses = [entry.address for entry in found]
+    assert {"dir": "/k", "word": "warm_section"} in addresses
+    assert "warm-section" in [address.get("lesson") for address in addresses]
+
+
+def test_a_finding_is_found_by_its_code_or_its_issue():
+    entry = first("index-missing")
+    assert (entry.words, entry.page) == ("The .index is missing", "Health")
+    entries = go_to.find_entries(Location(""), "KAFKA-7283", EVERY_PAGE)
+    assert "Health" in [entry.page for entry in entries]
+
+
+def test_later_searches_are_fast():
+    first("page")
+    start = time.process_time()
+    for text in ("page", "kafka-6432", "segment.ms", "nowhere", "热区"):
+        go_to.find_entries(Location(""), text, EVERY_PAGE)
+    assert time.process_time() - start < 5 * 0.010
 
 
 def test_where_nothing_is_typed_no_lesson_is_offered(place):

@@ -7,7 +7,7 @@ import pytest
 from kafkaviz.app.registry import PAGES
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, explained_terms, matching_terms
+from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, explained_terms
 from kafkaviz.workshop.lessons.markdown import inline_html
 from tests.support.pages import open_page, page_html, query_value
 
@@ -29,12 +29,6 @@ def test_a_word_is_explained_in_at_most_three_sentences(language):
     ends = ". " if language == "en" else "。"
     meanings = [text_in(language, f"glossary.{term.key}_is") for term in TERMS]
     assert [text for text in meanings if text.count(ends) > 3 or len(text) > 170] == []
-
-
-def test_words_that_begin_with_a_text_come_first():
-    """In any language."""
-    assert [term.key for term in matching_terms("offset")][:2] == ["offset", "offset_delta"]
-    assert [term.key for term in matching_terms("热区")] == ["warm_section"]
 
 
 def test_a_text_explains_the_words_that_no_lesson_before_has_taught():

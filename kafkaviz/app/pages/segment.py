@@ -22,6 +22,7 @@ from kafkaviz.app import access, frontend, page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import address, ruler, ruler_state
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
@@ -45,14 +46,10 @@ from kafkaviz.log.segment import Index, LogSegment, Segment
 from kafkaviz.messages import render, say, say_count
 
 MAX_SEGMENTS = 12  # segments offered instead of a missing one
-TAB = "Bytes"  # the word of this tab in the address
 BYTE_DIGITS = 15  # JavaScript's integers are exact up to this length
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
 MAX_FILES = 40  # files in the menu: a partition has a snapshot for each of its segments
-# their words in the address
-BATCHES = "Batches"
-INDEX = "Index"
-TIMES = "Time index"
+BATCHES, INDEX, TIMES, BYTES = PAGES["Segment"].tabs
 # 728 and 276 pixels in a window 1280 pixels wide: Streamlit shares out the width without the gap
 WIDTHS = (0.7207, 0.2793)
 
@@ -93,7 +90,7 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
 
 
 def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    tab = choice.take_from_address(page_state.TAB, tab_names())
+    tab = choice.take_from_address(page_state.TAB, PAGES["Segment"].tab_labels)
     with st.container(gap=24):
         left, right = columns()
         with left:
@@ -220,22 +217,12 @@ def _render_bytes(location: PartitionLocation) -> None:
     render_file_bytes(location)
 
 
-def tab_names() -> dict[str, str]:
-    names = {
-        BATCHES: "common.batches",
-        INDEX: "segment.tab_index",
-        TIMES: "segment.tab_times",
-        TAB: "segment.bytes_heading",
-    }
-    return {word: say(key) for word, key in names.items()}
-
-
 def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
     pin = current_pin(anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     elements.tab_counts(page_state.TAB, counts)
     batches, index, times, raw_bytes = st.tabs(
-        list(tab_names().values()), key=page_state.TAB, on_change="rerun"
+        list(PAGES["Segment"].tab_labels.values()), key=page_state.TAB, on_change="rerun"
     )
     with batches:
         st.html(segment_widgets.batches_html(segment_tables.batch_rows(anatomy, pin)))

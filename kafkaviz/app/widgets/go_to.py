@@ -1,10 +1,11 @@
-"""The Go to dialog: finds pages, directories, topic-partitions, segments, and entries of pages.
+"""The Go to dialog: finds places in the broker's directories, and the targets of go_to_targets.py.
 
 `orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0; `2247` alone
-finds it near the reader's current place. A page in the registry may have entries of its own.
-With an empty field it lists recent places, so that K and Enter lead back.
+finds it near the reader's current place. With an empty field it lists recent places, so that K and
+Enter lead back.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
@@ -14,10 +15,11 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import focus
-from kafkaviz.app.registry import PAGES, GoToEntry, Page
+from kafkaviz.app.registry import GoToEntry, Page
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.go_to_targets import MAX_ENTRIES, PART, find_targets, rank_name
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
@@ -25,8 +27,9 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 
-MAX_ENTRIES = 6  # per kind
 MAX_VISITS = 12
+# the number of an issue or a proposal, which may be typed with a space
+ISSUE = re.compile(r"^(kafka|kip)[ -]+(\d+)$")
 # length of a directory as an entry, and as a note
 PATH_CHARACTERS = 52
 BESIDE_CHARACTERS = 30
@@ -47,7 +50,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
         st.text_input(
             say("go_to.field"),
             text,
-            placeholder="orders-0 2247",
+            placeholder="orders-0 2247, retention.ms, KAFKA-6432",
             live="200ms",
             key="kv_goto_text",
             label_visibility="collapsed",
@@ -70,7 +73,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
             if entry.heading != heading:
                 st.html(tag("div", entry.heading, class_="kv-group"))
             heading = entry.heading
-            _entry(number, entry, pages[entry.page][0], is_current=entry.page == current)
+            _entry(number, entry, query, pages[entry.page][0], is_current=entry.page == current)
         if heading is None:
             st.html(tag("div", say("go_to.nothing"), class_="kv-group"))
         # keys.js waits for this element after Enter
@@ -83,20 +86,28 @@ def directories(location: Location) -> list[str]:
     return [directory for directory in candidates if directory != location.directory]
 
 
-def _entry(number: int, entry: GoToEntry, page: Page, *, is_current: bool) -> None:
+def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current: bool) -> None:
     """Draws a result as a link, or as a button if it stays on the current page.
 
     Streamlit 1.67 informs components too late when a link changes only the address.
     """
-    label = elements.escape_markdown(entry.words) + (
-        f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""
-    )
+    label = elements.escape_markdown(entry.words)
+    if entry.aside:
+        label += f" :gray[{_emphasize(entry.aside, query)}]"
     arguments: dict[str, Any] = {"icon": f":material/{page.icon}:", "width": "stretch"}
     if not is_current:
         st.page_link(page.script, label=label, query_params=entry.address, **arguments)
     elif st.button(label, type="tertiary", key=f"kv_found_{number}", **arguments):
         st.session_state.pop(page_state.DIALOG, None)
         st.switch_page(page.script, query_params=entry.address)
+
+
+def _emphasize(text: str, query: str) -> str:
+    """Returns a text as Markdown, with the searched words in bold."""
+    words = "|".join(map(re.escape, [query.strip(), *query.split()]))
+    pieces = re.split(f"({words})", text, flags=re.IGNORECASE) if words else [text]
+    escaped = map(elements.escape_markdown, pieces)
+    return "".join(f"**{piece}**" if place % 2 else piece for place, piece in enumerate(escaped))
 
 
 def find_entries(
@@ -107,61 +118,47 @@ def find_entries(
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
     """Returns the results for a query, best first. Links to each of the pages keep its address."""
-    words = query.lower().split()
+    words = ISSUE.sub(r"\1-\2", query.lower()).split()
     offset = page_state.number(words[-1]) if words else None
-    name = " ".join(words[:-1] if offset is not None else words)
-    page_entries = [
-        _page_entry(page, address)
-        for page, address in pages.items()
-        if offset is None and _is_in_name(page, name)
-    ]
-    directory_entries = (
-        list(_directory_entries(name, other_directories))
-        if BROKER_PAGE in pages and offset is None
-        else []
-    )
-    entries_on_pages = list(_entries_on_pages(name, pages)) if name and offset is None else []
-    if location.broker is None or SEGMENT_PAGE not in pages:
-        return [*page_entries, *entries_on_pages, *directory_entries]
-    partitions = _match_partitions(location.broker, name)
-    if offset is not None:
-        nearest = partitions if name else _nearest(location, visits, partitions)
-        # a number may also be the name of a topic, such as 2019
-        topic_entries = (
-            []
-            if name
-            else _partition_entries(location, _match_partitions(location.broker, words[0]))
-        )
-        return [*_offset_entries(location, nearest, offset, pages), *topic_entries]
-    partition_entries = list(_partition_entries(location, partitions))
-    if not name:
+    text = " ".join(words)
+    broker = location.broker if SEGMENT_PAGE in pages else None
+    if not words:
         return [
-            *_visit_entries(location, visits, pages),
-            *page_entries,
-            *partition_entries,
-            *directory_entries,
+            *(_visit_entries(location, visits, pages) if broker else ()),
+            *(match.entry for matches in find_targets("", pages).values() for match in matches),
+            *(_partition_entries(location, _match_partitions(broker, "")) if broker else ()),
+            *(_directory_entries("", other_directories) if BROKER_PAGE in pages else ()),
         ]
-    return [
-        *partition_entries,
-        *_best_match_entries(location, partitions[:1], pages),
-        *page_entries,
-        *entries_on_pages,
-        *directory_entries,
+    if broker and offset is not None:
+        name = " ".join(words[:-1])
+        partitions = _match_partitions(broker, name)
+        nearest = partitions if name else _nearest(location, visits, partitions)
+        entries = list(_offset_entries(location, nearest, offset, pages))
+        if not name:  # a number may also be the name of a topic, such as 2019
+            entries += _partition_entries(location, _match_partitions(broker, text))
+        if entries:
+            return entries
+    groups = [
+        (matches[0].rank, [match.entry for match in matches])
+        for matches in find_targets(text, pages).values()
     ]
+    if broker and (partitions := _match_partitions(broker, text)):
+        entries = [
+            *_partition_entries(location, partitions),
+            *_best_match_entries(location, partitions[:1], pages),
+        ]
+        groups.insert(0, (_partition_rank(partitions[0], text), entries))
+    if BROKER_PAGE in pages:
+        groups.append((PART, list(_directory_entries(text, other_directories))))
+    groups.sort(key=lambda group: group[0])
+    return [entry for _, entries in groups for entry in entries]
 
 
-def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
-    return GoToEntry(say("frame.pages"), elements.page_name(page), "", page, address)
-
-
-def _is_in_name(page: str, text: str) -> bool:
-    return text in page.lower() or text in elements.page_name(page).lower()
-
-
-def _entries_on_pages(text: str, pages: Mapping[str, dict[str, str]]) -> Iterator[GoToEntry]:
-    for name, page in PAGES.items():
-        if name in pages and page.find_entries:
-            yield from page.find_entries(text, pages[name])
+def _partition_rank(partition: Partition, text: str) -> int:
+    """Returns how well a text fits the name of a topic-partition or its topic."""
+    directory = partition.directory.lower()
+    rank = rank_name((directory, directory.rpartition("-")[0]), text)
+    return PART if rank is None else rank
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:

@@ -1,4 +1,4 @@
-"""The glossary, and the entries that the Workshop adds to Go to.
+"""The glossary, and what the Workshop adds to Go to.
 
 A word has a meaning, a page that shows it, and a lesson that teaches it.
 
@@ -7,15 +7,20 @@ glossary hold three texts per word: its name, its meaning, and its place in Kafk
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
-from kafkaviz.app.registry import GoToEntry
-from kafkaviz.app.widgets.go_to import MAX_ENTRIES
+from kafkaviz import config_def
+from kafkaviz.app.registry import Target
+from kafkaviz.app.widgets.go_to_targets import is_named, plain_text, setting_target
 from kafkaviz.messages import LANGUAGES, language, say, text_in
 from kafkaviz.workshop import WORKSHOP_PAGE, lesson_address
 from kafkaviz.workshop import lessons as lesson_files
+from kafkaviz.workshop.lessons.grammar import Lesson, LessonStep
+
+ISSUE = re.compile(r"\b(?:KAFKA|KIP)-\d+")
+SPELLINGS = re.compile("[、（）]|, ")  # between the spellings of a word
 
 
 @dataclass(frozen=True)
@@ -120,12 +125,6 @@ def find_term(key: str) -> GlossaryTerm | None:
     return next((term for term in TERMS if term.key == key), None)
 
 
-def matching_terms(text: str) -> list[GlossaryTerm]:
-    """Returns the words whose name in any language contains the text, prefix matches first."""
-    matches = [term for term in TERMS if any(text in name for name in _names(term))]
-    return sorted(matches, key=lambda term: not any(name.startswith(text) for name in _names(term)))
-
-
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
     """Returns the words in a text that a reader may see for the first time, in order of appearance.
 
@@ -143,7 +142,7 @@ def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
 @cache
 def _pattern(name: str) -> re.Pattern:
     """Returns a pattern for all spellings of a word; Chinese ones need no word boundaries."""
-    spellings = [spelling for spelling in re.split("[、（）]|, ", name) if spelling]
+    spellings = [spelling for spelling in SPELLINGS.split(name) if spelling]
     return re.compile("|".join(map(_spelling_pattern, spellings)), re.IGNORECASE)
 
 
@@ -152,43 +151,106 @@ def _spelling_pattern(spelling: str) -> str:
     return rf"\b{escaped}s?\b" if spelling.isascii() else escaped
 
 
-def _names(term: GlossaryTerm) -> list[str]:
-    return [text_in(code, f"glossary.{term.key}").lower() for code in LANGUAGES]
+# ---- the targets of Go to
+
+# the words that explain settings without a page of their own; * as in SETTING_PLACES
+SETTING_TERMS = {
+    "preallocate": "unwritten_slot",
+    "max.message.bytes": "batch",
+    "max.decompressed.message.bytes": "codec",
+    "message.timestamp.*": "timestamp_type",
+    "message.format.version": "attributes",
+    "flush.*": "recovery_point",
+    "log.flush.*": "recovery_point",
+    "num.recovery.threads.per.data.dir": "recovery",
+    "min.insync.replicas": "high_watermark",
+    "unclean.leader.election.enable": "unclean_election",
+    "replica.fetch.max.bytes": "replica",
+    "producer.id.expiration.ms": "producer_id",
+    "transactional.id.expiration.ms": "producer_id",
+}
 
 
-def find_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    """Yields lessons and their steps, then words.
+def list_targets() -> tuple[Target, ...]:
+    """Returns the lessons, their steps, the words, and the settings that a word explains.
 
-    Args:
-        address: the address parameters that a link to the Workshop keeps.
+    They are made again if a file of a lesson changes.
     """
-    yield from _lesson_entries(text, address)
-    yield from _word_entries(text, address)
+    translations = {code: tuple(lesson_files.lessons(code)[0]) for code in LANGUAGES}
+    return _targets(language(), tuple(translations.items()))
 
 
-def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    """Yields the lessons, then the steps whose title contains the text, up to MAX_ENTRIES each."""
-    translations = {
-        code: {lesson.name: lesson for lesson in lesson_files.lessons(code)[0]}
-        for code in LANGUAGES
-    }
-    titles: dict[bool, list[tuple[str, str, dict[str, str]]]] = {True: [], False: []}
-    for name, lesson in translations[language()].items():
-        others = [lessons[name] for lessons in translations.values()]
-        if any(text in other.title.lower() for other in others):
-            titles[True].append((lesson.title, "", {lesson_address.LESSON: name}))
-        for part, step in enumerate(lesson.steps, 1):
-            names = [other.steps[part - 1].title for other in others if part <= len(other.steps)]
-            if any(text in title.lower() for title in names):
-                step_address = {lesson_address.LESSON: name, lesson_address.PART: str(part)}
-                titles[False].append((step.title, lesson.title, step_address))
-    for words, aside, step_address in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
-        yield GoToEntry(
-            say("go_to.lessons"), words, aside, WORKSHOP_PAGE, {**address, **step_address}
+@lru_cache(maxsize=len(LANGUAGES))
+def _targets(
+    reader_language: str, translations: tuple[tuple[str, tuple[Lesson, ...]], ...]
+) -> tuple[Target, ...]:
+    # the reader's language first
+    by_language = sorted(translations, key=lambda pair: pair[0] != reader_language)
+    lessons = [{lesson.name: lesson for lesson in each} for _, each in by_language]
+    by_name = [[each[name] for each in lessons] for name in lessons[0]]
+    return (
+        *map(_lesson_target, by_name),
+        *(target for same_lesson in by_name for target in _step_targets(same_lesson)),
+        *map(_word_target, TERMS),
+        *_setting_targets(),
+    )
+
+
+def _lesson_target(translations: Sequence[Lesson]) -> Target:
+    lesson = translations[0]
+    names = tuple(each.title.lower() for each in translations)
+    texts = tuple(plain_text(each.about) for each in translations)
+    address = {lesson_address.LESSON: lesson.name}
+    return Target("go_to.lessons", lesson.title, "", WORKSHOP_PAGE, address, names, texts)
+
+
+def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
+    lesson = translations[0]
+    for part, step in enumerate(lesson.steps, 1):
+        steps = [each.steps[part - 1] for each in translations if part <= len(each.steps)]
+        yield Target(
+            "go_to.lessons",
+            step.title,
+            lesson.title,
+            WORKSHOP_PAGE,
+            {lesson_address.LESSON: lesson.name, lesson_address.PART: str(part)},
+            tuple(each.title.lower() for each in steps),
+            tuple(plain_text(_step_text(each)) for each in steps),
         )
 
 
-def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    for term in matching_terms(text)[:MAX_ENTRIES]:
-        word_address = {**address, lesson_address.WORD: term.key}
-        yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, word_address)
+def _step_text(step: LessonStep) -> str:
+    """Returns what a step says before its question is answered. A snippet tells no answer.
+
+    The issues and proposals that its other blocks name are at the end.
+    """
+    texts = [part for part in step.parts if isinstance(part, str)]
+    texts += [block["ask"] for block in step.blocks("predict", "exercise")]
+    texts += [f"{block['said']} {block['so']}" for block in step.blocks("misleads")]
+    lines = [line for block in step.blocks() for _, line in block.lines]
+    issues = dict.fromkeys(ISSUE.findall(" ".join(lines)))
+    return " ".join((*texts, ", ".join(issues)))
+
+
+def _word_target(term: GlossaryTerm) -> Target:
+    languages = sorted(LANGUAGES, key=lambda code: code != language())
+    names = [text_in(code, f"glossary.{term.key}").lower() for code in languages]
+    spellings = [spelling for name in names for spelling in SPELLINGS.split(name) if spelling]
+    texts = (
+        plain_text(
+            f"{text_in(code, f'glossary.{term.key}_is')} "
+            f"{text_in(code, f'glossary.{term.key}_kafka')}"
+        )
+        for code in languages
+    )
+    address = {lesson_address.WORD: term.key}
+    return Target(
+        "glossary.words", term.name, "", WORKSHOP_PAGE, address, (*spellings, *names), tuple(texts)
+    )
+
+
+def _setting_targets() -> Iterator[Target]:
+    for name in (*config_def.TOPIC_SETTINGS, *config_def.BROKER_SETTINGS):
+        key = next((key for each, key in SETTING_TERMS.items() if is_named(name, each)), "")
+        if term := find_term(key):
+            yield setting_target(name, term.name, WORKSHOP_PAGE, {lesson_address.WORD: key})

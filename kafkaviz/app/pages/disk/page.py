@@ -10,6 +10,7 @@ import streamlit as st
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.disk import compaction_tab, map_tab, retention_tab
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import check_jobs
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip
@@ -20,11 +21,7 @@ from kafkaviz.messages import say
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-# the tabs, by their word in the address, and the message keys of their labels
-MAP = "Map"
-RETENTION = "Retention"
-COMPACTION = "Compaction"
-TABS = {MAP: "disk.tab_map", RETENTION: "disk.tab_retention", COMPACTION: "disk.tab_compaction"}
+MAP, RETENTION, COMPACTION = PAGES["Disk"].tabs
 CONTROLS = {
     RETENTION: retention_tab.CONTROLS,
     COMPACTION: compaction_tab.CONTROLS,
@@ -38,9 +35,8 @@ def render_page() -> None:
     snapshot = faults.require_snapshot(location)
     elements.title(say("common.page_disk"), map_tab.lead(snapshot), gap=4)
     choice.open_by_address(CONTROLS)
-    labels = {tab: say(key) for tab, key in TABS.items()}
     with st.container(gap=None, key="kv_lab"):
-        tab, container = choice.render_tabs(labels, CONTROLS)
+        tab, container = choice.render_tabs(PAGES["Disk"].tab_labels, CONTROLS)
         with container, st.container(gap=None):
             _render_tab(tab, snapshot)
 

@@ -25,6 +25,7 @@ from kafkaviz.app.pages.rolls.controls import (
     SETTINGS,
     render_controls,
 )
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
@@ -41,11 +42,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import log_config
 from kafkaviz.units import MISSING, format_count
 
-# the tabs, by their word in the address, and the message keys of their labels
-CHART = "Chart"
-GROWTH = "Growth"
-LIMITS = "Limits"
-TABS = {CHART: "rolls.tab_chart", GROWTH: "rolls.by_append", LIMITS: "rolls.tab_limits"}
+CHART, GROWTH, LIMITS = PAGES["Rolls"].tabs
 CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}
 CHOICES = (
     page_state.WORKLOAD,
@@ -71,9 +68,8 @@ def _render_body(location: Location, subject: str) -> None:
     """Draws everything below the head. A slider reruns only this part."""
     choice.carry_over(CHOICES, location.address)
     choice.open_by_address(CONTROLS)
-    labels = {tab: say(text_key) for tab, text_key in TABS.items()}
     with st.container(gap=None, key="kv_rolls"):
-        tab, container = choice.render_tabs(labels, CONTROLS)
+        tab, container = choice.render_tabs(PAGES["Rolls"].tab_labels, CONTROLS)
         with container, st.container(gap=None):
             if tab == GROWTH:
                 roll_figures.render_growth(is_simulated=subject == SIMULATED)

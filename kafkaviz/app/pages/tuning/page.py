@@ -25,6 +25,7 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     build_context,
     subject_text,
 )
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.page_location import Location
@@ -37,11 +38,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
-# the tabs, by their word in the address, and the message keys of their labels
-BATCHES = "Batches"
-CODEC = "Codec"
-INDEX = "Index"
-PARTS = {BATCHES: "common.batches", CODEC: "broker.column_codec", INDEX: "common.index"}
+BATCHES, CODEC, INDEX = PAGES["Tuning"].tabs
 # words of earlier releases, whose content is in the tab Index
 EARLIER_TABS = (
     "Answer",
@@ -370,8 +367,7 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
     scope.reset_for_source(key)
     with controls:
         scope.render_choice(tuning_scope)
-    names = {part: say(key) for part, key in PARTS.items()}
-    part, container = choice.render_tabs(names, CONTROLS)
+    part, container = choice.render_tabs(PAGES["Tuning"].tab_labels, CONTROLS)
     with container, st.container(gap=None):
         if part == BATCHES:
             render_batches(context)
