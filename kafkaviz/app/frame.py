@@ -68,7 +68,9 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _style()
     gc_tuning.freeze_survivors()
     page = PAGES[name]
-    location = page_location.parse_address(page.depth, progress_strip.unpack)
+    location = page_location.parse_address(
+        page.depth, progress_strip.unpack, prefers_full_batches=name == "Segment"
+    )
     _remember(name, location)
     _sidebar(name, location)
     _bar(page, location, crumbs, tools)

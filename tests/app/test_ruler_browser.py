@@ -409,3 +409,25 @@ def test_a_pin_far_from_the_window(ruler):
         "here."
     )
     assert ruler.page.locator(".detail svg path[stroke='var(--kv-scan)']").count() == 0
+
+
+def test_the_chosen_slots_are_drawn_as_their_fields(ruler):
+    """8 + 4 and 4 + 4 bytes to one scale, with what is stored in each."""
+    ruler.open("payments-0", 7975, pin="11612")
+    fields = ruler.page.locator(".fields rect").evaluate_all(
+        "all => all.map(rect => Number(rect.getAttribute('width')) + 2)"
+    )
+    assert [width / fields[1] for width in fields] == [2, 1, 1, 1]
+    values = ruler.page.locator(".fields .mono").all_text_contents()
+    assert values == [
+        grouped(1795253384123),
+        f"+{grouped(3650)}",
+        f"+{grouped(3650)}",
+        "479\u202f997",
+    ]
+    assert ruler.page.locator(".fields", has_text=f"{grouped(7975)} + {grouped(3650)}").count() == 1
+
+
+def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(ruler):
+    ruler.page.goto(f"{ruler.server}/segment")
+    ruler.page.locator("h1", has_text="payments-0").wait_for()

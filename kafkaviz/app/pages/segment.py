@@ -305,7 +305,7 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
         if (
             "Lookup" in pages()
             and len(anatomy.batches)
-            and st.button(say("segment.look_up"), icon=":material/manage_search:")
+            and st.button(say("segment.look_up"), icon=":material/manage_search:", key="kv_look_up")
         ):
             offset = int(anatomy.batches.row(current_pin(anatomy).row)["last_offset"])
             st.switch_page(

@@ -20,13 +20,15 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
 
 BETWEEN = ","  # separates log directories in text that people read or type
 RECENT = 8  # number of remembered directories
+MAX_TRIED = 8  # topic-partitions whose first batch is read to choose the one that opens
+FIRST_BYTES = 4 << 10  # of the .log, read for that
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,16 @@ class SegmentLocation(PartitionLocation):
     segment: Segment
 
 
-def parse_address(depth: int, unpack: Callable[[str], None]) -> Location:
+def parse_address(
+    depth: int, unpack: Callable[[str], None], *, prefers_full_batches: bool = False
+) -> Location:
     """Reads the location from the address.
 
     Args:
         depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
         unpack: called with the directory before it is listed; unpacks its archives.
+        prefers_full_batches: whether an address without a topic-partition means the largest one
+            with several records per batch, instead of the largest.
 
     Returns:
         A location whose type shows how far the address could be followed.
@@ -109,7 +115,7 @@ def parse_address(depth: int, unpack: Callable[[str], None]) -> Location:
         snapshot = broker_cache.open_snapshot(directory)
         location = BrokerLocation(directory, snapshot)
         if depth > 1:
-            partition = _partition(snapshot.broker)
+            partition = _partition(snapshot.broker, prefers_full_batches=prefers_full_batches)
             location = PartitionLocation(directory, snapshot, partition)
             if depth > 2:
                 location = SegmentLocation(directory, snapshot, partition, _segment(partition))
@@ -118,7 +124,7 @@ def parse_address(depth: int, unpack: Callable[[str], None]) -> Location:
     return location
 
 
-def _partition(broker: Broker) -> Partition:
+def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
     """Returns the topic-partition that the address names, else the largest."""
     name = st.query_params.get(page_state.TOPIC_PARTITION)
     if name and "/" in name:  # it is in two log directories
@@ -144,7 +150,25 @@ def _partition(broker: Broker) -> Partition:
         return partition
     if not broker.partitions:
         raise _missing_error("faults.no_partition", broker.path, broker.path.name)
-    return max(broker.partitions, key=attrgetter("log_bytes"))
+    by_size = sorted(broker.partitions, key=attrgetter("log_bytes"), reverse=True)
+    tried = by_size[:MAX_TRIED] if prefers_full_batches else []
+    return next(filter(_has_full_batches, tried), by_size[0])
+
+
+def _has_full_batches(partition: Partition) -> bool:
+    """Returns whether the segment that opens first begins with a batch of several records.
+
+    Only the first kilobytes of its .log are read.
+    """
+    if not partition.segments:
+        return False
+    segment = largest_segment(partition)
+    if not isinstance(segment, LogSegment):
+        return False
+    with suppress(CannotOpen):
+        for rows in segment.scan(0, FIRST_BYTES):
+            return len(rows) > 0 and bool(rows["record_count"][0] > 1)
+    return False
 
 
 def _segment(partition: Partition) -> Segment:

@@ -3,6 +3,7 @@ import { color, svg } from '../dom.js';
 import { drawDetail } from './lanes.js';
 import { drawOverview } from './overview.js';
 import { renderSentence } from './sentence.js';
+import { renderFields } from './slots.js';
 import { isLoaded } from './window.js';
 
 export function render(state, withOverview = true) {
@@ -11,6 +12,7 @@ export function render(state, withOverview = true) {
   state.$('detail').classList.toggle('stale', stale);
   if (!stale || !state.layout) drawDetail(state);
   renderSentence(state);
+  renderFields(state);
 }
 
 export function patterns() {

@@ -1,9 +1,10 @@
 // The slots of both indexes in the lanes, each with its pointer.
 
-import { color, svg } from '../dom.js';
+import { color, drawingWidth, svg } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
+import { chain } from './selection.js';
 import { dateText, isDate, isoText, timeText } from './sentence.js';
 
 import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
@@ -245,4 +246,62 @@ export function drawLink(state, k, X, t, e, on) {
         state.data.words.not_its_time,
       ),
     );
+}
+
+const BYTE_PX = 24,
+  FIELD = { y: 18, h: 34, gap: 28 };
+
+// Draws the fields of the selected slots, both at the same number of pixels per byte.
+export function renderFields(state) {
+  const { words } = state.data,
+    { entry, time } = chain(state, state.hover ?? state.pin),
+    width = drawingWidth(state.$('fields')),
+    relative = offset => `+${groupDigits(offset - state.base)}`;
+  const groups = [
+    time && [
+      'time',
+      time.slot,
+      [8, words.timestamp, groupDigits(time.ts)],
+      [4, words.relative_offset, relative(time.offset)],
+    ],
+    entry && [
+      'offset',
+      entry.slot,
+      [4, words.relative_offset, relative(entry.key)],
+      [4, words.position, groupDigits(entry.pos)],
+    ],
+  ].filter(Boolean);
+  const isBeside = width >= 20 * BYTE_PX + FIELD.gap,
+    row = FIELD.y + FIELD.h + 2,
+    drawing = svg('svg', { height: isBeside ? row : row * groups.length, width });
+  let x = 0,
+    y = 0;
+  for (const [colour, slot, ...fields] of groups) {
+    drawing.append(label(x - 2, y + 11, `${words[`file_${colour}`]} ${slotWords(state, slot)}`));
+    for (const field of fields) {
+      drawing.append(...drawField(x, y, colour, field));
+      x += field[0] * BYTE_PX;
+    }
+    if (isBeside) x += FIELD.gap;
+    else [x, y] = [0, y + row];
+  }
+  const sum =
+    entry &&
+    `${groupDigits(state.base)} + ${groupDigits(entry.key - state.base)} = ${groupDigits(entry.key)}`;
+  if (isBeside && sum && textWidth(sum) <= width - x)
+    drawing.append(svg('text', { x, y: FIELD.y + 21 }, sum));
+  state.$('fields').replaceChildren(drawing);
+}
+
+function drawField(x, y, colour, [size, name, value]) {
+  const w = size * BYTE_PX,
+    at = { 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' },
+    top = y + FIELD.y,
+    box = { x: x + 1, y: top, width: w - 2, height: FIELD.h, rx: 2 };
+  return [
+    svg('rect', { ...box, fill: color(`${colour}-soft`), stroke: color(colour) }),
+    svg('text', { ...at, x: x + w - 4, y: y + 11, 'text-anchor': 'end' }, `${size} B`),
+    svg('text', { x: x + w / 2, y: top + 15, 'text-anchor': 'middle', class: 'mono' }, value),
+    svg('text', { ...at, x: x + w / 2, y: top + 28 }, name),
+  ];
 }
