@@ -115,7 +115,7 @@ def test_the_lesson_says_so_of_each_bit(spoken):
     said = misleads["so"]
     assert "Invalid magic found in record: 3" in said
     bits = {"en": "bits 0 and 2 to 6", "zh": "位 0 或位 2 到 6"}[spoken]
-    noticed = {"en": "Bits 1 and 7", "zh": "位 1 或位 7"}[spoken]
+    noticed = {"en": "Bits 1 and 7 of the magic", "zh": "位 1 或位 7"}[spoken]
     assert bits in said
     assert noticed in said
 

@@ -299,7 +299,6 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
                 SHADES,
                 key=page_state.SHADE,
                 required=True,
-                label_visibility="collapsed",
                 format_func=lambda shade: say(f"segment.shade_{shade}"),
             )
         if (

@@ -24,7 +24,7 @@ from kafkaviz.units import format_bytes
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
-AS_IT_IS = "as it is"
+AS_IT_IS = "unchanged"
 SPEEDS = {  # in the order of the slider
     "a tenth": 0.1,
     "a quarter": 0.25,
