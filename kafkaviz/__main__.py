@@ -23,6 +23,7 @@ PUBLIC_COMMANDS = (
     "app",
     "calibrate",
     "check",
+    "commits",
     "compaction",
     "compare",
     "dump",

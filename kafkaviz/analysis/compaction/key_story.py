@@ -41,6 +41,9 @@ MATCH: np.dtype = np.dtype(
         ("timestamp_ms", "i8"),
         ("size_bytes", "i8"),
         ("value_bytes", "i8"),  # negative for a tombstone
+        ("key_position", "i8"),  # in the data of the chunk, or in its decompressed records
+        ("key_bytes", "i8"),
+        ("value_position", "i8"),
     ]
 )
 
@@ -258,15 +261,9 @@ def _find_in_chunk(
     view: SegmentView, chunk: BatchChunk, can_discard: np.ndarray, key_bytes: np.ndarray
 ) -> Iterator[FoundRecord]:
     batches = chunk.batches
-    is_marker = is_control(batches)
     has_horizon = has_delete_horizon(batches)
-    body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
-    most_records = np.minimum(batches["record_count"], body_bytes // record.MIN_BYTES + 1)
-    table = np.empty(int(np.maximum(most_records, 0).sum()), MATCH)
-    match_count, fault = find_key(
-        chunk.data, chunk.decompressed, batches, chunk.bodies, is_marker, key_bytes, table
-    )
-    for row in table[:match_count]:
+    matches, fault = match_keys(chunk, key_bytes)
+    for row in matches:
         batch = int(row["batch"])
         horizon_ms = int(batches["base_timestamp_ms"][batch])
         yield FoundRecord(
@@ -283,6 +280,35 @@ def _find_in_chunk(
         raise chunk.fault_of(fault)
 
 
+def match_keys(
+    chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
+) -> tuple[np.ndarray, int]:
+    """Finds the records with a key in a chunk, without markers.
+
+    Args:
+        key_bytes: the key, or the part of it that begins at `start`.
+        is_part: whether a key may have more bytes after these.
+
+    Returns:
+        An array of MATCH; and the row of a batch whose records cannot be read, or NONE.
+    """
+    body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
+    most_records = np.minimum(chunk.batches["record_count"], body_bytes // record.MIN_BYTES + 1)
+    table = np.empty(int(np.maximum(most_records, 0).sum()), MATCH)
+    count, fault = find_key(
+        chunk.data,
+        chunk.decompressed,
+        chunk.batches,
+        chunk.bodies,
+        is_control(chunk.batches),
+        key_bytes,
+        start,
+        is_part,
+        table,
+    )
+    return table[:count], fault
+
+
 @njit(cache=True, boundscheck=True)
 def find_key(
     data: np.ndarray,
@@ -291,9 +317,11 @@ def find_key(
     bodies: np.ndarray,
     is_skipped: np.ndarray,
     key_bytes: np.ndarray,
+    start: int,
+    is_part: bool,  # noqa: FBT001 - compiled functions take no keywords only
     table: np.ndarray,
 ) -> tuple[int, int]:
-    """Finds the records with a key.
+    """Finds the records with a key; see match_keys.
 
     Args:
         is_skipped: per batch, whether its records are not searched.
@@ -322,11 +350,12 @@ def find_key(
             )
             if code:
                 return count, place
-            if row.key_size_bytes != len(key_bytes):
+            end = start + len(key_bytes)
+            if row.key_size_bytes < end or (row.key_size_bytes > end and not is_part):
                 continue
             is_same = True
             for index in range(len(key_bytes)):
-                if source[row.key_position + index] != key_bytes[index]:
+                if source[row.key_position + start + index] != key_bytes[index]:
                     is_same = False
                     break
             if is_same:
@@ -338,5 +367,8 @@ def find_key(
                     table[count].timestamp_ms = batch.base_timestamp_ms + row.timestamp_delta_ms
                 table[count].size_bytes = row.size_bytes
                 table[count].value_bytes = row.value_size_bytes
+                table[count].key_position = row.key_position
+                table[count].key_bytes = row.key_size_bytes
+                table[count].value_position = row.value_position
                 count += 1
     return count, NONE

@@ -24,6 +24,7 @@ MAX_WIDTH = 160
 SCHEMAS = {
     "calibrate": 1,
     "check": 1,
+    "commits": 1,
     "compaction": 1,
     "compare": 1,
     "compare-catalogs": 1,

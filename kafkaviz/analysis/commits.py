@@ -1,0 +1,395 @@
+"""The offsets that consumer groups committed, as far as __consumer_offsets still has them.
+
+A commit is a record of __consumer_offsets: its key is a group and a topic-partition, its value an
+offset. The group continues from the last one that counts. Until the log cleaner removes them, the
+older ones show how the group moved:
+
+    offset 12   orders-0 -> 200   replaced
+    offset 31   orders-0 -> 225   current: the group continues at 225
+    offset 40   orders-0 -> 240   pending: its transaction has not ended
+
+OffsetMetadataManager of 4.3.1 replays these records: commits of a transaction count once it is
+committed, and a record without a value deletes the commit.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+
+import numpy as np
+
+from kafkaviz.analysis.compaction.compaction import log_transactions
+from kafkaviz.analysis.compaction.key_story import NONE, match_keys
+from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.lookup.lookups import lookup
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import coordinator_records
+from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.format.coordinator_records import CoordinatorRecord
+from kafkaviz.format.message import ZERO_UUID
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
+from kafkaviz.search.fetch import READ_COMMITTED, OffsetOutOfRange
+from kafkaviz.simulate.cleaner.batch_chunks import (
+    DECOMPRESSED,
+    BatchChunk,
+    BatchChunks,
+    CleaningFailed,
+)
+
+CONSUMER_OFFSETS = "__consumer_offsets"
+LISTED_COMMITS = 1000  # the last commits of a partition that are listed
+TYPE_BYTES = 2  # a key begins with the number of its record type
+OFFSET_COMMITS = (0, 1)
+# the record type that each kind of group keeps as long as it exists
+GROUP_TYPES = {2: "classic", 3: "consumer", 11: "share", 17: "streams"}
+NEVER_MS = 2**62  # no producer expires
+
+
+class CommitFate(StrEnum):
+    """Whether a commit counts."""
+
+    CURRENT = "current"
+    REPLACED = "replaced"  # by a later commit
+    PENDING = "pending"  # its transaction has not ended
+    ABORTED = "aborted"
+    DELETION = "deletion"  # a record that deletes the commit: it expired, or the group was deleted
+
+
+class CommitState(StrEnum):
+    """Where the commit that counts is in the log of this copy."""
+
+    BEHIND = "behind"
+    AT_END = "at-end"
+    ONLY_MARKERS = "only-markers"  # transaction markers; no record follows, so the lag stays
+    NO_RECORD = "no-record"  # compaction removed every later record, so the lag stays
+    ONLY_UNCOMMITTED = "only-uncommitted"  # only aborted or open transactions follow
+    BELOW_START = "below-start"  # auto.offset.reset decides
+    BEYOND_END = "beyond-end"
+    OTHER_TOPIC = "other-topic"  # a later topic with this name has the log
+    NO_COMMIT = "no-commit"
+    NO_LOG = "no-log"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """A commit in __consumer_offsets.
+
+    Attributes:
+        at_offset: the offset of its record.
+        timestamp_ms: the time of the commit, or of the record that deletes it.
+        offset: the committed offset; None for a deletion.
+        leader_epoch: the epoch of the last consumed record; None if it is not stored.
+        topic_id: None before 4.1, which does not store it.
+    """
+
+    at_offset: int
+    timestamp_ms: int
+    offset: int | None
+    leader_epoch: int | None
+    topic_id: str | None
+    metadata: str
+    fate: CommitFate
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommittedPartition:
+    """The commits of a group for one topic-partition.
+
+    Attributes:
+        commits: the last LISTED_COMMITS, by the offset of their record.
+        commit_count: their number, with those that are not listed.
+        committed: the commit that counts; None if there is none.
+        log_start_offset, log_end_offset: the bounds of the log in this copy; None without a log.
+        lag: log_end_offset minus the committed offset; None if one of them is unknown.
+        next_offset: the first record from the committed offset on that a read_uncommitted consumer
+            gets; None if there is none.
+        next_committed_offset: the same for read_committed.
+        problem: why the log could not be read; None if it could.
+    """
+
+    partition: str
+    commits: tuple[Commit, ...]
+    commit_count: int
+    committed: Commit | None
+    state: CommitState
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    lag: int | None = None
+    next_offset: int | None = None
+    next_committed_offset: int | None = None
+    problem: Message | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupCommits:
+    """A consumer group in __consumer_offsets.
+
+    Attributes:
+        type: "classic", "consumer", "share" or "streams"; None if no record tells.
+        kept_in: its partition of __consumer_offsets, such as __consumer_offsets-2.
+        record_count: every record about the group or its members.
+    """
+
+    group: str
+    type: str | None
+    kept_in: str
+    record_count: int
+    partitions: tuple[CommittedPartition, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commits:
+    """The groups that were asked for, by name, and the partitions that could not be read."""
+
+    groups: tuple[GroupCommits, ...]
+    problems: tuple[tuple[str, Message], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GroupRecord:
+    """A record of a group; fate is CURRENT if it counts, whether a later one replaces it or not."""
+
+    decoded: CoordinatorRecord
+    at_offset: int
+    timestamp_ms: int
+    fate: CommitFate
+
+
+@dataclass(kw_only=True)
+class _Chain:
+    """The commits of one partition, before it is known which of them counts."""
+
+    commits: deque[Commit] = field(default_factory=lambda: deque(maxlen=LISTED_COMMITS))
+    count: int = 0
+    current: Commit | None = None
+
+
+@dataclass(kw_only=True)
+class _Group:
+    kept_in: str
+    type: str | None = None
+    record_count: int = 0
+    chains: dict[tuple[str, int], _Chain] = field(default_factory=dict)
+
+
+def read_commits(
+    broker: Broker,
+    group: str | None = None,
+    on_progress: Callable[[str, float], None] = lambda _partition, _share: None,
+) -> Commits:
+    """Returns the commits of a group, or of all groups.
+
+    Args:
+        on_progress: called with the directory of a partition and the share of it that is read.
+
+    Raises:
+        CannotOpen: a directory cannot be read.
+    """
+    groups: dict[str, _Group] = {}
+    problems = []
+    for partition in broker.partitions:
+        if partition.topic != CONSUMER_OFFSETS or partition.state != "current":
+            continue
+        if not partition.without_remote().live:
+            continue
+        try:
+            for group_record in _records(partition, group, on_progress):
+                _take(groups, partition.label, group_record)
+        except CleaningFailed as failure:
+            what = message("commits.unreadable", error=str(failure))
+            problems.append((partition.directory, what))
+        except KafkavizError as fault:
+            problems.append((partition.directory, message("commits.unreadable", error=str(fault))))
+    logs = {
+        (partition.topic, partition.partition): partition
+        for partition in broker.partitions
+        if partition.state == "current" and partition.live
+    }
+    return Commits(
+        groups=tuple(
+            GroupCommits(
+                group=name,
+                type=collected.type,
+                kept_in=collected.kept_in,
+                record_count=collected.record_count,
+                partitions=tuple(
+                    _committed(broker, f"{key[0]}-{key[1]}", chain, logs.get(key))
+                    for key, chain in sorted(collected.chains.items())
+                ),
+            )
+            for name, collected in sorted(groups.items())
+        ),
+        problems=tuple(problems),
+    )
+
+
+def _records(
+    partition: Partition, group: str | None, on_progress: Callable[[str, float], None]
+) -> Iterator[_GroupRecord]:
+    """Yields the records of a group, or of all groups, in the order of the log."""
+    state = read_log_state(partition, now_ms=0, producer_expiration_ms=NEVER_MS)
+    transactions = log_transactions(state)
+    producers = state.producers
+    is_open = producers["current_txn_first_offset"] >= 0
+    open_since = dict(
+        zip(
+            producers["producer_id"][is_open].tolist(),
+            producers["current_txn_first_offset"][is_open].tolist(),
+            strict=True,
+        )
+    )
+    name = (group or "").encode()
+    part = len(name).to_bytes(2, "big") + name if group is not None else b""
+    key_part = np.frombuffer(part, np.uint8)
+    read_bytes = 0
+    for view in state.views:
+        for chunk in BatchChunks(view.log):
+            is_aborted, _ = transactions.take(chunk)
+            matches, fault = match_keys(chunk, key_part, TYPE_BYTES, is_part=True)
+            in_transaction = is_transactional(chunk.batches)
+            for match in matches:
+                batch = chunk.batches[match["batch"]]
+                fate = CommitFate.CURRENT
+                if is_aborted[match["batch"]]:
+                    fate = CommitFate.ABORTED
+                elif in_transaction[match["batch"]]:
+                    first = open_since.get(int(batch["producer_id"]))
+                    if first is not None and match["offset"] >= first:
+                        fate = CommitFate.PENDING
+                key, value = _key_and_value(chunk, match)
+                at_offset = int(match["offset"])
+                yield _GroupRecord(
+                    decoded=coordinator_records.decode(key, value, at_offset, "offsets"),
+                    at_offset=at_offset,
+                    timestamp_ms=int(match["timestamp_ms"]),
+                    fate=fate,
+                )
+            if fault != NONE:
+                raise chunk.fault_of(fault)
+            read_bytes += int(chunk.batches["size_bytes"].sum())
+            on_progress(partition.directory, read_bytes / max(1, partition.live_log_bytes))
+
+
+def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | None]:
+    is_decompressed = chunk.bodies["place"][match["batch"]] == DECOMPRESSED
+    source = chunk.decompressed if is_decompressed else chunk.data
+    start = match["key_position"]
+    key = source[start : start + match["key_bytes"]].tobytes()
+    if match["value_bytes"] < 0:
+        return key, None
+    start = match["value_position"]
+    return key, source[start : start + match["value_bytes"]].tobytes()
+
+
+def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
+    """Adds a record to its group; one that Kafka cannot decode is skipped, as Kafka skips it."""
+    record = group_record.decoded
+    if record.type is None or record.key is None or record.problem is not None:
+        return
+    name = record.key.get("group", record.key.get("groupId"))
+    if name is None:
+        return
+    group = groups.setdefault(name, _Group(kept_in=kept_in))
+    group.record_count += 1
+    counts = group_record.fate == CommitFate.CURRENT
+    if record.type.number in GROUP_TYPES and counts:
+        kind = GROUP_TYPES[record.type.number]
+        if not record.is_tombstone:
+            group.type = kind
+        elif group.type == kind:
+            group.type = None
+    if record.type.number not in OFFSET_COMMITS:
+        return
+    chain = group.chains.setdefault((record.key["topic"], record.key["partition"]), _Chain())
+    values = record.value or {}
+    epoch = values.get("leaderEpoch", -1)
+    topic_id = values.get("topicId", ZERO_UUID)
+    commit = Commit(
+        at_offset=group_record.at_offset,
+        timestamp_ms=values.get("commitTimestamp", group_record.timestamp_ms),
+        offset=values.get("offset"),
+        leader_epoch=epoch if epoch >= 0 else None,
+        topic_id=None if topic_id == ZERO_UUID else topic_id,
+        metadata=values.get("metadata", ""),
+        fate=CommitFate.DELETION if record.is_tombstone and counts else group_record.fate,
+    )
+    chain.count += 1
+    chain.commits.append(commit)
+    if counts:
+        chain.current = None if record.is_tombstone else commit
+
+
+def _committed(
+    broker: Broker, name: str, chain: _Chain, log: Partition | None
+) -> CommittedPartition:
+    """Returns the commits of a partition, and what the one that counts means for its log."""
+    current = chain.current
+    commits = tuple(
+        replace(commit, fate=CommitFate.REPLACED)
+        if commit.fate == CommitFate.CURRENT and commit is not current
+        else commit
+        for commit in chain.commits
+    )
+    known = partial(
+        CommittedPartition,
+        partition=name,
+        commits=commits,
+        commit_count=chain.count,
+        committed=current,
+    )
+    if current is None or current.offset is None:
+        return known(state=CommitState.NO_COMMIT)
+    if log is None:
+        return known(state=CommitState.NO_LOG)
+    if current.topic_id and log.topic_id and current.topic_id != log.topic_id:
+        return known(state=CommitState.OTHER_TOPIC)
+    try:
+        uncommitted = lookup(log, offset=current.offset, as_is=True, broker=broker)
+        committed = lookup(
+            log, offset=current.offset, as_is=True, broker=broker, isolation=READ_COMMITTED
+        )
+    except KafkavizError as fault:
+        return known(
+            state=CommitState.UNREADABLE, problem=message("commits.unreadable", error=str(fault))
+        )
+    bounds = uncommitted.bounds
+    next_offset = uncommitted.record.offset if uncommitted.record else None
+    next_committed_offset = committed.record.offset if committed.record else None
+    lag = bounds.end_offset - current.offset
+    if isinstance(uncommitted.error, OffsetOutOfRange):
+        state = CommitState.BEYOND_END if lag < 0 else CommitState.BELOW_START
+    elif uncommitted.error is not None:
+        state = CommitState.UNREADABLE
+    elif lag == 0:
+        state = CommitState.AT_END
+    elif next_offset is None:
+        is_markers = _only_markers_follow(log, current.offset)
+        state = CommitState.ONLY_MARKERS if is_markers else CommitState.NO_RECORD
+    elif next_committed_offset is None:
+        state = CommitState.ONLY_UNCOMMITTED
+    else:
+        state = CommitState.BEHIND
+    return known(
+        state=state,
+        log_start_offset=bounds.start_offset,
+        log_end_offset=bounds.end_offset,
+        lag=lag,
+        next_offset=next_offset,
+        next_committed_offset=next_committed_offset,
+    )
+
+
+def _only_markers_follow(log: Partition, offset: int) -> bool:
+    """Returns whether all batches that end at or after an offset are transaction markers."""
+    following = [segment.base_offset > offset for segment in log.live]
+    first = max(following.index(True) if any(following) else len(following), 1) - 1
+    for segment in log.live[first:]:
+        for batches in segment.scan(0, segment.log.size_bytes):
+            if not is_control(batches[batches["last_offset"] >= offset]).all():
+                return False
+    return True

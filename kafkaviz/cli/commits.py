@@ -1,0 +1,149 @@
+"""kafkaviz commits: the offsets that a consumer group committed, and where its log is now."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common.output import ByteProgress
+from kafkaviz.messages import Text, message, say, say_count
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.commits import Commit, Commits, CommittedPartition, GroupCommits
+
+SHOWN_COMMITS = 10
+EPILOG = """\
+The commits are those that compaction has left in __consumer_offsets. The group continues from the
+last one that counts: commits of an aborted transaction do not, and those of an open one not yet.
+The directories must hold the partition of __consumer_offsets that keeps the group; the logs of its
+topics are optional. Without --group, all groups are listed.
+
+--json prints one object: directory; groups, a list of {group, type: classic|consumer|share|streams,
+null if no record tells, kept_in, record_count, partitions}; problems, a list of {partition,
+message}. partitions is a list of {partition, state, commit_count, committed, commits, the last
+1000, log_start_offset, log_end_offset, lag, next_offset, next_committed_offset, problem}. A commit
+is {at_offset, timestamp_ms, offset, leader_epoch, topic_id, metadata, fate}; at_offset is its place
+in __consumer_offsets, and offset is null for a deletion. fate is "current", "replaced", "pending",
+"aborted" or "deletion". next_offset is the first record that a consumer gets, next_committed_offset
+the first one with read_committed; lag counts offsets up to the end of the log in this copy.
+
+state is "at-end", "behind"; "only-markers", where no record but only transaction markers follow, so
+that the lag stays; "no-record", where compaction removed the rest; "only-uncommitted", where all
+that follow are in aborted or open transactions; "below-start" and "beyond-end", where
+auto.offset.reset decides; "other-topic", where the log belongs to a later topic with the same name;
+"no-commit", "no-log" and "unreadable".
+
+Example: kafkaviz commits /var/lib/kafka/data --group billing"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    parser = subparsers.add_parser(
+        "commits",
+        help="show the offsets that a consumer group committed",
+        description="Shows the commits of a consumer group that __consumer_offsets still has, "
+        "which of them counts, and what follows it in the log. The directory is never changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = (
+        "a broker directory, or a .tar, .tar.gz or .zip of one; for a broker with several log "
+        "directories, all of them or the folder that holds them"
+    )
+    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
+    parser.add_argument("--group", metavar="G", help="the consumer group (default: list all)")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from kafkaviz.analysis.commits import CONSUMER_OFFSETS, read_commits
+    from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.errors import CannotOpen, KafkavizError
+    from kafkaviz.log.broker import open_broker
+
+    broker = open_broker(*args.paths)
+    offsets_partitions = [
+        partition for partition in broker.partitions if partition.topic == CONSUMER_OFFSETS
+    ]
+    if not offsets_partitions:
+        raise CannotOpen(broker.sources_text, message("commits.no_offsets_topic"))
+    progress = ByteProgress()
+    progress.expect({partition.directory: partition.log_bytes for partition in offsets_partitions})
+    commits = read_commits(broker, args.group, progress.show)
+    progress.clear()
+    if args.group is not None and not commits.groups and not commits.problems:
+        names = [partition.directory for partition in offsets_partitions]
+        raise KafkavizError(message("commits.no_group", group=args.group, partitions=tuple(names)))
+    if args.json:
+        answer = {"directory": broker.sources_text, "groups": commits.groups}
+        problems = [{"partition": name, "message": str(what)} for name, what in commits.problems]
+        output.say_json("commits", to_json_object(answer) | {"problems": problems})
+    else:
+        output.say(_render(commits, is_list=args.group is None))
+    return 0
+
+
+def _render(commits: "Commits", *, is_list: bool) -> Iterator[Text]:
+    for group in commits.groups:
+        if is_list:
+            yield say("commits.group", **_group_values(group))
+        else:
+            yield from _render_group(group)
+    for partition, what in commits.problems:
+        yield message("errors.of_path", path=partition, problem=what)
+
+
+def _group_values(group: "GroupCommits") -> dict[str, object]:
+    from kafkaviz import units
+
+    times = [part.commits[-1].timestamp_ms for part in group.partitions if part.commits]
+    return {
+        "group": output.to_one_line(group.group),
+        "type": say(f"commits.type_{group.type}") if group.type else say("commits.type_unknown"),
+        "kept_in": group.kept_in,
+        "partitions": say_count("commits.partitions", len(group.partitions)),
+        "last": units.moment(max(times)) if times else say("commits.never"),
+    }
+
+
+def _render_group(group: "GroupCommits") -> Iterator[Text]:
+    yield say("commits.group", **_group_values(group))
+    for part in group.partitions:
+        yield say("commits.partition", partition=part.partition, state=_describe_state(part))
+        last_commits = part.commits[-SHOWN_COMMITS:]
+        if part.commit_count > len(last_commits):
+            yield f"  {say_count('commits.more', part.commit_count - len(last_commits))}"
+        for commit in last_commits:
+            yield f"  {_describe_commit(commit)}"
+
+
+def _describe_state(part: "CommittedPartition") -> str:
+    values = {
+        "offset": part.committed.offset if part.committed else None,
+        "start": part.log_start_offset,
+        "end": part.log_end_offset,
+        "lag": part.lag,
+        "next": part.next_offset,
+    }
+    known = {name: value for name, value in values.items() if value is not None}
+    key = part.state.value.replace("-", "_")
+    return say(f"commits.state_{key}", **known)
+
+
+def _describe_commit(commit: "Commit") -> str:
+    from kafkaviz import units
+
+    what = say("commits.deletion")
+    if commit.offset is not None:
+        what = say("commits.committed", offset=commit.offset)
+    if commit.leader_epoch is not None:
+        what = say("commits.with_epoch", commit=what, epoch=commit.leader_epoch)
+    return say(
+        "commits.commit",
+        at_offset=commit.at_offset,
+        time=units.moment(commit.timestamp_ms),
+        commit=what,
+        fate=say(f"commits.fate_{commit.fate.value}"),
+    )

@@ -1,0 +1,215 @@
+"""The commits of groups, compared with what Kafka 4.3.1 decoded, and what follows them in a log."""
+
+import gzip
+import json
+import shutil
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import commits as commits_module
+from kafkaviz.analysis.commits import CommitFate, CommitState, read_commits
+from kafkaviz.format import batch, record
+from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.file import info
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.simulate.producers.batch_encoder import seal
+from tests.conftest import DATA
+
+DUMPS = [
+    dump
+    for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()
+    if (dump := json.loads(line))["file"].startswith("__consumer_offsets-")
+]
+TIME_MS = 1_700_000_000_000
+
+
+def recorded_chains(root: Path) -> dict[tuple[str, str], list[tuple]]:
+    """Returns (offset of the record, committed offset, whether it was aborted) of each commit."""
+    chains = defaultdict(list)
+    for dump in DUMPS:
+        segment = LogSegment(base_offset=0, state="closed", log=info(root / dump["file"]))
+        rows = segment.batches()
+        waiting = defaultdict(list)  # the commits of a producer whose transaction has not ended
+        for offset, body in dump["bodies"]:
+            row = rows[np.searchsorted(rows["last_offset"], offset)]
+            producer = int(row["producer_id"])
+            if body.startswith("endTxnMarker"):
+                for commit in waiting.pop(producer, ()):
+                    commit[2] = "ABORT" in body
+                continue
+            key, _, payload = body.removeprefix("key: ").partition(" payload: ")
+            if not key.startswith('{"type":"1"'):
+                continue
+            fields = json.loads(key)["data"]
+            value = None if payload == "<DELETE>" else json.loads(payload)["data"]["offset"]
+            commit = [offset, value, False]
+            if batch.is_transactional(row.reshape(1))[0]:
+                waiting[producer].append(commit)
+            chains[fields["group"], f"{fields['topic']}-{fields['partition']}"].append(commit)
+    return chains
+
+
+def test_the_commits_are_those_that_kafka_decoded(clean):
+    expected = recorded_chains(clean)
+    found = {
+        (group.group, part.partition): [
+            [commit.at_offset, commit.offset, commit.fate == CommitFate.ABORTED]
+            for commit in part.commits
+        ]
+        for group in read_commits(open_broker(clean)).groups
+        for part in group.partitions
+    }
+    assert found == expected
+    assert sum(map(len, expected.values())) > 300
+    assert {commit[2] for chain in expected.values() for commit in chain} == {True, False}
+
+
+def test_a_group_alone_is_the_same_as_among_all(clean):
+    broker = open_broker(clean)
+    for group in read_commits(broker).groups:
+        assert read_commits(broker, group.group).groups == (group,)
+    assert read_commits(broker, "bill").groups == ()  # a prefix of billing
+
+
+def test_the_last_commit_counts_unless_aborted_or_deleted(clean):
+    groups = {group.group: group for group in read_commits(open_broker(clean)).groups}
+    assert {name: group.type for name, group in groups.items()} == {
+        "analytics": "consumer",
+        "audit-41": "classic",
+        "billing": "classic",
+        "committed-readers": "classic",
+        "payment-relay": None,
+        "refund-relay": None,
+        "throw-away": None,
+    }
+    refunds, beyond = groups["refund-relay"].partitions
+    assert [commit.fate for commit in refunds.commits][-2:] == [
+        CommitFate.CURRENT,
+        CommitFate.ABORTED,
+    ]
+    assert (refunds.committed.offset, refunds.lag, refunds.state) == (905, 13, CommitState.BEHIND)
+    assert (beyond.committed.offset, beyond.state) == (1647, CommitState.BEYOND_END)
+    deleted = groups["throw-away"].partitions[0]
+    assert (deleted.committed, deleted.state) == (None, CommitState.NO_COMMIT)
+    assert deleted.commits[-1].fate == CommitFate.DELETION
+
+
+def commit_batch(base_offset: int, group: str, partition: str, offset: int | None) -> bytes:
+    """Returns a batch with one commit, as 4.0 wrote it (version 3)."""
+    topic, _, number = partition.rpartition("-")
+    strings = b"".join(len(text).to_bytes(2, "big") + text.encode() for text in (group, topic))
+    key = b"\0\1" + strings + int(number).to_bytes(4, "big")
+    value = None
+    if offset is not None:
+        epoch_and_metadata = bytes(4) + bytes(2)
+        value = b"\0\3" + offset.to_bytes(8, "big") + epoch_and_metadata
+        value += TIME_MS.to_bytes(8, "big")
+    body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)])
+    row = np.zeros(1, batch.BATCH)
+    row["size_bytes"] = HEADER_BYTES + len(body)
+    row["base_offset"] = row["last_offset"] = base_offset
+    row["magic"] = 2
+    row["base_timestamp_ms"] = row["max_timestamp_ms"] = TIME_MS
+    row["producer_id"] = row["producer_epoch"] = row["base_sequence"] = -1
+    row["record_count"] = 1
+    data = np.zeros(HEADER_BYTES + len(body), np.uint8)
+    data[HEADER_BYTES:] = np.frombuffer(body, np.uint8)
+    seal(row, data)
+    return data.tobytes()
+
+
+@pytest.fixture
+def committed_at(clean, tmp_path):
+    """Returns a function that gives the one partition of a group that committed an offset."""
+
+    def commit(partition: str, offset: int):
+        root = tmp_path / f"{partition}-{offset}"
+        shutil.copytree(clean / partition, root / partition)
+        log = root / "__consumer_offsets-0" / f"{0:020}.log"
+        log.parent.mkdir()
+        log.write_bytes(commit_batch(0, "g", partition, offset))
+        log.with_suffix(".index").touch()
+        log.with_suffix(".timeindex").touch()
+        [group] = read_commits(open_broker(root), "g").groups
+        [part] = group.partitions
+        assert part.committed.offset == offset
+        return part
+
+    return commit
+
+
+def test_only_markers_follow(clean, committed_at):
+    """refunds-1 ends in two markers, so a group that read everything stays two offsets behind."""
+    segment = open_broker(clean).partition("refunds-1").live[-1]
+    rows = segment.batches()
+    markers = batch.is_control(rows)
+    end = int(rows["last_offset"][-1]) + 1
+    last_record = int(rows["last_offset"][~markers][-1])
+    assert markers[-1]
+    part = committed_at("refunds-1", last_record + 1)
+    assert (part.state, part.lag) == (CommitState.ONLY_MARKERS, end - last_record - 1)
+    assert (part.lag, part.next_offset) == (2, None)
+    assert committed_at("refunds-1", end).state == CommitState.AT_END
+    before = committed_at("refunds-1", last_record)
+    assert before.next_offset == last_record
+    assert before.state in {CommitState.BEHIND, CommitState.ONLY_UNCOMMITTED}
+
+
+def test_what_follows_is_aborted(clean, committed_at):
+    """The last transaction of refunds-0 that was aborted hides its records from read_committed."""
+    rows = open_broker(clean).partition("refunds-0").live[-1].batches()
+    end = int(rows["last_offset"][-1]) + 1
+    states = {committed_at("refunds-0", offset).state for offset in range(end - 14, end + 2)}
+    assert states >= {CommitState.BEHIND, CommitState.AT_END, CommitState.BEYOND_END}
+
+
+def test_below_the_start_of_the_log(committed_at):
+    part = committed_at("weblogs-0", 5)
+    assert part.state == CommitState.BELOW_START
+    assert part.log_start_offset > 5
+
+
+def test_a_log_that_is_not_in_the_copy(clean, tmp_path):
+    for name in ("__consumer_offsets-0", "__consumer_offsets-1", "__consumer_offsets-2"):
+        shutil.copytree(clean / name, tmp_path / name)
+    [group] = read_commits(open_broker(tmp_path), "billing").groups
+    assert {part.state for part in group.partitions} == {CommitState.NO_LOG}
+
+
+def test_long_chains_keep_their_last_commits(clean, monkeypatch):
+    monkeypatch.setattr(commits_module, "LISTED_COMMITS", 3)
+    monkeypatch.setattr(
+        commits_module._Chain.__dataclass_fields__["commits"],
+        "default_factory",
+        lambda: commits_module.deque(maxlen=3),
+    )
+    [group] = read_commits(open_broker(clean), "billing").groups
+    assert {part.commit_count for part in group.partitions} == {45}
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+def test_a_cut_log_is_a_problem_and_not_a_fault(tmp_path, share):
+    log = tmp_path / "__consumer_offsets-0" / f"{0:020}.log"
+    log.parent.mkdir()
+    second = commit_batch(1, "g", "orders-0", 8)
+    log.write_bytes(commit_batch(0, "g", "orders-0", 7) + second[: int(share * len(second))])
+    commits = read_commits(open_broker(tmp_path), "g")
+    [group] = commits.groups
+    assert group.partitions[0].committed.offset == 7
+    assert [name for name, _ in commits.problems] == ["__consumer_offsets-0"]
+
+
+def test_any_flipped_byte_is_a_problem_or_other_words(tmp_path):
+    log = tmp_path / "__consumer_offsets-0" / f"{0:020}.log"
+    log.parent.mkdir()
+    data = bytearray(commit_batch(0, "g", "orders-0", 7))
+    for position in range(len(data)):
+        data[position] ^= 0xFF
+        log.write_bytes(data)
+        commits = read_commits(open_broker(tmp_path))
+        assert len(commits.groups) + len(commits.problems) <= 2
+        data[position] ^= 0xFF
