@@ -130,7 +130,7 @@ PAGES = {
         depth=2,
         group=2,
         keys=(PROJECTOR_KEY,),
-        tabs={"Batches": "common.batches", "Codec": "broker.column_codec", "Index": "common.index"},
+        tabs={"Index": "common.index", "Batches": "common.batches", "Codec": "broker.column_codec"},
     ),
     "Health": Page(script="pages/health.py", icon="ecg_heart", depth=1, group=2),
     "Disk": Page(

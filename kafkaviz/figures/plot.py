@@ -130,7 +130,6 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
         compute_costs(measured, costs),
         answer.current_cost,
         answer.considered_bytes,
-        log_bytes=measured.log_bytes,
         least_batch_bytes=measured.parts.least_batch_bytes,
         budgets=budgets,
         costs=costs,

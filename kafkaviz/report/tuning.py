@@ -58,9 +58,7 @@ def section(subject: Subject) -> ReportSection:
 def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
     return tuning_verdict.view(
         report_tuning.overall,
-        report_tuning.case.measurement,
         report_tuning.case.today,
-        budgets=report_tuning.budgets,
         costs=report_tuning.costs,
         entries=report_tuning.source.entry_counts,
     )
@@ -111,7 +109,6 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.intervals,
         overall.current_cost,
         overall.considered_bytes,
-        log_bytes=measured.log_bytes,
         least_batch_bytes=least,
         budgets=report_tuning.budgets,
         costs=report_tuning.costs,
@@ -227,7 +224,7 @@ def _command(report_tuning: ReportTuning) -> Html:
         return note(say("report.no_change"))
     topic = None if report_tuning.source.kind == BROKER else report_tuning.case.today.topic
     return _lines(
-        verdict_view(report_tuning).command_lead,
+        say("tuning.to_change"),
         [tuning_text.alter_line(SETTING, report_tuning.overall.value, topic)],
     )
 

@@ -3,7 +3,7 @@ import time
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.app.state.ingests import server_ingests
-from kafkaviz.app.state.measure_jobs import measure_jobs
+from kafkaviz.app.state.measure_jobs import batching_jobs, measure_jobs
 from kafkaviz.pipeline.ingest.job import Progress
 
 
@@ -41,5 +41,5 @@ class FakeStarts:
 
 def forget_runs() -> None:
     """Forgets all runs of this server; the cached content of directories stays."""
-    for registry in (server_ingests, check_jobs, measure_jobs, queries):
+    for registry in (server_ingests, check_jobs, measure_jobs, batching_jobs, queries):
         registry.clear()

@@ -1,26 +1,24 @@
 """The Tuning page without a browser: its answer, controls, refusals, and downloads."""
 
 import json
+import re
 import threading
 from functools import partial
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
 from kafkaviz.analysis import rebuild, tuning
-from kafkaviz.analysis.batching.advice import advise
+from kafkaviz.analysis.batching.ranking import measure_batching
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import batching_tabs, index_tab, scope, tuning_context
+from kafkaviz.app.pages.tuning import index_tab, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.state import batching_jobs, measure_jobs
-from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
@@ -50,22 +48,23 @@ batch_bytes = 4096
 @pytest.fixture(autouse=True)
 def quiet(starts, monkeypatch) -> None:
     monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
-    monkeypatch.setattr(batching_tabs, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(tuning_page, "RECORDS_PATIENCE_S", PATIENCE_S)
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch) -> None:
     """Measures the records for a moment only."""
-    monkeypatch.setattr(batching_jobs, "advise", partial(advise, seconds=0.1))
+    quick_measure = partial(measure_batching, seconds=0.1)
+    monkeypatch.setattr(measure_jobs, "measure_batching", quick_measure)
 
 
 def page(**query: str) -> AppTest:
     return open_page("tuning", **query)
 
 
-def test_the_page_opens_with_the_batches():
+def test_the_batches():
     """The verdict, a row per setting, the reasons, and the producers; no record is shown."""
-    at = page(tp="payments-0")
+    at = page(tp="payments-0", tab="Batches")
     text = page_html(at)
     assert "Keep the batches" in text
     assert "Today a batch holds 11.4 records in 1.49 KiB, and headers take 4.0 % of the log" in text
@@ -88,51 +87,81 @@ def test_the_codecs_of_another_batch_size():
 
 
 def test_a_workload_has_no_records_to_pack():
-    assert "A workload has no records of its own" in page_html(page(tune="Workload"))
+    assert "A workload has no records of its own" in page_html(page(tune="Workload", tab="Codec"))
 
 
 def test_records_are_measured_in_the_background(monkeypatch, nothing_cached):
     """The page shows the progress and a button that cancels it."""
     go = threading.Event()
 
-    def slow(topics, *, on_progress):
-        on_progress(topics[0].name, 0.5)
+    def slow(source, *, on_progress):
+        on_progress("orders", 0.5)
         go.wait(PATIENCE_S)
-        on_progress(topics[0].name, 0.6)
+        on_progress("orders", 0.6)
 
-    monkeypatch.setattr(batching_tabs, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(batching_jobs, "advise", slow)
-    at = page(tp="orders-0")
+    monkeypatch.setattr(tuning_page, "RECORDS_PATIENCE_S", 0.05)
+    monkeypatch.setattr(measure_jobs, "measure_batching", slow)
+    at = page(tp="orders-0", tab="Batches")
     assert "Records are sampled, merged and packed again" in page_html(at)
-    at = press_button(at, "kv_batching_cancel")
+    assert "Keep index.interval.bytes = 4096. Batches and codec are still being measured." in (
+        page_html(at)
+    )
+    at = press_button(at, "kv_tuning_cancel")
     go.set()
-    (job,) = batching_jobs.batching_jobs().jobs()
+    (job,) = measure_jobs.batching_jobs().jobs()
     assert job.state == "cancelled" and "Measuring was cancelled" in page_html(at.run())
 
 
-def test_the_index_opens_with_the_verdict():
-    """The verdict and its reason, today's cost next to that of the considered interval, the curve."""
-    at = page(tp="payments-0", tab="Index")
+def test_the_page_opens_with_both_curves_and_the_verdict():
+    """The change that matters most, cost over interval and index size, and both costs in a table."""
+    at = page(tp="payments-0")
     text = page_html(at)
-    assert (
-        f"Advice for payments-0: 2{T}167 batches of 78 to 2{T}903 B, 2.38 MiB of log in 3 segments."
-    ) in text
+    assert at.session_state["tab"] == "Index"
+    assert "The codec matters most: zstd instead of none saves" in text
+    assert f"payments-0: 2{T}167 batches of 78 to 2{T}903 B, 2.38 MiB of log in 3 segments." in text
     assert f"Keep 4{T}096" in text
-    assert "within the 50 µs you allow" in text and "too little to be worth a change" in text
+    assert "about 10 µs, at worst 22 µs (modelled), within the budget of 50 µs" in text
+    assert "too little to be worth a change" in text
     assert f'<th class="r">4{T}096, today</th><th class="r">16{T}384</th>' in text
     assert '<td class="r">9.57 KiB</td><td class="r">2.80 KiB</td>' in text
     assert '<td class="r">≈ 10 µs</td><td class="r">≈ 20 µs</td>' in text
     assert "A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB" in text
+    assert "Keep 10 MiB: no index ends a segment. With 64 B, segments would roll" in text
+    assert "Interval 16 KiB. Above: a mean search" in text
     assert slider(at, "index.interval.bytes").value == "16384"
+    sizes = slider(at, "segment.index.bytes")
+    assert sizes.value == "10 MiB" and (sizes.options[0], sizes.options[-1]) == ("64 B", "64 MiB")
     assert (
         f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and 489." in text
     )
-    assert "1 MB more of index per GiB of log would make a mean lookup 0.5 µs faster" in text
+    assert "would make a mean lookup 0.5 µs faster: at most 0.23 % of a fetch" in text
     assert "Keep segment.bytes = 1048576" in text and "Kept beyond retention" in text
-    assert "now 1 MiB, inferred from the rolls" in text
+    assert "Today 1 MiB, inferred from the rolls" in text
     assert "memory maps once every index is loaded" in text
     assert not at.code  # the verdict proposes no change
     assert len(at.get("plotly_chart")) == 3
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tp": "heartbeat-0"},  # keeps an interval that misses the budget
+        {"tp": "tiny-index-0"},
+        {"tp": "dense-index-0"},
+        {"tp": "payments-0", "p99": "10 µs warm"},
+        {"tp": "payments-0", "consider": "65536", "if_room": "64 B"},
+        {"tp": "orders-0", "tune": "all of orders"},
+        {"tune": "Workload"},
+    ],
+)
+def test_a_headline_is_that_of_the_verdict(query):
+    """The curve begins with the verdict; the index size is kept if no index ends a segment."""
+    text = page_html(page(**query))
+    titles = re.findall(r'class="kv-figt">(.*?)<', text)
+    verdict = re.search(r'<h2 class="w">.*</span>(.*?)</h2>', text)
+    assert verdict and titles[0].startswith(f"{verdict[1]}. A lookup reads ")
+    is_full = query.get("tp") == "tiny-index-0"
+    assert titles[1].startswith("Indexes of 300 B end segments" if is_full else "Keep 10 MiB: ")
 
 
 @pytest.mark.parametrize("tab", tuning_page.EARLIER_TABS)
@@ -153,6 +182,7 @@ def test_tiny_batches_are_not_mended_by_an_interval():
     """heartbeat-0 has one record per batch, so the interval is only a trade."""
     text = page_html(page(tp="heartbeat-0", tab="Index"))
     assert f"Keep 4{T}096" in text and "Larger batches would cut" in text
+    assert "about 41 µs, at worst 90 µs (modelled), above the budget of 50 µs" in text
     assert "headers at 4 KiB, and " in text
 
 
@@ -174,7 +204,7 @@ def test_the_slider_considers_another_interval():
     move_slider(at, "index.interval.bytes", "2048")
     assert "headers at 2 KiB" in page_html(at)
     text = page_html(press_button(at, "kv_today"))
-    assert f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
+    assert f"<b>4{T}096, today</b>" in text
     assert f'<th class="r">16{T}384</th>' not in text
 
 
@@ -182,7 +212,7 @@ def test_budgets_change_the_answer():
     """payments-0 misses a p99 of 10 µs; older releases read each header twice."""
     at = page(tp="payments-0", p99="10 µs warm")
     text = page_html(at)
-    assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
+    assert "at worst 22 µs (modelled), above the budget of 10 µs" in text
     text = page_html(page(tp="payments-0", storage="hdd", reads="3.9.0"))
     assert "two reads up to 4.0, as timed with Kafka 3.9 on two machines" in text
     assert "A read from hdd costs" in text
@@ -215,9 +245,7 @@ def test_the_whole_broker_topic_by_topic():
         "in 90 segments. Not counted: 3 segments that are not in use (-delete, .deleted), and "
         "__cluster_metadata."
     ) in text
-    assert (
-        "Advice for the whole broker" in text and "Topic by topic, the densest index first" in text
-    )
+    assert "The whole broker: 54" in text and "Topic by topic, the densest index first" in text
     assert (
         text.index("<td>tiny-index</td>")
         < text.index("<td>dense-index</td>")
@@ -230,20 +258,24 @@ def test_the_whole_broker_topic_by_topic():
     assert not at.code
     assert "the replay of each topic’s own interval gives" in text
     assert "every batch of the broker once, so topics with many small batches weigh most" in text
-    assert "The effect of another segment.index.bytes is computed from the appends" in text
+    assert "No index sizes to compare here" in text
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 
 
 def test_another_index_size():
     """Kafka rolled the log by an index of 300 B: the curve, the map, every size as a row."""
-    at = page(tp="tiny-index-0", tab="Index")
+    at = page(tp="tiny-index-0", consider="150")
     text = page_html(at)
     assert (
-        f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
-        "and a search takes 20.2 probes, not 5.7"
+        "Indexes of 300 B end segments; from 4 MiB on none does. With 10 MiB, segments would roll "
+        f"12{T}341 times less often, and a search would take 20.2 probes instead of 5.7"
     ) in text
-    assert "295 µs to 811 µs as segment.index.bytes varies" in text
+    assert "Interval 150 B." in text
+    assert (
+        "294 µs to 17.6 ms as index.interval.bytes varies, 295 µs to 811 µs as segment.index.bytes varies"
+        in text
+    )
     assert "a lookup takes about 3.5 µs at this interval" in text
     assert len(at.get("plotly_chart")) == 3
     assert (
@@ -254,9 +286,7 @@ def test_another_index_size():
         '<td class="r">1.0</td><td class="r">1.0</td><td class="r">≈ 297 µs</td></tr>'
     ) in text
     move_slider(at, "segment.index.bytes", "64 KiB")
-    assert "segment.index.bytes = 64 KiB instead of 300 B: segments roll 223 times less often" in (
-        page_html(at)
-    )
+    assert "With 64 KiB, segments would roll 223 times less often" in page_html(at)
 
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):
@@ -271,7 +301,7 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
 
 def test_a_topic_of_several_partitions():
     at = page(tp="orders-0", tune="all of orders", tab="Index")
-    assert "Advice for all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
+    assert "all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
     options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
@@ -280,7 +310,7 @@ def test_a_topic_of_several_partitions():
 def test_the_log_written_again():
     """Smaller segments: as many as the writer makes of the same batches, next to today's."""
     text = page_html(page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB"))
-    assert "now 1 MiB, inferred from the rolls" in text
+    assert "Today 1 MiB, inferred from the rolls" in text
     assert ">segment.bytes</td>" in text and ">segment.index.bytes</td>" in text
     assert "Rolls by time index" in text
     assert ">segment.ms</td>" in page_html(page(tp="payments-0", if_age="1 min"))
@@ -303,10 +333,10 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 def test_a_workload_that_comes_along_and_ones_own():
     at = page(tune="Workload", tab="Index")
     text = page_html(at)
-    assert "the workload “Heartbeats”: 86" in text and f"Keep 4{T}096" in text
+    assert "Workload “Heartbeats”: 86" in text and f"Keep 4{T}096" in text
     select_option(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
-    assert "the workload “Your own”: " in page_html(
+    assert "Workload “Your own”: " in page_html(
         assert_no_exception(at)
     ) and f"Keep 4{T}096" in page_html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
@@ -323,7 +353,7 @@ def test_a_log_without_a_batch():
 
 
 def test_a_directory_that_is_not_there_still_has_workloads():
-    assert "the workload “Heartbeats”" in page_html(page(dir="/nowhere"))
+    assert "Workload “Heartbeats”" in page_html(page(dir="/nowhere"))
 
 
 def test_a_log_that_cannot_be_read_is_named(monkeypatch):
@@ -445,9 +475,9 @@ def test_another_log_comes_with_its_own_interval():
     at.run()
     text = page_html(assert_no_exception(at))
     assert (
-        "Advice for weblogs-0" in text
+        "weblogs-0: " in text
         and slider(at, "index.interval.bytes").value != "1024"
-        and "within the 100 µs you allow" in text
+        and "within the budget of 100 µs" in text
     )
 
 
@@ -456,26 +486,9 @@ def test_the_page_in_another_language(chinese):
     query = {"tp": "payments-0", "p99": "100 µs warm"}
     at = page(**query)
     text = page_html(at)
-    assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
+    assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在 100 µs 的预算之内" in text
     assert "间隔 4 KiB 时一次查找读 3.7 个批次头，32 KiB 时读 16.0 个批次头" in text
     assert at.selectbox(key="p99").value == "100 µs warm"
     assert "已有的日志段：索引不会重写" in text and "how it is known" not in text.lower()
     select_option(at, "冷读来自", "hdd")
     assert at.query_params["storage"] in ("hdd", ["hdd"])
-
-
-LABELS = {
-    "partition": "Topic-partition, measured from this directory",
-    "topic": "Topic, measured from this directory",
-    "broker": "Whole broker, measured from this directory",
-    "workload": "A workload, written and measured",
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_the_label_says_what_is_chosen(kind, monkeypatch):
-    htmls = []
-    monkeypatch.setattr(st, "html", lambda html, **look: htmls.append(html))
-    monkeypatch.setattr(st, "segmented_control", lambda label, options, **look: options[0])
-    scope.render_choice(scope.Scope(Location(str(Path("/d"))), {"a": (kind, "a")}, "a", kind, "a"))
-    assert htmls == [f'<div class="kv-lab">{LABELS[kind]}</div>']

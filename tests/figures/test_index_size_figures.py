@@ -57,8 +57,8 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     """Where an index ends segments today, and what a search reads of an index of 24 entries."""
     view = curve(outcomes)
     assert view.title == (
-        f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
-        "and a search takes 20.2 probes, not 5.7"
+        "Indexes of 300 B end segments; from 4 MiB on none does. With 10 MiB, segments would roll "
+        f"12{T}341 times less often, and a search would take 20.2 probes instead of 5.7"
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
@@ -72,17 +72,17 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 
 def test_a_smaller_size_rolls_sooner(outcomes):
     assert curve(outcomes, DEFAULT, 65_536).title == (
-        "segment.index.bytes = 64 KiB instead of 10 MiB: segments roll 55 times as often, and a "
-        "search takes 13.6 probes, not 20.2"
+        "Keep 10 MiB: no index ends a segment. With 64 KiB, segments would roll 55 times as often, "
+        "and a search would take 13.6 probes instead of 20.2"
     )
-    assert "segment.index.bytes = 256 KiB instead of 10 MiB: segments roll 14 times" in (
+    assert "With 256 KiB, segments would roll 14 times as often" in (
         curve(outcomes, DEFAULT, DEFAULT).title
     )
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
     assert curve(outcomes, DEFAULT, 64 << 20).title == (
-        "segment.index.bytes = 64 MiB instead of 10 MiB changes nothing: segments end by time either way"
+        "Keep 10 MiB: no index ends a segment. With 64 MiB, nothing would change"
     )
 
 
@@ -94,7 +94,7 @@ def test_a_point_says_all_of_its_size(outcomes):
         "full after 37 offset entries or 24 time entries",
         f"time index ends a segment when its .log has 5.69 KiB: 184{T}144 rolls per GiB, 1{T}763 per day",
         "its index: 24 entries, 5.7 probes (5.7 by plain binary search), 1.0 pages",
-        "cold lookup: 1.0 device reads of the index, 1.5 headers, about 297 µs",
+        "lookup on cold pages: 1.0 device reads of the index, 1.5 headers, about 297 µs",
     ]
 
 
@@ -115,7 +115,7 @@ def test_the_curve_is_drawn_as_it_is(outcomes, mode):
 def test_each_axis_says_what_is_on_it(outcomes):
     curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
     assert {
-        "probes, pages, cold reads of a search",
+        "mean search: probes, pages, device reads",
         ".log of a segment at its roll, bytes",
         "segment.index.bytes (log.index.size.max.bytes)",
     } <= set(curve_notes)
@@ -125,10 +125,10 @@ def test_each_axis_says_what_is_on_it(outcomes):
         "segment.index.bytes (log.index.size.max.bytes)",
         "index.interval.bytes (log.index.interval.bytes)",
     }
-    assert names | {"time of a cold lookup"} <= set(map_notes)
+    assert names | {"time of a lookup"} <= set(map_notes)
     asked_notes = notes(index_size_map.figure(index_size_map.before_sweep(map_view), "light"))
     assert names <= set(asked_notes)
-    assert "time of a cold lookup" not in asked_notes
+    assert "time of a lookup" not in asked_notes
 
 
 def test_names_of_lines_do_not_meet(outcomes):
@@ -186,7 +186,7 @@ def test_the_map_has_the_cost_of_each_pair(outcomes):
         by_size = {outcome.index_bytes: outcome for outcome in outcomes[interval]}
         for row, size in enumerate(view.sizes.tolist()):
             assert view.cold_us[row, column] == by_size[size].cold_us(NEW).typical
-    assert view.title.startswith("A cold lookup takes about 29")
+    assert view.title.startswith("On cold pages a lookup takes about 29")
     assert (
         "µs as index.interval.bytes varies, 295 µs to 811 µs as segment.index.bytes varies"
         in view.title

@@ -26,6 +26,7 @@ NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
 MAX_NAMES = 5  # topics that a sentence names
+FETCH_US = 200.0  # the shortest round trip of a fetch between machines of one data centre
 BUDGET_NAMES = {
     "p99": message("tuning_reason.budget_p99"),
     "index": message("tuning_reason.budget_index"),
@@ -129,39 +130,37 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _describe_budget(values: Mapping) -> Message:
+    """Returns the worst case of each budget's cost, as the verdict compares it with the budget."""
     cost = values["at"]
-    budgets = values["budgets"]
-    exceeded = values["missed"]
     costs = values["costs"]
+    uses = budget_usage(cost, values["budgets"])
     if costs.calibrated:
         origin = "calibrated"
     elif costs.reads_once:
         origin = "modelled"
     else:
         origin = "measured"
-    lookup = {
-        "headers": int(cost.row["headers_p99"]),
-        "p99": format_us_range(cost.p99_us),
-        "known": message(f"tuning_reason.{origin}"),
-    }
-    p99 = (
-        message("tuning_reason.p99", **lookup)
-        if budgets.p99_us is None
-        else message("tuning_reason.p99_allowed", **lookup, allowed=format_us(budgets.p99_us))
-    )
-    if exceeded:
-        return message(
-            "tuning_reason.missed",
-            interval=cost.interval_bytes,
-            budgets=tuple(BUDGET_NAMES[name] for name in exceeded),
-            p99=p99,
+    parts = [
+        message(
+            f"tuning_reason.p99_{_state('p99', values)}",
+            headers=int(cost.row["headers_p99"]),
+            us=format_us(cost.p99_us.typical),
+            worst=format_us(cost.p99_us.high),
+            allowed=format_us(uses["p99"][1]) if "p99" in uses else "",
+            known=message(f"tuning_reason.{origin}"),
         )
-    has_budget = budget_usage(cost, budgets)
-    return message(
-        "tuning_reason.met" if has_budget else "tuning_reason.unasked",
-        interval=cost.interval_bytes,
-        p99=p99,
-    )
+    ]
+    if "index" in uses:
+        share, allowed = map(format_share, uses["index"])
+        key = f"tuning_reason.index_{_state('index', values)}"
+        parts.append(message(key, share=share, allowed=allowed))
+    return message("tuning_reason.budget", interval=cost.interval_bytes, parts=tuple(parts))
+
+
+def _state(name: str, values: Mapping) -> str:
+    if name not in budget_usage(values["at"], values["budgets"]):
+        return "unasked"
+    return "over" if name in values["missed"] else "inside"
 
 
 def _describe_every_batch(values: Mapping) -> Message:
@@ -338,12 +337,12 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns what more index would gain at this interval, next to the time of a fetch."""
+    """Returns what more index would gain at this interval, as a share of a fetch."""
     return message(
         "tuning_answer.price",
-        name=SETTING,
         interval=cost.interval_bytes,
         us=format_us(cost.price_us),
+        share=units.format_percent(cost.price_us, FETCH_US),
     )
 
 

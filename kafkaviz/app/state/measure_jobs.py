@@ -1,13 +1,17 @@
-"""The measurements that Tuning needs, one background job per source."""
+"""The measurements that Tuning needs: one background job per source, and one for its records."""
 
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from kafkaviz.analysis.batching.advice import BatchingAnswer
+from kafkaviz.analysis.batching.ranking import batching_topics, measure_batching
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
@@ -15,7 +19,7 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
 
-MAX_JOBS = 12  # the newest ones are kept
+MAX_JOBS = 12  # the newest ones of each kind are kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +40,15 @@ class MeasureRequest:
         return sum(size for _, size in self.sizes)
 
 
-class MeasureJob(Job[TuningSource, ReadProgress]):
+class _TuningJob(Job[Any, ReadProgress]):
+    def explain(self, error: Exception) -> Exception:
+        """Returns an unexpected error as one that shows its type and text."""
+        return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
+
+
+class MeasureJob(_TuningJob):
+    """Measures a source; its result is a TuningSource."""
+
     def __init__(self, request: MeasureRequest) -> None:
         self.request = request
         super().__init__(partial(_measure, request), ReadProgress(0, request.total_bytes))
@@ -47,9 +59,25 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
             case.measurement.parts.batches for case in self.result.cases
         )
 
-    def explain(self, error: Exception) -> Exception:
-        """Returns an unexpected error as one that shows its type and text."""
-        return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
+
+class BatchingJob(_TuningJob):
+    """Measures the records of each topic; its result is a BatchingAnswer by the name of a case."""
+
+    def __init__(self, source: TuningSource) -> None:
+        super().__init__(partial(_measure_records, source), ReadProgress())
+
+
+def _measure_records(
+    source: TuningSource, report: Callable[[ReadProgress], None]
+) -> dict[str, BatchingAnswer]:
+    sizes = {topic.name: topic.log_bytes for topic in batching_topics(source).values()}
+    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+
+    def report_share(name: str, share: float) -> None:
+        done_bytes = starts[name] + int(share * sizes[name])
+        report(ReadProgress(done_bytes, sum(sizes.values()), name))
+
+    return measure_batching(source, on_progress=report_share)
 
 
 def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
@@ -110,6 +138,12 @@ def measure_jobs() -> JobRegistry[str, MeasureJob]:
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
+@st.cache_resource(show_spinner=False)
+def batching_jobs() -> JobRegistry[str, BatchingJob]:
+    """Returns the jobs for records by source."""
+    return JobRegistry(MAX_JOBS, forgets_running=True)
+
+
 def get_or_start(request: MeasureRequest) -> MeasureJob:
     return measure_jobs().get_or_start(request.key, partial(MeasureJob, request))
 
@@ -117,3 +151,12 @@ def get_or_start(request: MeasureRequest) -> MeasureJob:
 def restart(request: MeasureRequest) -> None:
     """Starts the job again if it has ended, as a button's on_click."""
     measure_jobs().restart(request.key, partial(MeasureJob, request))
+
+
+def get_or_start_batching(key: str, source: TuningSource) -> BatchingJob:
+    return batching_jobs().get_or_start(key, partial(BatchingJob, source))
+
+
+def restart_batching(key: str, source: TuningSource) -> None:
+    """Starts the job again if it has ended, as a button's on_click."""
+    batching_jobs().restart(key, partial(BatchingJob, source))

@@ -16,12 +16,13 @@ from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, format_bytes, format_count
 
-HEIGHT = 372
+HEIGHT = 304
 LEFT = 58
 RIGHT = 92
 TOP = 28
@@ -155,20 +156,28 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
 def _title(
     outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
 ) -> str:
+    """Returns whether today's indexes end segments, and what another size would change."""
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_per_gib / today.rolls_per_gib
+    least = least_safe_bytes(outcomes)
     values = {
-        "other": format_bytes(other.index_bytes),
         "today": format_bytes(today.index_bytes),
+        "other": format_bytes(other.index_bytes),
+        "least": "" if least is None else format_bytes(least),
         "probes": f"{other.search().mean_probes:.1f}",
         "probes_today": f"{today.search().mean_probes:.1f}",
-        "cause": roll_text.cause_name(today.cause),
+        "times": count_text(max(ratio, 1 / ratio)),
     }
+    if not today.is_index_full:
+        verdict = "today_safe"
+    else:
+        verdict = "today_full" if least is None else "today_full_until"
     if 0.99 < ratio < 1.01:
-        return say("index_size.no_change" if other is not today else "index_size.never", **values)
-    if ratio > 1:
-        return say("index_size.sooner", times=count_text(ratio), **values)
-    return say("index_size.later", times=count_text(1 / ratio), **values)
+        change = "no_change" if other is not today else "never"
+    else:
+        change = "sooner" if ratio > 1 else "later"
+    verdict_text = end_sentence(say(f"index_size.{verdict}", **values))
+    return join_sentences([verdict_text, say(f"index_size.{change}", **values)])
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:

@@ -27,7 +27,7 @@ MIN_X = 64
 MAX_X = 4 << 20
 X_TICKS = [64 << 4 * power for power in range(5)]
 HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
-HEIGHT_PX = 296
+HEIGHT_PX = 304
 LEFT = 58
 RIGHT = 92
 TOP = 30
@@ -93,11 +93,11 @@ def view(
     current: IntervalCost,
     considered_bytes: int,
     *,
-    log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,
     costs: LookupCosts,
     is_today_known: bool = True,
+    headline: str = "",
 ) -> TuningCurveView:
     """Returns the costs over the interval.
 
@@ -106,6 +106,7 @@ def view(
         current: today's interval; it is not on the curve if the index on disk differs from its
             replay.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
+        headline: the verdict on the interval, for the title.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     if considered_bytes == current.interval_bytes:
@@ -125,8 +126,8 @@ def view(
     }
     budget = _budget_headers(budgets, costs)
     return TuningCurveView(
-        title=_title(current, compared),
-        caption=_caption(_bytes_text(current, compared, log_bytes), columns["headers_p99"], budget),
+        title=join_sentences([end_sentence(headline), _title(current, compared)]),
+        caption=_caption(_bytes_text(current, compared), columns["headers_p99"], budget),
         intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
@@ -222,7 +223,7 @@ def _title(current: IntervalCost, compared: IntervalCost) -> str:
     )
 
 
-def _bytes_text(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
+def _bytes_text(current: IntervalCost, compared: IntervalCost) -> str:
     before = int(current.row["index_bytes"])
     after = int(compared.row["index_bytes"])
     if before == after:
@@ -235,7 +236,6 @@ def _bytes_text(current: IntervalCost, compared: IntervalCost, log_bytes: int) -
         f"curves.index_{key}",
         before=format_bytes(before),
         after=format_bytes(after),
-        log=format_bytes(log_bytes),
     )
 
 

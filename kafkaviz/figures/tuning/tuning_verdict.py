@@ -1,33 +1,20 @@
-"""A recommendation in words: a headline, its reason, boxes, and the words of its numbers.
+"""A recommendation in words: a headline, its reasons, boxes, and the words of its numbers.
 
-The boxes tell apart certain numbers, modelled numbers, and changes without effect.
+The boxes tell counted numbers from modelled ones.
 """
 
 from dataclasses import dataclass
 from typing import cast
 
 from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupCosts, Range
-from kafkaviz.analysis.tuning import (
-    Budgets,
-    CurrentConfig,
-    LogMeasurement,
-    Reason,
-    Recommendation,
-    TuningVerdict,
-    budget_usage,
-)
+from kafkaviz.analysis.tuning import CurrentConfig, Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import EntryCounts
-from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us
-from kafkaviz.figures.text.sentences import join_comma, join_each_and, join_sentences, to_sentence
+from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us, main_reasons
+from kafkaviz.figures.text.sentences import join_each_and, join_sentences, to_sentence
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
+from kafkaviz.units import MISSING, format_bytes, format_count
 
-KEEP = "keep"
-LOWER = "lower"
-RAISE = "raise"
-# reasons to keep an interval, whatever another would gain
-DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
-MARK_BY_KIND = {KEEP: "ok", LOWER: "warning", RAISE: "info"}
+MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,24 +22,20 @@ class VerdictView:
     """The verdict in words.
 
     Attributes:
-        kind: "keep", "lower" or "raise".
+        mark: one of the severities of a page.
         boxes: pairs of a heading and its content.
     """
 
-    kind: str
     mark: str
     headline: str
     reason: str
     boxes: tuple[tuple[str, str], ...]
-    command_lead: str
 
 
 def view(
     recommendation: Recommendation,
-    measured: LogMeasurement,
     today: CurrentConfig,
     *,
-    budgets: Budgets,
     costs: LookupCosts,
     entries: EntryCounts,
 ) -> VerdictView:
@@ -61,196 +44,40 @@ def view(
     Args:
         entries: entry counts of the replay and, if known, of the directory.
     """
+    codes = {reason.code for reason in recommendation.reasons}
     kind = _verdict_kind(recommendation)
-    describe = _change_text
-    if kind == KEEP:
-        describe = _tiny_text if _has_tiny_batches(recommendation) else _keep_text
-    reason = describe(recommendation, measured, budgets)
-    is_unknown = kind == KEEP and not recommendation.is_today_known
-    is_over_budget = kind == KEEP and _find_reason(recommendation, "over-budget")
-    mark = "info" if is_unknown or is_over_budget else MARK_BY_KIND[kind]
-    headline_key = "unknown" if is_unknown else kind
+    reasons = [
+        *main_reasons(recommendation),
+        *(reason for reason in recommendation.not_fixed if reason.code == "tiny-batches"),
+    ]
     return VerdictView(
-        kind=kind,
-        mark=mark,
-        headline=say(
-            f"verdict.headline_{headline_key}",
-            today=format_count(recommendation.current_cost.interval_bytes),
-            value=format_count(recommendation.value),
+        mark="info" if kind == "keep" and "over-budget" in codes else MARKS[kind],
+        headline=headline(recommendation),
+        reason=join_sentences(map(reason_sentence, reasons)),
+        boxes=(
+            (
+                say("verdict.box_estimated" if entries.sample else "verdict.box_sure"),
+                _entries_text(today, entries),
+            ),
+            (say("verdict.box_modelled"), _modelled_text(costs)),
         ),
-        reason=reason,
-        boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
-        command_lead="" if kind == KEEP else say(f"verdict.command_{kind}"),
     )
 
 
-def _verdict_boxes(
-    recommendation: Recommendation,
-    measured: LogMeasurement,
-    today: CurrentConfig,
-    costs: LookupCosts,
-    entries: EntryCounts,
-) -> tuple[tuple[str, str], ...]:
-    """Returns the boxes that have a text.
-
-    Their headings are certain, modelled, no effect, and not fixed by any interval.
-    """
-    least_bytes = measured.parts.least_batch_bytes
-    has_plateau = least_bytes is not None and least_bytes > 64
-    codes = {reason.code for reason in recommendation.not_fixed}
-    keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
-    text_by_box = {
-        "estimated" if entries.sample else "sure": _entries_text(today, entries),
-        "modelled": _modelled_text(costs),
-        "no_effect": say("verdict.no_effect", least=format_count(least_bytes))
-        if has_plateau
-        else "",
-        "not_fixed": say(f"verdict.{'_and_'.join(keys)}") if keys else "",
-    }
-    return tuple((say(f"verdict.box_{name}"), text) for name, text in text_by_box.items() if text)
-
-
-def _has_tiny_batches(recommendation: Recommendation) -> bool:
-    """Returns whether batches are so small that lookups miss their budget."""
-    codes = {reason.code for reason in (*recommendation.reasons, *recommendation.not_fixed)}
-    return (
-        "tiny-batches" in codes
-        and "over-budget" in codes
-        and recommendation.considered_bytes < recommendation.current_cost.interval_bytes
+def headline(recommendation: Recommendation) -> str:
+    """Returns the verdict in two or three words, such as "Keep 4 096"."""
+    return say(
+        f"verdict.headline_{_verdict_kind(recommendation)}",
+        today=format_count(recommendation.current_cost.interval_bytes),
+        value=format_count(recommendation.value),
     )
 
 
 def _verdict_kind(recommendation: Recommendation) -> str:
     if recommendation.verdict == TuningVerdict.KEEP:
-        return KEEP
-    return LOWER if recommendation.value < recommendation.current_cost.interval_bytes else RAISE
-
-
-def _find_reason(recommendation: Recommendation, code: str):
-    return next((reason for reason in recommendation.reasons if reason.code == code), None)
-
-
-# ---- the reason, a paragraph
-
-
-def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets) -> str:
-    all_indexed = _find_reason(recommendation, "every-batch-indexed")
-    least_bytes = format_count(measured.parts.least_batch_bytes)
-    texts = []
-    if all_indexed:
-        key = (
-            "verdict.default_indexes_all"
-            if all_indexed.values["is_default"]
-            else "verdict.today_indexes_all"
-        )
-        texts.append(
-            say(key, interval=format_count(all_indexed.values["interval"]), least=least_bytes)
-        )
-    texts.append(_budget_text(recommendation, budgets))
-    topics = _find_reason(recommendation, "topic-by-topic")
-    texts.append(reason_sentence(topics) if topics else _not_worth_text(recommendation, budgets))
-    return join_sentences(texts)
-
-
-def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    current = recommendation.current_cost
-    considered = recommendation.considered_bytes
-    deciding = next(
-        (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
-    )
-    if deciding:
-        return reason_sentence(deciding)
-    if _find_reason(recommendation, "smaller-too-little"):
-        saved_bytes = int(current.row["index_bytes"]) * (
-            recommendation.gain.index_share.typical / current.index_share
-            if current.index_share
-            else 0.0
-        )
-        saved_share = format_percent(max(recommendation.gain.index_share.typical, 0.0), 1)
-        return say(
-            "verdict.up_too_little",
-            interval=format_count(considered),
-            saved=format_bytes(round(saved_bytes)),
-            share=saved_share,
-        )
-    if _find_reason(recommendation, "faster-too-little"):
-        return say(
-            "verdict.down_too_little",
-            interval=format_count(considered),
-            saved=format_us(max(recommendation.gain.p99_us.low, 0.0)),
-        )
-    if considered != current.interval_bytes:
-        return ""
-    budget_use = budget_usage(current, budgets)
-    if budget_use:
-        return say(
-            "verdict.smallest_that_fits"
-            if budget_use.keys() == {"index"}
-            else "verdict.largest_that_fits"
-        )
-    return ""
-
-
-def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    current = recommendation.current_cost
-    missed_reason = _find_reason(recommendation, "over-budget")
-    values = {"p99": format_us(current.p99_us.typical), "range": range_text(current.p99_us)}
-    if missed_reason:
-        return say(
-            "verdict.over",
-            **values,
-            budgets=join_comma(
-                say(f"verdict.over_{budget}") for budget in missed_reason.values["missed"]
-            ),
-        )
-    if budgets.p99_us is None:
-        return say("verdict.unasked", **values)
-    return say("verdict.inside", **values, allowed=f"{budgets.p99_us:g}")
-
-
-def _tiny_text(recommendation: Recommendation, measured: LogMeasurement, _budgets: Budgets) -> str:
-    current = recommendation.current_cost
-    return say(
-        "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
-        batch=format_count(round(measured.batch_bytes)),
-        interval=format_count(current.interval_bytes),
-        headers=f"{current.row['headers_mean']:.0f}",
-        p99=format_us(current.p99_us.typical),
-        range=range_text(current.p99_us),
-        other=format_count(recommendation.considered_bytes),
-    )
-
-
-def _change_text(
-    recommendation: Recommendation, _measured: LogMeasurement, budgets: Budgets
-) -> str:
-    gain = recommendation.gain
-    if recommendation.value < recommendation.current_cost.interval_bytes:
-        growth = format_percent(max(-gain.index_share.typical, 0.0), 1)
-        return join_sentences(
-            [
-                _budget_text(recommendation, budgets),
-                say(
-                    "verdict.lower",
-                    value=format_count(recommendation.value),
-                    less=format_us(max(gain.p99_us.typical, 0.0)),
-                    range=range_text(gain.p99_us),
-                    grows=growth,
-                ),
-            ]
-        )
-    saved_share = format_percent(max(gain.index_share.typical, 0.0), 1)
-    texts = [
-        say("verdict.raise", saved=saved_share, slower=format_us(max(-gain.p99_us.typical, 0.0)))
-    ]
-    return join_sentences(
-        [
-            *texts,
-            say("verdict.remote_small")
-            if _find_reason(recommendation, "smaller-for-tiered")
-            else "",
-        ]
-    )
+        return "keep" if recommendation.is_today_known else "unknown"
+    is_lower = recommendation.value < recommendation.current_cost.interval_bytes
+    return "lower" if is_lower else "raise"
 
 
 # ---- the boxes

@@ -89,7 +89,6 @@ def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
         intervals,
         current,
         considered_bytes,
-        log_bytes=case.measurement.log_bytes,
         least_batch_bytes=case.measurement.parts.least_batch_bytes,
         budgets=budgets,
         costs=costs,

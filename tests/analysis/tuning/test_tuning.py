@@ -180,21 +180,21 @@ def test_nothing_is_proposed_below_the_smallest_batch():
             1,
             Budgets(p99_us=1),
             64,
-            "64 comes nearest, and with it p99 of a warm lookup is 5.6 µs of 1.0 µs allowed",
+            "64 comes nearest, and with it the p99 lookup at worst is 5.6 µs, above the budget of 1.0 µs",
         ),
         (
             1000,
             5,
             Budgets(p99_us=5, index_share=0.001),
             4096,
-            "the index's size is 0.40 % of 0.10 % allowed",
+            "the size of both indexes is 0.40 %, above the budget of 0.10 %",
         ),
         (
             1000,
             5,
             Budgets(p99_us=None, index_share=0.0),
             2_097_152,
-            "the index's size is < 0.01 % of 0.00 %",
+            "the size of both indexes is < 0.01 %, above the budget of 0.00 %",
         ),
     ],
 )
@@ -252,7 +252,8 @@ def test_who_asks_for_nothing_changes_nothing():
         4096,
         True,
     )
-    assert tuning_text.describe_reason(recommendation.reasons[-1]).key == "tuning_reason.unasked"
+    budget = tuning_text.describe_reason(recommendation.reasons[-1])
+    assert [part.key for part in budget["parts"]] == ["tuning_reason.p99_unasked"]
 
 
 def test_too_few_batches_say_nothing():

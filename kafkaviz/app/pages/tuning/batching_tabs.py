@@ -1,19 +1,18 @@
 """The tabs Batches and Codec: what producers could change, measured on the topic's own records."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.batching.advice import BatchingAnswer, order
-from kafkaviz.analysis.batching.ranking import batching_topics
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning import scope
 from kafkaviz.app.pages.tuning.tuning_context import TuningContext
-from kafkaviz.app.state import batching_jobs
-from kafkaviz.app.state.batching_jobs import BatchingJob
-from kafkaviz.app.widgets import charts, choice, elements, progress_strip
+from kafkaviz.app.state import measure_jobs
+from kafkaviz.app.state.measure_jobs import BatchingJob
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.figures.tuning import batching_view, setting_rows
@@ -22,7 +21,6 @@ from kafkaviz.html import tag
 from kafkaviz.messages import say
 
 WIDTHS = (0.4594, 1)  # of the verdict and its figure
-PATIENCE_S = 0.1  # how long the page waits for the records before it shows the progress
 MAX_PRODUCERS = 8
 MAX_TOPICS = 40
 TODAY = "today"  # in the address: the codecs in batches of today's sizes
@@ -38,59 +36,47 @@ PRODUCER_HEADS = (
 )
 
 
-def render_batches(context: TuningContext) -> None:
-    _render_measured(context, _render_batch_answer)
+def render_batches(context: TuningContext, job: BatchingJob | None) -> None:
+    _render_measured(context, job, _render_batch_answer)
 
 
-def render_codec(context: TuningContext) -> None:
-    _render_measured(context, _render_codec_answer)
+def render_codec(context: TuningContext, job: BatchingJob | None) -> None:
+    _render_measured(context, job, _render_codec_answer)
 
 
 def _render_measured(
-    context: TuningContext, render: Callable[[TuningContext, BatchingAnswer], None]
+    context: TuningContext,
+    job: BatchingJob | None,
+    render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the answer for the topic with the most to save, and a row for each if several."""
-    if not batching_topics(context.source):
+    """Draws the answer for the topic with the most to save, and a row for each if several.
+
+    Args:
+        job: None for a source without records.
+    """
+    if job is None:
         with elements.empty("batching", say("batching.workload"), say("batching.workload_below")):
             pass
-        return
-    job = batching_jobs.get_or_start(context.key, context.source)
-    if job.wait_until_over(PATIENCE_S) and job.result:
-        if len(job.result) > 1:
-            _render_topics(job.result)
+    elif job.result:
+        answers = sorted(job.result.values(), key=lambda answer: -answer.saved_bytes)
+        if len(answers) > 1:
+            _render_topics(answers)
             st.space(24)
-            name = units.escape_controls(job.result[0].name)
+            name = units.escape_controls(answers[0].name)
             elements.heading(say("batching.shown", name=name))
             st.space(10)
-        render(context, job.result[0])
+        render(context, answers[0])
     elif job.error:
         scope.render_fault(
             job.error,
             context.location,
             say("batching.cannot"),
-            batching_jobs.restart,
+            measure_jobs.restart_batching,
             (context.key, context.source),
         )
-    else:
-        _render_progress(context, job)
 
 
-@st.fragment(run_every=0.5)
-def _render_progress(context: TuningContext, job: BatchingJob) -> None:
-    """Draws the progress, and reruns the page when the job has ended."""
-    if job.is_over:
-        st.rerun()
-    progress = job.progress()
-    progress_strip.render_strip(
-        "kv_strip_batching",
-        progress_strip.line_html(say("batching.reading"), progress.name, progress.share),
-        button_label=say("common.cancel"),
-        button_key="kv_batching_cancel",
-        on_click=job.cancel,
-    )
-
-
-def _render_topics(answers: tuple[BatchingAnswer, ...]) -> None:
+def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
     elements.heading(say("batching.ranked"), say("batching.ranked_how"))
     st.space(10)
     heads = ("topic", "log", "records", "change", "saves")

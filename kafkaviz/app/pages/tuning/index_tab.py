@@ -1,6 +1,6 @@
 """The tab Index: what other values of index.interval.bytes and segment.index.bytes would cost."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -15,6 +15,7 @@ from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tunin
 from kafkaviz.analysis.tuning.index_size import (
     INDEX_SIZES,
     IndexSizeOutcome,
+    LogRound,
     log_rounds,
     sweep_index_sizes,
 )
@@ -41,23 +42,28 @@ from kafkaviz.figures.text.sentences import (
     join_sentences,
     to_sentence,
 )
-from kafkaviz.figures.tuning import index_size_curve, index_size_map, replay_table, tuning_curve
+from kafkaviz.figures.tuning import (
+    index_size_curve,
+    index_size_map,
+    replay_table,
+    tuning_curve,
+    tuning_verdict,
+)
 from kafkaviz.figures.tuning.tuning_verdict import describe_all, range_text
-from kafkaviz.html import join, tag, worded
+from kafkaviz.html import join, tag
 from kafkaviz.messages import Message, render, say, say_count
 from kafkaviz.simulate.config import LogConfig
 
-KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 INDEX_SIZE = "segment.index.bytes"
 SETTINGS = {  # the values that each slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
     "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
-    INDEX_SIZE: (4 * KIB, 16 * KIB, 64 * KIB, 100 * KIB, 256 * KIB, MIB, 2 * MIB, 10 * MIB),
+    INDEX_SIZE: (*INDEX_SIZES, index_size_curve.DEFAULT_BYTES),
 }
+SEGMENT_SETTINGS = ("segment.bytes", "segment.ms")
 AT_ONCE_BYTES = 256 * MIB  # a .log up to this size is written again without a request
-WIDTHS = (0.4594, 1)  # of the verdict and its curve
 SIZE_HEADS = (
     "index_size.head_size",
     "index_size.head_slots",
@@ -75,7 +81,7 @@ SIZE_HEADS = (
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
-    """Draws the verdict on the interval, its curve, its reasons, and other settings.
+    """Draws the two curves below their settings, then the verdict, its reasons, and other settings.
 
     Args:
         render_topics: draws a row per topic, if there are several.
@@ -84,20 +90,26 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
         key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
     )
     with controls:
-        context = replace(context, alternative_bytes=_choose_interval(context))
+        with st.container(gap=None):
+            context = replace(context, alternative_bytes=_choose_interval(context))
+        if context.case.logs is not None:
+            with st.container(gap=None):
+                _draw_slider(context, INDEX_SIZE)
         render_p99()
         st.button(
             say("tuning.today"),
             icon=":material/replay:",
             key="kv_today",
-            on_click=_reset_interval,
+            on_click=_reset_settings,
             args=(context.today.interval_bytes,),
         )
-    side, curve = st.columns(WIDTHS, gap=20)
-    with side, st.container(key="kv_verdict_side", gap=16):
-        _render_verdict(context)
-    with curve:
+    interval, size = st.columns(2, gap=20)
+    with interval:
         _render_interval_curve(context)
+    with size:
+        _render_size_curve(context)
+    st.space(24)
+    _render_verdict(context)
     st.space(24)
     _render_reasons(context)
     st.space(24)
@@ -113,32 +125,27 @@ def _choose_interval(context: TuningContext) -> int:
 
     The default is the interval that the recommendation considers.
     """
+    today = str(context.today.interval_bytes)
+
+    def text(option: str) -> str:
+        number = units.format_count(int(option))
+        return say(context.today_key, value=number) if option == today else number
+
     options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
     default = str(context.recommendation.considered_bytes)
-    with st.container(width="stretch", gap=4):
-        label_slot = st.empty()
-        interval_bytes = int(
-            choice.draw_bound(
-                st.select_slider,
-                SETTING,
-                options,
-                default,
-                page_state.CONSIDERED_INTERVAL,
-                label_visibility="collapsed",
-            )
-        )
-        text = tag("b", units.format_count(interval_bytes), style="color:var(--kv-ink)")
-        if interval_bytes == context.today.interval_bytes:
-            text = worded(context.today_key, value=text)
-        label_slot.html(tag("div", config_def.label(SETTING), " \u00a0", text, class_="kv-lab"))
-    return interval_bytes
+    word = choice.slider(SETTING, options, default, page_state.CONSIDERED_INTERVAL, text)
+    return int(word)
 
 
-def _reset_interval(interval_bytes: int) -> None:
+def _reset_settings(interval_bytes: int) -> None:
     st.session_state[page_state.CONSIDERED_INTERVAL] = str(interval_bytes)
+    for parameter in page_state.REPLAY_SETTINGS.values():
+        st.session_state.pop(parameter, None)
+        st.query_params.pop(parameter, None)
 
 
 def _render_verdict(context: TuningContext) -> None:
+    """Draws the verdict, next to today's cost and that of the considered interval."""
     view = verdict_view(context)
     words = tag(
         "div",
@@ -147,15 +154,17 @@ def _render_verdict(context: TuningContext) -> None:
         tag("p", view.reason),
         class_="v",
     )
-    st.html(tag("div", words, class_="kv-verdict", role="status"))
-    if context.recommendation.verdict == TuningVerdict.CHANGE:
-        _render_command(context, SETTING, context.recommendation.value, view.command_lead)
     intervals = [context.today]
     heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
     if context.alternative is not context.today:
         intervals.append(context.alternative)
         heads.append(units.format_count(context.alternative.interval_bytes))
-    with st.container(key="kv_price"):
+    verdict, price = st.columns(2, gap=20)
+    with verdict, st.container(gap=16):
+        st.html(tag("div", words, class_="kv-verdict", role="status"))
+        if context.recommendation.verdict == TuningVerdict.CHANGE:
+            _render_command(context, SETTING, context.recommendation.value)
+    with price, st.container(key="kv_price"):
         rows = [
             (say(f"tuning.price_{name}"), *map(format_cell, intervals))
             for name, format_cell in PRICE_CELLS.items()
@@ -171,12 +180,12 @@ PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
 }
 
 
-def _render_command(context: TuningContext, name: str, value: int, lead: str) -> None:
+def _render_command(context: TuningContext, name: str, value: int) -> None:
     """Draws the command that sets a topic's setting, or the broker's default."""
     topic = None if context.kind == "broker" else context.case.today.topic
     line = tuning_text.alter_line(name, value, topic)
     with st.container(key=f"kv_tune_cmd_{name.replace('.', '_')}", gap=8):
-        elements.paragraph(lead)
+        elements.paragraph(say("tuning.to_change"))
         st.code(units.escape_controls(line), language=None, wrap_lines=True)
         elements.paragraph(_sentence(tuning_text.describe_reach(name)), is_faint=True)
 
@@ -209,11 +218,11 @@ def _interval_view(context: TuningContext) -> tuning_curve.TuningCurveView:
         context.answer.interval_costs,
         context.today,
         context.alternative_bytes,
-        log_bytes=measurement.log_bytes,
         least_batch_bytes=measurement.parts.least_batch_bytes,
         budgets=context.budgets,
         costs=context.costs,
         is_today_known=context.case.today.is_interval_known,
+        headline=tuning_verdict.headline(context.recommendation),
     )
 
 
@@ -305,31 +314,158 @@ def _interval_cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
     )
 
 
+# ---- the index size
+
+
+def _draw_slider(context: TuningContext, name: str) -> None:
+    """Draws the slider of a setting; its default is the log's own value."""
+    own_text = format_setting(name, _own_value(context, name))
+    choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
+
+
+def _considered_config(context: TuningContext) -> LogConfig:
+    """Returns the log's settings with the considered interval and the values of the sliders."""
+    fields = {
+        name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
+    }
+    return replace(context.config, index_interval_bytes=context.alternative_bytes, **fields)
+
+
+def _chosen_value(context: TuningContext, name: str) -> int:
+    choices = _choices(context, name)
+    own_text = format_setting(name, _own_value(context, name))
+    parameter = page_state.REPLAY_SETTINGS[name]
+    return choices[choice.take_from_address(parameter, choices.keys(), own_text)]
+
+
+def _choices(context: TuningContext, name: str) -> dict[str, int]:
+    values = sorted({*SETTINGS[name], _own_value(context, name)})
+    return {format_setting(name, value): value for value in values}
+
+
+def _own_value(context: TuningContext, name: str) -> int:
+    return getattr(context.config, name.replace(".", "_"))
+
+
+def _render_size_curve(context: TuningContext) -> None:
+    """Draws the effect of each index size at the considered interval."""
+    if context.case.logs is None:
+        with elements.empty("sizes", say("index_size.no_log"), say("index_size.no_log_below")):
+            pass
+        return
+    with st.spinner(say("tuning.appending")):
+        outcomes = _index_sizes(
+            context.key, context.config, context.alternative_bytes, context.source
+        )
+    considered_bytes = _considered_config(context).segment_index_bytes
+    today_bytes = context.config.segment_index_bytes
+    if not {today_bytes, considered_bytes} <= {outcome.index_bytes for outcome in outcomes}:
+        with elements.state(
+            "refused", "error", say("tuning.cannot_write"), say("index_size.cannot")
+        ):
+            pass
+        return
+    figure_key = ("index_size", *context.figure_key, considered_bytes)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_curve.view(
+            outcomes,
+            _size_costs(context),
+            today_bytes=today_bytes,
+            considered_bytes=considered_bytes,
+        ),
+    )
+    with st.container(key="kv_fig_index_size", gap=0):
+        charts.render_titled(figure_key, index_size_curve.figure, view, "kv_index_size")
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _log_rounds(key: str, _source: TuningSource) -> tuple[LogRound, ...]:
+    case = _source.total
+    return log_rounds(case.logs or (), case.sample)
+
+
+@st.cache_resource(max_entries=20 * CACHE_ENTRIES, show_spinner=False)
+def _index_sizes(
+    key: str, config: LogConfig, interval_bytes: int, _source: TuningSource
+) -> tuple[IndexSizeOutcome, ...]:
+    """Returns the outcome of each index size at an interval."""
+    return sweep_index_sizes(
+        _log_rounds(key, _source),
+        replace(config, index_interval_bytes=interval_bytes),
+        SETTINGS[INDEX_SIZE],
+        per_append=_source.behaviour.per_append,
+        by_base_offset=_source.by_base_offset,
+    )
+
+
+def _size_costs(context: TuningContext) -> LookupCosts:
+    return context.costs.with_one_read_share(context.case.measurement.one_read_share)
+
+
 # ---- other settings
 
 
 def _render_other_settings(context: TuningContext) -> None:
-    """Draws sliders for other settings, and their effect if every batch is appended again."""
+    """Draws the map of both settings, and the effect of others if every batch is appended again."""
+    if context.case.logs is not None:
+        _render_size_map(context)
+        st.space(24)
     elements.heading(
         say("tuning.other_settings"), "" if context.case.logs is None else say("tuning.appended")
     )
     st.space(10)
+    _render_segment_size(context)
     if context.case.logs is None:
-        _render_segment_size(context)
-        elements.paragraph(say("index_size.no_log_below"), above_px=10)
         _render_footprint(context)
         return
-    _render_segment_size(context)
     st.space(12)
     with st.container(key="kv_set"):
-        for column, name in zip(st.columns(3, gap=24), page_state.REPLAY_SETTINGS, strict=True):
+        for column, name in zip(st.columns(2, gap=24), SEGMENT_SETTINGS, strict=True):
             with column:
-                _render_setting(context, name)
+                _draw_slider(context, name)
+                is_inferred = name in context.case.today.inferred_settings
+                text = say(
+                    "tuning.now_inferred" if is_inferred else "tuning.now_set",
+                    value=format_setting(name, _own_value(context, name)),
+                )
+                st.html(tag("div", text, class_="kv-fnt", style="font-size:12px"))
     st.space(12)
     if context.case.measurement.log_bytes <= AT_ONCE_BYTES or _is_replay_requested(context):
-        _render_index_sizes(context)
-        st.space(24)
         _render_replay(context)
+
+
+def _render_size_map(context: TuningContext) -> None:
+    """Draws when segments roll and what a lookup costs, over both settings, and every size."""
+    today = context.config.index_interval_bytes, context.config.segment_index_bytes
+    considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
+    powers = {
+        interval
+        for interval in context.case.measurement.parts.intervals.tolist()
+        if interval >= tuning_curve.MIN_X and interval.bit_count() == 1
+    }
+    with st.spinner(say("tuning.appending")):
+        outcomes = {
+            interval: _index_sizes(context.key, context.config, interval, context.source)
+            for interval in sorted({today[0], *powers})
+        }
+    if not outcomes[today[0]]:
+        return
+    figure_key = ("index_size_map", *context.figure_key, considered)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_map.view(
+            outcomes, _size_costs(context), today=today, considered=considered
+        ),
+    )
+    with st.container(key="kv_fig_index_size_map"):
+        charts.render_titled(figure_key, index_size_map.figure, view, "kv_index_size_map")
+    of_today = outcomes[today[0]]
+    current = next(outcome for outcome in of_today if outcome.index_bytes == today[1])
+    warm_us = _size_costs(context).warm_us(current.headers)
+    elements.paragraph(say("index_size.warm", us=format_us(warm_us.typical)), above_px=10)
+    with st.expander(say("index_size.table")):
+        _render_size_table(context, of_today, of_today.index(current))
 
 
 def _render_segment_size(context: TuningContext) -> None:
@@ -350,7 +486,7 @@ def _render_segment_size(context: TuningContext) -> None:
     with st.container(key="kv_segment_size", gap=12):
         table((config_def.label(SEGMENT_SETTING), say("tuning.head_why")), rows, "lw")
         if advice.considered:
-            _render_command(context, SEGMENT_SETTING, advice.value, say("verdict.command_lower"))
+            _render_command(context, SEGMENT_SETTING, advice.value)
 
 
 def _is_replay_requested(context: TuningContext) -> bool:
@@ -358,135 +494,6 @@ def _is_replay_requested(context: TuningContext) -> bool:
         "tuning.write_once_more", size=units.format_bytes(context.case.measurement.log_bytes)
     )
     return st.button(text, icon=":material/replay:", key="kv_replay")
-
-
-def _render_setting(context: TuningContext, name: str) -> None:
-    """Draws a slider, and below it the log's own value and where it is from."""
-    own_text = format_setting(name, _own_value(context, name))
-    choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
-    text = say(
-        "tuning.now_inferred" if name in context.case.today.inferred_settings else "tuning.now_set",
-        value=own_text,
-    )
-    st.html(tag("div", text, class_="kv-fnt", style="font-size:12px"))
-
-
-def _considered_config(context: TuningContext) -> LogConfig:
-    """Returns the log's settings with the considered interval and the values of the sliders."""
-    fields = {
-        name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
-    }
-    return replace(context.config, index_interval_bytes=context.alternative_bytes, **fields)
-
-
-def _chosen_value(context: TuningContext, name: str) -> int:
-    choices = _choices(context, name)
-    return choices[
-        choice.take_from_address(
-            page_state.REPLAY_SETTINGS[name],
-            choices.keys(),
-            format_setting(name, _own_value(context, name)),
-        )
-    ]
-
-
-def _choices(context: TuningContext, name: str) -> dict[str, int]:
-    return {
-        format_setting(name, value): value
-        for value in sorted({*SETTINGS[name], _own_value(context, name)})
-    }
-
-
-def _own_value(context: TuningContext, name: str) -> int:
-    return getattr(context.config, name.replace(".", "_"))
-
-
-def _render_index_sizes(context: TuningContext) -> None:
-    """Draws the effect of another segment.index.bytes: on searches, and on when segments roll."""
-    with st.spinner(say("tuning.appending")):
-        outcomes = _index_sizes(context.key, context.config, context.source)
-    of_today = outcomes.get(context.config.index_interval_bytes)
-    if not of_today:
-        with elements.state(
-            "refused", "error", say("tuning.cannot_write"), say("index_size.cannot")
-        ):
-            pass
-        return
-    for column, render_figure in zip(
-        st.columns(2, gap=20), (_render_size_curve, _render_size_map), strict=True
-    ):
-        with column, st.container(gap=None):
-            render_figure(context, outcomes)
-    current = next(
-        outcome for outcome in of_today if outcome.index_bytes == context.config.segment_index_bytes
-    )
-    warm_us = _size_costs(context).warm_us(current.headers)
-    elements.paragraph(say("index_size.warm", us=format_us(warm_us.typical)), above_px=10)
-    with st.expander(say("index_size.table")):
-        _render_size_table(context, of_today, of_today.index(current))
-
-
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
-def _index_sizes(
-    key: str, config: LogConfig, _source: TuningSource
-) -> dict[int, tuple[IndexSizeOutcome, ...]]:
-    """Returns the outcome of each index size, by interval: today's and the powers of two."""
-    case = _source.total
-    rounds = log_rounds(case.logs or (), case.sample)
-    today = config.index_interval_bytes
-    intervals = {
-        interval
-        for interval in case.measurement.parts.intervals.tolist()
-        if interval >= tuning_curve.MIN_X and interval.bit_count() == 1
-    }
-    return {
-        interval: sweep_index_sizes(
-            rounds,
-            replace(config, index_interval_bytes=interval),
-            {*INDEX_SIZES, *SETTINGS[INDEX_SIZE]},
-            per_append=_source.behaviour.per_append,
-            by_base_offset=_source.by_base_offset,
-        )
-        for interval in sorted({today, *intervals})
-    }
-
-
-def _size_costs(context: TuningContext) -> LookupCosts:
-    return context.costs.with_one_read_share(context.case.measurement.one_read_share)
-
-
-def _render_size_curve(
-    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
-) -> None:
-    considered_bytes = _considered_config(context).segment_index_bytes
-    figure_key = ("index_size", *context.figure_key, considered_bytes)
-    view = charts.view(
-        figure_key,
-        lambda: index_size_curve.view(
-            outcomes[context.config.index_interval_bytes],
-            _size_costs(context),
-            today_bytes=context.config.segment_index_bytes,
-            considered_bytes=considered_bytes,
-        ),
-    )
-    with st.container(key="kv_fig_index_size"):
-        charts.render_titled(figure_key, index_size_curve.figure, view, "kv_index_size")
-
-
-def _render_size_map(
-    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
-) -> None:
-    today = context.config.index_interval_bytes, context.config.segment_index_bytes
-    considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
-    figure_key = ("index_size_map", *context.figure_key, considered)
-    view = charts.view(
-        figure_key,
-        lambda: index_size_map.view(
-            outcomes, _size_costs(context), today=today, considered=considered
-        ),
-    )
-    with st.container(key="kv_fig_index_size_map"):
-        charts.render_titled(figure_key, index_size_map.figure, view, "kv_index_size_map")
 
 
 def _render_size_table(

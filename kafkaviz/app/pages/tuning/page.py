@@ -6,10 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import Recommendation
+from kafkaviz.analysis.batching.batching_text import main_sentence
+from kafkaviz.analysis.batching.ranking import batching_topics, rank_topics
+from kafkaviz.analysis.tuning import BROKER_SETTING, SETTING, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state
@@ -23,22 +26,27 @@ from kafkaviz.app.pages.tuning.scope import Scope, go_to
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
-    subject_text,
 )
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import measure_jobs
+from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
-from kafkaviz.figures.text.sentences import end_sentence, join_semicolon, join_sentences
+from kafkaviz.figures.text.sentences import (
+    end_sentence,
+    join_semicolon,
+    join_sentences,
+    to_sentence,
+)
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
-BATCHES, CODEC, INDEX = PAGES["Tuning"].tabs
+INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
 # words of earlier releases, whose content is in the tab Index
 EARLIER_TABS = (
     "Answer",
@@ -60,7 +68,11 @@ CONTROLS = {
     CODEC: (page_state.PACKED_SIZE,),
     INDEX: (page_state.CONSIDERED_INTERVAL, *BUDGETS, *page_state.REPLAY_SETTINGS.values()),
 }
-PATIENCE_S = 2.5  # how long the page waits for a measurement before it shows the progress
+# how long the page waits for the measurement of a source, and of its records, until it shows the
+# progress
+PATIENCE_S = 2.5
+RECORDS_PATIENCE_S = 0.1
+IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, and not its body alone
 
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
@@ -87,15 +99,35 @@ TOPIC_COLUMNS = (
 )
 
 
-def render_headline(context: TuningContext) -> None:
+def render_headline(context: TuningContext, job: BatchingJob | None) -> None:
     with st.container(width="stretch"):
-        left_out_note = left_out_text(
-            context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
-        )
-        texts = [_lead(context), _unknown_interval_text(context), left_out_note]
-        elements.title(say("common.page_tuning"), join_sentences(texts), gap=0)
+        elements.title(say("common.page_tuning"), answer_text(context, job), gap=0)
     if context.location.snapshot and context.kind != "workload":
         _render_report_button(context.location.snapshot)
+
+
+def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
+    """Returns the change that matters most; only that of the index until records are measured.
+
+    Args:
+        job: the measurement of the records; None for a source without records.
+    """
+    if job is None or job.result:
+        topics = rank_topics(
+            context.source, context.answer.recommendations, (job and job.result) or {}
+        )
+        return to_sentence(render(main_sentence(topics, context.case.measurement.log_bytes)))
+    key = "answer_failed" if job.is_over else "answer_pending"
+    name = BROKER_SETTING if context.kind == "broker" else SETTING
+    index_text = to_sentence(render(tuning_text.headline(context.recommendation, name)))
+    return join_sentences([index_text, say(f"tuning.{key}")])
+
+
+def _facts(context: TuningContext) -> str:
+    left_out_note = left_out_text(
+        context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
+    )
+    return join_sentences([_lead(context), _unknown_interval_text(context), left_out_note])
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
@@ -111,7 +143,7 @@ def _lead(context: TuningContext) -> str:
     """Returns a summary such as "2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments"."""
     measurement = context.case.measurement
     sums = measurement.parts
-    subject = subject_text(context)
+    subject = scope.subject_text(context.kind, context.name, context.label)
     sizes = [
         segment_sizes["size_bytes"] for segment_sizes in measurement.sizes if len(segment_sizes)
     ]
@@ -316,62 +348,79 @@ def _render_left_out(context: TuningContext) -> None:
 def render_page() -> None:
     location = frame("Tuning")
     apply_print_style()
-    _render_body(location)
+    st.session_state[IS_PAGE_RUN] = True
+    job = _render_body(location)
+    if job:
+        scope.render_progress(job)
 
 
 @st.fragment
-def _render_body(location: Location) -> None:
-    """Draws the page inside the frame. A slider reruns only this part."""
+def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
+    """Draws the page inside the frame. A slider reruns only this part.
+
+    Returns:
+        The measurement that the page waits for. Its progress is a fragment next to this one, which
+        only a run of the page can draw.
+    """
+    is_page_run = st.session_state.pop(IS_PAGE_RUN, False)
     if st.query_params.get(page_state.TAB) in EARLIER_TABS:
         st.query_params[page_state.TAB] = INDEX
     choice.open_by_address(CONTROLS)
     choice.carry_over((*BUDGETS, page_state.WORKLOAD), location.address)
     with st.container(gap=None, key="kv_tuning"):
-        tuning_scope = scope.current_scope(location)
-        if tuning_scope.kind != "workload" and location.fault:
-            faults.require_partition(location)
-        head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
-        controls = st.container(
-            key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
-        )
-        if tuning_scope.kind == "workload":
-            tuning_scope = replace(tuning_scope, name=scope.choose_workload())
-        measure_request = scope.measure_request(tuning_scope)
-        reading = measure_jobs.get_or_start(measure_request) if measure_request else None
-        if (
-            reading
-            and reading.wait_until_over(PATIENCE_S)
-            and reading.result
-            and not reading.is_empty
-        ):
-            _render_measured(
-                tuning_scope,
-                reading.request.key,
-                reading.result,
-                head,
-                controls,
-            )
-            return
-        with head:
-            scope.render_title(tuning_scope)
-        with controls:
-            scope.render_choice(tuning_scope)
-        if reading:
-            scope.render_unfinished(reading, tuning_scope)
+        job = _render_source(location)
+    if job is None or job.is_over:
+        return None
+    if not is_page_run:
+        st.rerun()
+    return job
 
 
-def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
-    context = build_context(tuning_scope, key, source)
+def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
+    """Draws the advice, or why there is none, and returns the measurement that is not over."""
+    tuning_scope = scope.current_scope(location)
+    if tuning_scope.kind != "workload" and location.fault:
+        faults.require_partition(location)
+    head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
+    controls = st.container(key="kv_tune_set")
+    if tuning_scope.kind == "workload":
+        tuning_scope = replace(tuning_scope, name=scope.choose_workload())
+    measure_request = scope.measure_request(tuning_scope)
+    job = measure_jobs.get_or_start(measure_request) if measure_request else None
+    if job and job.wait_until_over(PATIENCE_S) and job.result and not job.is_empty:
+        return _render_measured(tuning_scope, job.request.key, job.result, head, controls)
     with head:
-        render_headline(context)
+        elements.title(say("common.page_tuning"), gap=0)
+    with controls:
+        subject = scope.subject_text(tuning_scope.kind, tuning_scope.name, tuning_scope.label)
+        scope.render_choice(tuning_scope, say("tuning.lead_short", subject=subject))
+    if job and job.is_over:
+        scope.render_unmeasured(job, tuning_scope)
+    return job
+
+
+def _render_measured(
+    tuning_scope: Scope,
+    key: str,
+    source: TuningSource,
+    head: DeltaGenerator,
+    controls: DeltaGenerator,
+) -> BatchingJob | None:
+    context = build_context(tuning_scope, key, source)
+    job = measure_jobs.get_or_start_batching(key, source) if batching_topics(source) else None
+    if job:
+        job.wait_until_over(RECORDS_PATIENCE_S)
+    with head:
+        render_headline(context, job)
     scope.reset_for_source(key)
     with controls:
-        scope.render_choice(tuning_scope)
+        scope.render_choice(tuning_scope, _facts(context))
     part, container = choice.render_tabs(PAGES["Tuning"].tab_labels, CONTROLS)
     with container, st.container(gap=None):
         if part == BATCHES:
-            render_batches(context)
+            render_batches(context, job)
         elif part == CODEC:
-            render_codec(context)
+            render_codec(context, job)
         else:
             render_index(context, render_topics)
+    return job

@@ -12,7 +12,7 @@ from kafkaviz import units, versions
 from kafkaviz.app import page_state, workloads
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import measure_jobs
-from kafkaviz.app.state.measure_jobs import MeasureJob, MeasureRequest
+from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob, MeasureRequest
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip
 from kafkaviz.errors import KafkavizError
@@ -124,25 +124,26 @@ def option_text(option: str) -> str:
     return option
 
 
-def render_title(tuning_scope: Scope) -> None:
-    """Draws the title until the result is ready."""
-    text = (
-        say("tuning.whole_broker")
-        if tuning_scope.kind == "broker"
-        else option_text(tuning_scope.label)
-    )
-    elements.title(say("common.page_tuning"), say("tuning.lead_short", subject=text), gap=0)
+def subject_text(kind: str, name: str, label: str) -> str:
+    """Returns the name of a scope for use in a sentence, from these fields of Scope."""
+    if kind == "workload":
+        return say("tuning.the_workload", name=workloads.display_title(name))
+    if kind == "broker":
+        return say("tuning.whole_broker")
+    return option_text(units.escape_controls(label))
 
 
-def render_choice(tuning_scope: Scope) -> None:
-    """Draws the control for the scope. Another scope opens at another address."""
+def render_choice(tuning_scope: Scope, facts: str) -> None:
+    """Draws the control for the scope, with its facts above it.
+
+    Another scope opens another address.
+    """
     labels = {
         elements.cut_middle(option, NAME_CHARACTERS): option for option in tuning_scope.choices
     }
     middle = next(name for name, option in labels.items() if option == tuning_scope.label)
-    with st.container(width="content", gap=4):
-        name = say(f"tuning.of_{tuning_scope.kind}")
-        st.html(tag("div", name, class_="kv-lab"), width="content")
+    with st.container(gap=4):
+        st.html(tag("div", facts, class_="kv-lab"))
         label = labels.get(
             st.segmented_control(
                 say("tuning.tuned"),
@@ -321,8 +322,8 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
     )
 
 
-def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
-    """Draws the progress of the measurement, or why it has no result."""
+def render_unmeasured(job: MeasureJob, tuning_scope: Scope) -> None:
+    """Draws why an ended measurement has no result."""
     if job.error:
         render_fault(
             job.error,
@@ -331,38 +332,33 @@ def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
             measure_jobs.restart,
             (job.request,),
         )
-    elif job.is_empty:
-        with elements.empty(
-            "tuning",
-            say("tuning.empty"),
-            say("tuning.empty_below", name=option_text(tuning_scope.label)),
-        ):
-            pass
-    else:
-        _render_progress(job)
+        return
+    text = say("tuning.empty_below", name=option_text(tuning_scope.label))
+    with elements.empty("tuning", say("tuning.empty"), text):
+        pass
 
 
 @st.fragment(run_every=0.5)
-def _render_progress(job: MeasureJob) -> None:
-    """Draws the progress of the measurement, and reruns the page when it has ended."""
-    job = measure_jobs.get_or_start(job.request)
+def render_progress(job: MeasureJob | BatchingJob) -> None:
+    """Draws the progress of a measurement, and reruns the page when it has ended."""
     if job.is_over:
         st.rerun()
     progress = job.progress()
     done = progress.done_bytes
     total = progress.total_bytes
-    text = (
-        say("tuning.measured", done=units.format_bytes(done), total=units.format_bytes(total))
-        if total
-        else say("tuning.being_written")
-    )
+    aside = progress.name
+    if isinstance(job, BatchingJob):
+        text = say("batching.reading")
+    elif total:
+        text = say(
+            "tuning.measured", done=units.format_bytes(done), total=units.format_bytes(total)
+        )
+        aside = _speed(done, total, job.seconds) or aside
+    else:
+        text = say("tuning.being_written")
     progress_strip.render_strip(
         "kv_strip_tuning",
-        progress_strip.line_html(
-            text,
-            _speed(done, total, job.seconds) or progress.name,
-            progress.share if total else None,
-        ),
+        progress_strip.line_html(text, aside, progress.share if total else None),
         button_label=say("common.cancel"),
         button_key="kv_tuning_cancel",
         on_click=job.cancel,

@@ -6,15 +6,14 @@ from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
-from kafkaviz.app import page_state, workloads
-from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
+from kafkaviz.app import page_state
+from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError
@@ -141,15 +140,6 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
         costs=costs,
         is_tiered=is_tiered,
     )
-
-
-def subject_text(context: TuningContext) -> str:
-    """Returns the name of the scope for use in a sentence."""
-    if context.kind == "workload":
-        return say("tuning.the_workload", name=workloads.display_title(context.name))
-    if context.kind == "broker":
-        return say("tuning.whole_broker")
-    return option_text(units.escape_controls(context.label))
 
 
 def render_p99() -> None:
@@ -307,9 +297,7 @@ def tuning_json(
 def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
     return tuning_verdict.view(
         context.recommendation,
-        context.case.measurement,
         context.case.today,
-        budgets=context.budgets,
         costs=context.costs,
         entries=context.source.entry_counts,
     )
