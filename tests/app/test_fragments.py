@@ -5,6 +5,8 @@ nested fragments have not sent, and references to what the browser has. The brow
 elements whose neighbours it does not know, and the page goes blank ("Bad delta path index").
 """
 
+import threading
+
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_cache import create_reference_msg
@@ -12,6 +14,8 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
+from kafkaviz.app.pages.tuning import page as tuning_page
+from kafkaviz.app.state import measure_jobs
 from tests.app.fakes import FakeStarts
 from tests.support.pages import open_page
 
@@ -46,10 +50,30 @@ def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_no_fragment_is_in_another(starts: FakeStarts, parents: list[str | None], page: str):
-    # on its other tabs the progress of the measurement is a fragment inside
-    tab = {"tab": "Index"} if page == "tuning" else {}
-    open_page(page, tp="payments-0", **tab)
+    open_page(page, tp="payments-0")
     assert [parent for parent in parents if parent] == []
+
+
+@pytest.mark.parametrize(
+    ("tab", "waits"),
+    [("Index", "measure"), ("Batches", "measure"), ("Batches", "records"), ("Codec", "records")],
+)
+def test_the_progress_of_a_measurement_is_next_to_the_body(
+    parents: list[str | None], monkeypatch: pytest.MonkeyPatch, nothing_cached, tab: str, waits: str
+):
+    """Tuning waits for the log, or for its records: the body and the progress are two fragments."""
+    go = threading.Event()
+
+    def blocked(*_, **__):
+        go.wait(60)
+
+    name = {"measure": "open_source", "records": "measure_batching"}[waits]
+    monkeypatch.setattr(measure_jobs, name, blocked)
+    monkeypatch.setattr(tuning_page, "PATIENCE_S", 0.01 if waits == "measure" else 60)
+    at = open_page("tuning", tp="payments-0", tab=tab)
+    assert "kv_tuning_cancel" in [button.key for button in at.button]
+    assert parents.count(None) == len(parents) == 2
+    go.set()
 
 
 @pytest.mark.slow

@@ -53,7 +53,6 @@ COMPOSED = {
     "stepper_figures.value_": "pages",
     "tuning.head_": "entries log",
     "tuning.option_": "workload",
-    "verdict.command_": "raise",
     "workshop.": (
         "because cause file files interval offset_entries segment step time_entries what_happens"
     ),

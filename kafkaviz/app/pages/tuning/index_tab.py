@@ -103,11 +103,15 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
             on_click=_reset_settings,
             args=(context.today.interval_bytes,),
         )
-    interval, size = st.columns(2, gap=20)
-    with interval:
+    if context.case.logs is None:
         _render_interval_curve(context)
-    with size:
-        _render_size_curve(context)
+        elements.paragraph(say("index_size.no_log_below"), above_px=10)
+    else:
+        interval, size = st.columns(2, gap=20)
+        with interval:
+            _render_interval_curve(context)
+        with size:
+            _render_size_curve(context)
     st.space(24)
     _render_verdict(context)
     st.space(24)
@@ -349,10 +353,6 @@ def _own_value(context: TuningContext, name: str) -> int:
 
 def _render_size_curve(context: TuningContext) -> None:
     """Draws the effect of each index size at the considered interval."""
-    if context.case.logs is None:
-        with elements.empty("sizes", say("index_size.no_log"), say("index_size.no_log_below")):
-            pass
-        return
     with st.spinner(say("tuning.appending")):
         outcomes = _index_sizes(
             context.key, context.config, context.alternative_bytes, context.source

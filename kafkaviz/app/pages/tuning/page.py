@@ -113,9 +113,8 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
         job: the measurement of the records; None for a source without records.
     """
     if job is None or job.result:
-        topics = rank_topics(
-            context.source, context.answer.recommendations, (job and job.result) or {}
-        )
+        answers = job.result if job else None
+        topics = rank_topics(context.source, context.answer.recommendations, answers or {})
         return to_sentence(render(main_sentence(topics, context.case.measurement.log_bytes)))
     key = "answer_failed" if job.is_over else "answer_pending"
     name = BROKER_SETTING if context.kind == "broker" else SETTING
