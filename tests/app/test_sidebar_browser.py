@@ -1,4 +1,4 @@
-"""The sidebar in a real browser: no click is lost during a rerun."""
+"""The sidebar and Go to in a real browser: no click is lost during a rerun."""
 
 import pytest
 
@@ -124,3 +124,30 @@ def test_a_narrow_window_folds_its_sidebar(server, page):
     page.keyboard.press("Enter")
     page.wait_for_function(f"({COLUMNS})() === 1")
     assert page.locator(".st-key-kv_nav a", has_text="Health").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("typed", "address", "title"),
+    [
+        ("log.index.interval.bytes", "**/tuning?**tab=Index**", "Tuning"),
+        (
+            "kafka 6432",
+            "**/workshop?**lesson=warm-section**at=1**",
+            "An index is read page by page",
+        ),
+        (
+            "the thread that answers requests",
+            "**/workshop?**lesson=warm-section**at=1**",
+            "An index is read page by page",
+        ),
+    ],
+)
+def test_enter_opens_a_setting_an_issue_and_a_text_of_a_lesson(server, page, typed, address, title):
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    page.locator(".st-key-kv_goto button").click()
+    field = page.get_by_role("dialog").locator("input")
+    field.fill(typed)
+    field.press("Enter")
+    page.wait_for_url(address)
+    heading(page, title)
