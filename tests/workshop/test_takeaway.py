@@ -11,10 +11,11 @@ import pytest
 from kafkaviz.app.frontend import kept_component
 from kafkaviz.app.state import session_language
 from kafkaviz.html import tag
-from kafkaviz.messages import LANGUAGES, speaking, text_in
+from kafkaviz.messages import LANGUAGES, say, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import CodeText, Group, Markdown
+from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.lessons.markdown import to_html
 from kafkaviz.workshop.takeaway import handouts, notebook
@@ -174,8 +175,10 @@ def test_every_lesson_becomes_a_file(language):
     with speaking(language):
         pages = [lesson_page(lesson, number, len(known)) for number, lesson in enumerate(known, 1)]
     assert [size for page in pages if (size := len(page.encode())) > MAX_LESSON_BYTES] == []
-    rule = f'<p class="note">{text_in(language, "takeaway.rule")}</p>'
-    assert [page.replace(rule, "").count('<p class="note">') for page in pages] == 8 * [0]
+        notes = [exercise.describe_pieces(), say("takeaway.rule")]  # of the task on the ceiling
+    for note in notes:
+        pages = [page.replace(f'<p class="note">{note}</p>', "") for page in pages]
+    assert [page.count('<p class="note">') for page in pages] == len(known) * [0]
 
 
 # ---- hand-outs
@@ -193,6 +196,15 @@ def test_the_hand_outs_are_all_lessons_with_their_contents():
     ]
     assert re.findall(r'<a href="#(lesson-\d)"', page) == ["lesson-1", "lesson-2"]
     assert 'class="kv-parts row st-key-kv_paper_head"' not in page
+
+
+def test_a_sheet_has_the_figures_of_its_questions():
+    """In their base state: the race before its start, the growth up to the question."""
+    page = handouts.handouts_page([lesson("warm-section")], HandoutEdition.QUESTIONS)
+    races = [one["data"] for one in island(page)["drawn"] if one["name"] == "search_race"]
+    assert [race["is_question"] for race in races] == [True]
+    assert "which pages will a lookup find cold?" in page
+    assert "56 faults while" not in page
 
 
 @pytest.mark.parametrize(

@@ -93,11 +93,17 @@ def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[G
 
 def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> Group:
     parts: list[Part] = [tag("h2", f"{part} · {step.title}", class_="kv-h2")]
+    has_base_state = False
     for number, element in enumerate(step.parts):
         if isinstance(element, str):
             parts.append(Markdown(element))
-        elif element.kind in LIVE and not _reveals_answer(element, step):
-            parts += _figure(element, f"paper_{lesson.name}_{part}_{number}")
+        elif element.kind in LIVE:
+            key = f"paper_{lesson.name}_{part}_{number}"
+            if not _reveals_answer(element, step):
+                parts += _figure(element, key)
+            elif not has_base_state:  # of several, the first one is shown, as on screen
+                parts += _figure(element, f"{key}_asks", is_question=True)
+                has_base_state = True
         elif element.kind == "predict":
             parts.append(_question(element, f"{part}_{number}"))
         elif element.kind == "exercise":
@@ -133,10 +139,12 @@ def _misconception(block: LessonBlock) -> list[Part]:
     ]
 
 
-def _figure(block: LessonBlock, key: str) -> Sequence[Part]:
+def _figure(block: LessonBlock, key: str, *, is_question: bool = False) -> Sequence[Part]:
+    """Returns a figure for paper. A question has it in its base state, without the answer."""
     kind = LIVE[block.kind]
+    draw = kind.question if is_question and kind.question else kind.paper or kind.draw
     try:
-        return (kind.paper or kind.draw)(kind.make(block), block, key)
+        return draw(kind.make(block), block, key)
     except (KafkavizError, NoValue) as fault:
         return [tag("p", elements.escape(describe_error(fault)))]
 
