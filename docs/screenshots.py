@@ -94,7 +94,7 @@ def steps_at_top(page: Page) -> None:
 
 
 def far_behind(page: Page) -> None:
-    """Shows the same race for a reader far behind."""
+    """Shows the same race for a lagging reader."""
     page.locator(".st-key-kv_behind button").first.click()
     settle(page)
     raced(page)

@@ -79,7 +79,7 @@ MARKER_RAISES_EPOCH = _since(
     (4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890"
 )
 # How it is searched
-WARM_SEARCH = _since((2, 1), "an index search tries the warm section first", "KAFKA-6432")
+WARM_SEARCH = _since((2, 1), "an index is searched by warm-section-first search", "KAFKA-6432")
 BATCH_BASE_METADATA = _since(
     (4, 0),
     "a fetch tells the base offset of the batch it found, not what was asked for",

@@ -1,4 +1,4 @@
-"""Binary search over the slots of an index, plain or warm section first, with every slot it reads.
+"""Binary search over the slots of an index, plain or warm-section-first, with every slot it reads.
 
 This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it is a plain search. Since 2.1 (KAFKA-6432) the
 last 8 KiB of entries are tried first: searches near the log's end then read the same few pages,

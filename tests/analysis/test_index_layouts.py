@@ -67,7 +67,7 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     ("name", "probes", "pages", "tail", "extra_bytes"),
     [
         ("Plain binary search", 18.7, 9.5, (19, 10), 0),
-        ("Warm section first", 19.6, 10.5, (12, 3), 0),
+        ("Warm-section-first search", 19.6, 10.5, (12, 3), 0),
         ("Eytzinger layout", 17.7, 9.7, (17, 9), 0),
         # 18 of 18 halvings, when not cut short at the index's first page
         ("B+-tree, 512 per node", 17.7, 2, (18, 2), 391 * 8),
@@ -88,7 +88,7 @@ def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, t
     ("name", "steady", "bursty", "heavy"),
     [
         ("Interpolation", (5.1, 3.0), (8.7, 4.5), (8.0, 3.4)),
-        ("Interpolation, bisection", (7.2, 4.3), (12.4, 6.7), (11.4, 5.7)),
+        ("Interpolation, halving", (7.2, 4.3), (12.4, 6.7), (11.4, 5.7)),
         ("Piecewise linear, ε 8", (8.3, 1.0), (13.3, 1.0), (15.3, 1.0)),
         ("Piecewise linear, ε 32", (7.1, 1.0), (14.1, 1.0), (14.1, 1.0)),
         ("Piecewise linear, ε 128", (9.0, 1.1), (15.0, 1.2), (13.0, 1.2)),
@@ -105,7 +105,7 @@ def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
 def test_interpolation_has_a_bad_worst_case(costs):
     steady, bursty = costs[practice.STEADY], costs[practice.BURSTY]
     assert steady["Interpolation"].probes_max <= 7 and bursty["Interpolation"].probes_max > 35
-    assert bursty["Interpolation, bisection"].probes_max <= 2 * 18 + 2
+    assert bursty["Interpolation, halving"].probes_max <= 2 * 18 + 2
     assert bursty["First key of each page"].pages_max == 1
     assert steady["Piecewise linear, ε 32"].extra_bytes == 16
 
@@ -123,7 +123,7 @@ def test_lines_stay_within_epsilon():
 
 
 def test_interpolation_that_creeps_ends():
-    """Doubling keys make it advance one slot at a time; beyond its limit it bisects."""
+    """Doubling keys make it advance one slot at a time; beyond its limit it halves the rest."""
     keys = np.concatenate([np.arange(100_000), [2**62]])
     position = index_layouts.interpolation(keys, np.array([99_998]))[0]
     assert (

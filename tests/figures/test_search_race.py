@@ -34,12 +34,12 @@ TAIL = view(7168, 7168)
         (
             0,
             "Plain binary search waits for 1 cold page: 100 µs. "
-            "Warm section first meets hot pages only: 0.27 µs",
+            "Warm-section-first search meets hot pages only: 0.27 µs",
         ),
         (
             2,
             "Plain binary search waits for 1 cold page: 12.0 ms. "
-            "Warm section first meets hot pages only: 0.27 µs",
+            "Warm-section-first search meets hot pages only: 0.27 µs",
         ),
     ],
 )
@@ -54,12 +54,12 @@ def test_the_title_is_the_result(disk, title):
             7168,
             100,
             "Both searches read from disk: plain binary search 3 cold pages, in 300 µs; "
-            "warm section first 4 cold pages, in 400 µs",
+            "warm-section-first search 4 cold pages, in 400 µs",
         ),
         (
             400,
             151,
-            "All pages are hot: plain binary search takes 0.23 µs, warm section first 0.23 µs",
+            "All pages are hot: plain binary search takes 0.23 µs, warm-section-first search 0.23 µs",
         ),
     ],
 )
@@ -75,11 +75,11 @@ def test_the_title_says_which_entry_it_is():
     )
     assert jump.storages[0].title == (
         "The entry at which the middles move to pages that no reader used lately. Plain binary search "
-        "waits for 1 cold page: 100 µs. Warm section first meets hot pages only: 0.27 µs"
+        "waits for 1 cold page: 100 µs. Warm-section-first search meets hot pages only: 0.27 µs"
     )
     assert before.storages[0].title == (
         "One entry earlier, before the middles move. All pages are hot: plain binary search takes "
-        "0.30 µs, warm section first 0.27 µs"
+        "0.30 µs, warm-section-first search 0.27 µs"
     )
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
     assert TAIL.other == ""
@@ -140,7 +140,7 @@ def test_of_many_pages_those_are_drawn_that_matter():
 
 
 def test_a_reader_far_from_the_tail_is_slower():
-    assert "A consumer far behind is slower for it" in view(7168, 100).caption
+    assert "A lagging reader is slower for it" in view(7168, 100).caption
 
 
 def test_the_model_is_called_one():

@@ -249,7 +249,7 @@ def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
     printed = capsys.readouterr().out
     assert "offset 10948 position 4179" in printed
     assert "plain, newest entry: 22 probes on 13 pages" in printed
-    assert "warm first, newest entry: 12 probes on 3 pages" in printed
+    assert "warm section first, newest entry: 12 probes on 3 pages" in printed
     assert "{'TIME_INDEX_FULL': 14}" in printed
     assert str(ROOT) not in printed
 

@@ -1,4 +1,4 @@
-"""A race of the two index searches for one target: plain binary search, and the warm section first.
+"""A race of the two index searches for one target: plain and warm-section-first.
 
 A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
 pages that are read are exact. The pages in memory follow from the model in page_replay, in which a
@@ -123,7 +123,7 @@ class SearchRace:
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the target is found at the last entry, as for a reader at the end of the log."""
+        """Whether the target is found at the last entry, as for a reader at the tail."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
@@ -263,7 +263,7 @@ class WarmTargets:
         tail: the newest target whose search ends in the warm section, if possible with fewer probes
             or pages than plain binary search; None if no search ends there.
         behind: a target that misses the section, if possible with one probe more than plain
-            bisection.
+            binary search.
         default: the first of these two that shows a difference; None if neither does.
         is_all_warm: whether the warm section begins at slot 0, in which case no target shows it.
     """

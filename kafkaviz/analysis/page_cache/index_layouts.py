@@ -24,7 +24,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
-MAX_PROBES = 1 << 16  # guesses of one search, after which it bisects
+MAX_PROBES = 1 << 16  # guesses of one search, after which it halves the rest
 PIECE_BYTES = 16  # size of a line: its first key, first slot and slope
 
 
@@ -44,7 +44,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The cost of one layout over many targets, and for a reader at the end of the log."""
+    """The cost of one layout over many targets, and for a reader at the tail."""
 
     layout: Layout
     probes_mean: float
@@ -108,7 +108,7 @@ def interpolation(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Alternates guess and bisection, so bad guesses at most double the cost of bisection."""
+    """Alternates guesses and halvings, so bad guesses at most double the cost of binary search."""
     return _interpolate(keys, targets, True)
 
 
@@ -121,7 +121,7 @@ def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Bisects the first keys of all pages, which are kept on the heap, and then one page."""
+    """Searches the first keys of all pages, which are kept on the heap, and then one page."""
     return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_PER_PAGE]), True)
 
 
@@ -391,9 +391,9 @@ def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
 
 LAYOUTS = (
     Layout("Plain binary search", plain),
-    Layout("Warm section first", warm),
+    Layout("Warm-section-first search", warm),
     Layout("Interpolation", interpolation),
-    Layout("Interpolation, bisection", alternating),
+    Layout("Interpolation, halving", alternating),
     Layout("Eytzinger layout", eytzinger),
     Layout("B+-tree, 512 per node", b_tree, _first_key_bytes),
     Layout("First key of each page", page_first_keys, _first_key_bytes),

@@ -10,9 +10,9 @@ page unused for longest leaves first, so a page untouched for `cold_after_bytes`
 example, with 512 entries per page and 13 full pages a plain search for the end reads pages 0, 6, 9,
 11 and 12. Page 6 became the middle at the 6145th entry.
 
-TailLookups has one such lookup at each size of an index in full pages: the slots read by the plain
-search and by the warm section first, and the pages that left memory since the index was one page
-shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and
+TailLookups has one such lookup at each size of an index in full pages: the slots read by plain
+binary search and by warm-section-first search, and the pages that left memory since the index was
+one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and
 10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
@@ -377,9 +377,9 @@ def _load_around(
 
 
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
-    """Returns the faults of a plain tail reader after every append, in closed form.
+    """Returns the faults of a reader at the tail with plain binary search, in closed form.
 
-    The form leaves out read-around. Step k of a search for the end reads the page at 1 - 2**-k of
+    It looks its offset up after every append. The form leaves out read-around. Step k of a search for the end reads the page at 1 - 2**-k of
     the index, so while the index grows a page is read first by step k + 1, later by step k. The
     first read by step k is a fault if the log has grown by more than cold_after_bytes since the
     last read by step k + 1.
@@ -404,7 +404,7 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search of a reader at the end, for a key above the last one."""
+    """Returns the search of a reader at the tail, for a key above the last one."""
     return slots.floor(
         np.arange(entries),
         entries,

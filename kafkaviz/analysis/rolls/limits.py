@@ -172,7 +172,7 @@ def speed_ranges(
 ) -> tuple[SpeedRange, ...]:
     """Returns the ranges of speed in which each limit is the first, the slowest first.
 
-    Their borders are found by bisection.
+    Their borders are found by binary search.
     """
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:

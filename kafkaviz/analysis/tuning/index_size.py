@@ -374,7 +374,7 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
     """Returns the cost of a search in an offset index, by running searches.
 
     The tail is exact at any size. Means are exact up to 2^18 entries. Each doubling beyond that
-    adds a probe and a page, as in a bisection.
+    adds a probe and a page, as in a binary search.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)

@@ -39,7 +39,7 @@ class Probes:
     The read of the result itself is not counted.
 
     Attributes:
-        tail_probes, tail_pages: the same for a reader at the end, whose target is above the last
+        tail_probes, tail_pages: the same for a reader at the tail, whose target is above the last
             key.
     """
 

@@ -1,9 +1,9 @@
-"""A race between plain binary search and the search that tries the warm section first.
+"""A race between plain binary search and the warm-section-first search.
 
 The browser animates it. Each search has a strip with one cell per page of the index; hot pages are
 in memory when the search begins. The race on every disk is sent at once. If the middles of plain
-bisection move to cold pages at this entry, the race one entry earlier, when they were hot, is sent
-too.
+binary search move to cold pages at this entry, the race one entry earlier, when they were hot, is
+sent too.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class RaceStorage(NamedTuple):
     label: str
     read_us: float
     title: str
-    results: tuple[RaceResult, RaceResult]  # plain binary search, then warm section first
+    results: tuple[RaceResult, RaceResult]  # plain binary search, then warm-section-first search
     note: str
 
 

@@ -1,7 +1,7 @@
 """Logs for lessons: one segment each, in memory, with real bytes for searches to read.
 
 five()         the article's index: 5 entries, keys 6 14 22 26 31
-twenty()       20 entries, few enough to draw each; a warm section of 4 leaves a cold part
+twenty()       20 entries, few enough to draw each; a warm section of 4 leaves other entries
 full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the
                bytes that are read are built
 log_of_keys()  an index of keys that a reader typed, without a log

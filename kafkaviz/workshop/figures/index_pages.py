@@ -50,7 +50,7 @@ LANE_AXIS = {  # an invisible axis for lanes of pages
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PagesLane:
     """The index at one size, and the lookup of its newest entry.
 
@@ -110,7 +110,14 @@ def _lane(entries: int, before: PagesLane | None) -> PagesLane:
     else:
         fresh_pages = tuple(page for page in probed_pages if page not in before.probed_pages)
         hot_pages = (*before.probed_pages, *range(before.pages, pages))
-    return PagesLane(entries, pages, probed_pages, len(search.probes), fresh_pages, hot_pages)
+    return PagesLane(
+        entries=entries,
+        pages=pages,
+        probed_pages=probed_pages,
+        probes=len(search.probes),
+        fresh_pages=fresh_pages,
+        hot_pages=hot_pages,
+    )
 
 
 def _join(pages: tuple[int, ...]) -> str:

@@ -217,7 +217,7 @@ def _to_step(block: LessonBlock) -> Destination:
 STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper, _draw_steps_question)
 
 
-# ---- the race of plain binary search and the search that tries the warm section first
+# ---- the race of plain binary search and the warm-section-first search
 
 MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 

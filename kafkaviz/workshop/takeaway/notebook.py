@@ -64,7 +64,7 @@ SEARCHES = """\
 WARM_BYTES, ENTRY_BYTES, PAGE_BYTES = 8192, 8, 4096
 
 
-def bisect(keys, target, low, high, probes):
+def binary_search(keys, target, low, high, probes):
     while low < high:
         middle = (low + high + 1) // 2
         probes.append(middle)
@@ -77,26 +77,26 @@ def bisect(keys, target, low, high, probes):
     return low
 
 
-def plain(keys, target):
+def plain_search(keys, target):
     probes = [0]
     if keys[0] > target:
         return -1, probes
-    return bisect(keys, target, 0, len(keys) - 1, probes), probes
+    return binary_search(keys, target, 0, len(keys) - 1, probes), probes
 
 
-def warm_first(keys, target):
+def warm_section_first(keys, target):
     first_warm = max(0, len(keys) - 1 - WARM_BYTES // ENTRY_BYTES)
     probes = [first_warm]
     if keys[first_warm] < target:
-        return bisect(keys, target, first_warm, len(keys) - 1, probes), probes
+        return binary_search(keys, target, first_warm, len(keys) - 1, probes), probes
     probes.append(0)
     if keys[0] > target:
         return -1, probes
-    return bisect(keys, target, 0, first_warm, probes), probes
+    return binary_search(keys, target, 0, first_warm, probes), probes
 
 
 for target in (10905, 10948, 20000, 21695):
-    for version, search in (("2.0", plain), ("4.3", warm_first)):
+    for version, search in (("2.0", plain_search), ("4.3", warm_section_first)):
         slot, probes = search(offsets, target)
         kafkaviz_search = kv.lookup(partition, offset=target, version=version).searches[0]
         assert slot == kafkaviz_search.slot_search.slot
@@ -113,9 +113,9 @@ def pages(probes):
 
 
 for name, search, target in (
-    ("plain, newest entry", plain, newest),
-    ("warm first, newest entry", warm_first, newest),
-    ("warm first, an old entry", warm_first, 12345),
+    ("plain, newest entry", plain_search, newest),
+    ("warm section first, newest entry", warm_section_first, newest),
+    ("warm section first, an old entry", warm_section_first, 12345),
 ):
     _, probes = search(keys, target)
     print(f"{name}: {len(probes)} probes on {len(pages(probes))} pages")"""
@@ -123,7 +123,7 @@ for name, search, target in (
 GROW = """\
 for page_count in (13, 14):
     keys = np.arange(page_count * PAGE_BYTES // ENTRY_BYTES)
-    for name, search in (("plain", plain), ("warm first", warm_first)):
+    for name, search in (("plain", plain_search), ("warm section first", warm_section_first)):
         _, probes = search(keys, len(keys) - 1)
         print(page_count, "pages,", name, pages(probes))"""
 
@@ -146,7 +146,7 @@ if time_slot >= 0:
     start_offset += int(time_entries["relative_offset"][time_slot])
 
 # 3. the offset index: the byte of the log to start from
-slot, _ = warm_first(segment.offset_index["offset"], start_offset)
+slot, _ = warm_section_first(segment.offset_index["offset"], start_offset)
 position = int(segment.offset_index["position"][slot]) if slot >= 0 else 0
 
 # 4. the log: the first batch, and in it the first record, that is not below the target

@@ -140,7 +140,7 @@ function refresh(p, sent) {
 // later.
 const origin = p => (p.of === 'file' ? 0 : p.start);
 
-// Finds the field that contains a byte by bisection; null if its bytes are not loaded.
+// Finds the field that contains a byte by binary search; null if its bytes are not loaded.
 function at(p, byte) {
   let lo = 0,
     hi = p.spans.length - 1;
