@@ -12,8 +12,8 @@ example, with 512 entries per page and 13 full pages a plain search for the end 
 
 TailLookups has one such lookup at each size of an index in full pages: the slots read by plain
 binary search and by warm-section-first search, and the pages that left memory since the index was
-one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle; pages 7 and
-10 were last touched 7.9 and 1.8 MB of log earlier.
+one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle;
+pages 7 and 10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
 import math
@@ -379,10 +379,10 @@ def _load_around(
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     """Returns the faults of a reader at the tail with plain binary search, in closed form.
 
-    It looks its offset up after every append. The form leaves out read-around. Step k of a search for the end reads the page at 1 - 2**-k of
-    the index, so while the index grows a page is read first by step k + 1, later by step k. The
-    first read by step k is a fault if the log has grown by more than cold_after_bytes since the
-    last read by step k + 1.
+    It looks its offset up after every append. The form leaves out read-around. Step k of a
+    search for the end reads the page at 1 - 2**-k of the index, so while the index grows a page
+    is read first by step k + 1, later by step k. The first read by step k is a fault if the log
+    has grown by more than cold_after_bytes since the last read by step k + 1.
     """
     entries_per_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_per_page))
