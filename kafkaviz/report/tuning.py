@@ -17,7 +17,7 @@ from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import range_text
 from kafkaviz.html import Html, join, tag, worded
-from kafkaviz.messages import language, message, say
+from kafkaviz.messages import language, message, render, say
 from kafkaviz.report.html import Drawing, ReportSection, details, mark, mono, note, table
 from kafkaviz.report.subject import ReportTuning, Subject
 
@@ -56,12 +56,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
-    return tuning_verdict.view(
-        report_tuning.overall,
-        report_tuning.case.today,
-        costs=report_tuning.costs,
-        entries=report_tuning.source.entry_counts,
-    )
+    return tuning_verdict.view(report_tuning.overall)
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:
@@ -80,10 +75,6 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
 
 def _verdict(report_tuning: ReportTuning) -> Html:
     verdict = verdict_view(report_tuning)
-    boxes = (
-        tag("p", tag("b", f"{say('tuning.box_head', word=word)} "), text)
-        for word, text in verdict.boxes
-    )
     reasons = (
         tag("li", tuning_text.describe_reason(why).render(language()))
         for why in report_tuning.overall.reasons
@@ -95,7 +86,7 @@ def _verdict(report_tuning: ReportTuning) -> Html:
     return join(
         (
             tag("div", head, class_=f"verdict {verdict.mark}"),
-            tag("div", *boxes, class_="boxes"),
+            note(render(tuning_text.describe_known(report_tuning.case, report_tuning.costs))),
             why,
         )
     )

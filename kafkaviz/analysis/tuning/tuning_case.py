@@ -82,24 +82,6 @@ class TuningCase:
         return replace(self.measurement, index_cost=self.measurement.replay_cost(interval_bytes))
 
 
-@dataclass(frozen=True)
-class EntryCounts:
-    """The entries of both indexes: replayed at today's interval, and in the directory.
-
-    Attributes:
-        directory_counts: None if an index is missing.
-        is_workload: whether the source is a workload, which has no directory.
-        topics: number of topics, each replayed at its own interval.
-        sample: the sample from which the replayed entries are estimated; None if they are exact.
-    """
-
-    replay_counts: tuple[int, int]
-    directory_counts: tuple[int, int] | None
-    is_workload: bool = False
-    topics: int = 1
-    sample: LogSample | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class TuningSource:
     """All cases of a path or a workload.
@@ -182,17 +164,6 @@ class TuningSource:
             sample=sum((case.sample for case in self.cases if case.sample), start=LogSample((), 0)),
         )
 
-    @property
-    def entry_counts(self) -> EntryCounts:
-        disk_entries = [case.disk_entries for case in self.cases if case.disk_entries is not None]
-        return EntryCounts(
-            _sum_pairs(case.replayed_entries for case in self.cases),
-            _sum_pairs(disk_entries) if len(disk_entries) == len(self.cases) else None,
-            self.kind == WORKLOAD,
-            len(self.cases),
-            self.total.sample if self.total.is_estimated else None,
-        )
-
     def _largest(self, name: str) -> int:
         """Returns the largest value of a setting over all topics.
 
@@ -202,11 +173,6 @@ class TuningSource:
             case.today for case in self.cases if name not in case.today.inferred_settings
         ] or [case.today for case in self.cases]
         return max(getattr(each_config.config, field_name(name)) for each_config in configs)
-
-
-def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    offsets, times = zip(*pairs, strict=True)
-    return sum(offsets), sum(times)
 
 
 def field_name(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import units
-from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, Range
+from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, LookupCosts, Range
 from kafkaviz.analysis.tuning.interval_cost import Gain, IntervalCost, budget_usage
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import (
@@ -16,6 +16,7 @@ from kafkaviz.analysis.tuning.segment_size import (
     SegmentNumbers,
     SegmentSizeAdvice,
 )
+from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -343,6 +344,42 @@ def describe_price(cost: IntervalCost) -> Message:
         interval=cost.interval_bytes,
         us=format_us(cost.price_us),
         share=units.format_percent(cost.price_us, FETCH_US),
+    )
+
+
+def describe_known(case: TuningCase, costs: LookupCosts) -> Message:
+    """Returns which numbers are counted or estimated, and which are modelled."""
+    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
+    how = message("tuning_answer.presets")
+    if costs.calibrated:
+        how = message("tuning_answer.calibrated", day=costs.calibrated)
+    return message(
+        "tuning_answer.known", entries=_describe_entries(case), how=how, **each._asdict()
+    )
+
+
+def _describe_entries(case: TuningCase) -> Message:
+    offsets, times = case.replayed_entries
+    if case.sample and case.is_estimated:
+        return message(
+            "tuning_answer.estimated",
+            offsets=offsets,
+            times=times,
+            sampled=case.sample.sampled_bytes,
+            log=case.sample.log_bytes,
+            windows=len(case.sample.windows),
+            segments=message("common.n_segments", n=case.sample.segments),
+        )
+    disk_offsets, disk_times = case.disk_entries or (None, None)
+    key = "exact_as_replayed"
+    if case.disk_entries is not None:
+        key = "exact_same" if case.disk_entries == case.replayed_entries else "exact_other"
+    return message(
+        f"tuning_answer.{key}",
+        offsets=offsets,
+        times=times,
+        there_offsets=disk_offsets,
+        there_times=disk_times,
     )
 
 

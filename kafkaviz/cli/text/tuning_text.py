@@ -29,6 +29,7 @@ from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segmen
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
+    describe_known,
     describe_limits,
     describe_names,
     describe_price,
@@ -195,7 +196,7 @@ def _render_index(
     yield from _wrap(say("cli_tune.label_limits"), describe_limits(limits))
     yield from _render_segment_size(source, topic)
     yield from _render_unset(case)
-    yield from _render_basis(case, costs)
+    yield from _wrap(say("cli_tune.label_known"), describe_known(case, costs))
     if is_broker:
         yield from _wrap("", say("tuning_answer.weighted"))
 
@@ -243,43 +244,6 @@ def _render_unset(case: TuningCase) -> Iterator[str]:
                 why=message("tuning_answer.interval_assumed", source=source),
             ),
         )
-
-
-def _render_basis(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
-    """Yields which numbers are counted or estimated, and which are modelled."""
-    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
-    how = (
-        message("cli_tune.calibrated", day=costs.calibrated)
-        if costs.calibrated
-        else message("cli_tune.presets")
-    )
-    text = message("cli_tune.known", entries=_entries_message(case), how=how, **each._asdict())
-    yield from _wrap(say("cli_tune.label_known"), text)
-
-
-def _entries_message(case: TuningCase) -> Message:
-    offsets, times = case.replayed_entries
-    if case.sample and case.is_estimated:
-        return message(
-            "cli_tune.estimated",
-            offsets=offsets,
-            times=times,
-            sampled=case.sample.sampled_bytes,
-            log=case.sample.log_bytes,
-            windows=len(case.sample.windows),
-            segments=message("common.n_segments", n=case.sample.segments),
-        )
-    there_offsets, there_times = case.disk_entries or (None, None)
-    sure = "sure_as_replayed"
-    if case.disk_entries is not None:
-        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
-    return message(
-        f"cli_tune.{sure}",
-        offsets=offsets,
-        times=times,
-        there_offsets=there_offsets,
-        there_times=there_times,
-    )
 
 
 def _render_table(

@@ -28,9 +28,10 @@ RIGHT = 92
 TOP = 28
 BOTTOM = 42
 # shares of the height
-READS_FROM = 0.5  # start of the upper panel
-ROLLS_TO = 0.34  # end of the lower panel
+READS_FROM = 0.54  # start of the upper panel
+ROLLS_TO = 0.31  # end of the lower panel
 MARKS_TO = 0.94  # end of the marks
+MIDDLE_BITS = 20  # a mark from 1 MiB on has its name on the left
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
@@ -264,14 +265,16 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     x = np.log2(curve.sizes.astype(float))
     chart = go.Figure([*_read_lines(curve, colours), _roll_line(curve, colours)])
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
+    areas, area_names = _full_area(curve, colours)
+    mark_lines, mark_names = _marks(curve, colours)
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
-        shapes=[*_full_area(curve, colours), *_mark_lines(curve, colours)],
+        shapes=[*areas, *mark_lines],
         annotations=[
-            *_full_name(curve, colours),
-            *_mark_names(curve, colours),
+            *area_names,
+            *mark_names,
             *_line_names(curve, colours),
             theme.vertical_axis_name(say("index_size.axis_search"), colours, left_px=LEFT, y=1.0),
             theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
@@ -366,26 +369,6 @@ def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     ]
 
 
-def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    if _full_until(curve) is None:
-        return []
-    return [
-        {
-            "type": "rect",
-            "xref": "x",
-            "x0": float(np.log2(curve.sizes[0])) - 0.3,
-            "x1": _full_until(curve),
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "fillcolor": colours["time_soft"],
-            "opacity": 0.5,
-            "line": {"width": 0},
-            "layer": "below",
-        }
-    ]
-
-
 def _full_until(curve: IndexSizeCurveView) -> float | None:
     """Returns the right edge of the area where an index ends the segment, None without one."""
     if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
@@ -394,48 +377,59 @@ def _full_until(curve: IndexSizeCurveView) -> float | None:
     return last if curve.least_safe is None else float(np.log2(curve.least_safe)) - 0.5
 
 
-def _full_name(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    if _full_until(curve) is None:
-        return []
-    return [
-        theme.note(
-            f"<b>{say('index_size.index_ends')}</b>",
-            colours["time_text"],
-            x=float(np.log2(curve.sizes[0])) - 0.1,
-            xanchor="left",
-            yref="paper",
-            y=1,
-            yanchor="top",
-        )
-    ]
+def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
+    """Returns the area where an index ends the segment, and its name; both empty without one."""
+    until = _full_until(curve)
+    if until is None:
+        return [], []
+    start = float(np.log2(curve.sizes[0]))
+    area = {
+        "type": "rect",
+        "xref": "x",
+        "x0": start - 0.3,
+        "x1": until,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colours["time_soft"],
+        "opacity": 0.5,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    name = theme.note(
+        f"<b>{say('index_size.index_ends')}</b>",
+        colours["time_text"],
+        x=start - 0.1,
+        xanchor="left",
+        yref="paper",
+        y=1,
+        yanchor="top",
+    )
+    return [area], [name]
 
 
-def _marks(curve: IndexSizeCurveView) -> list[tuple[int, str, dict]]:
+def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
+    """Returns the lines of today's and the considered size, and their names below the panel."""
     marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
     if curve.considered is not None:
         marks.append((curve.considered, f"<b>{say('common.considered')}</b>", {"width": 1.6}))
-    return marks
-
-
-def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    return [
-        theme.vertical_line(float(np.log2(curve.sizes[place])), line | {"color": colours["ink"]})
-        | {"xref": "x", "y1": MARKS_TO}
-        for place, _, line in _marks(curve)
-    ]
-
-
-def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    return [
-        theme.note(
-            text,
-            colours["ink"],
-            x=float(np.log2(curve.sizes[place])),
-            xanchor="left" if curve.sizes[place] < 1 << 20 else "right",
-            xshift=5 if curve.sizes[place] < 1 << 20 else -5,
-            yref="paper",
-            y=READS_FROM - 0.03 - (0.0 if number == 0 else 0.05),
-            yanchor="middle",
+    lines = []
+    names = []
+    for number, (place, text, line) in enumerate(marks):
+        x = float(np.log2(curve.sizes[place]))
+        is_left = x < MIDDLE_BITS
+        shape = theme.vertical_line(x, line | {"color": colours["ink"]})
+        lines.append(shape | {"xref": "x", "y1": MARKS_TO})
+        names.append(
+            theme.note(
+                text,
+                colours["ink"],
+                x=x,
+                xanchor="left" if is_left else "right",
+                xshift=5 if is_left else -5,
+                yref="paper",
+                y=READS_FROM - 0.04 - 0.065 * number,
+                yanchor="middle",
+            )
         )
-        for number, (place, text, _) in enumerate(_marks(curve))
-    ]
+    return lines, names

@@ -1,18 +1,13 @@
-"""A recommendation in words: a headline, its reasons, boxes, and the words of its numbers.
-
-The boxes tell counted numbers from modelled ones.
-"""
+"""A recommendation in words: a headline, its reasons, and the words of its numbers."""
 
 from dataclasses import dataclass
-from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupCosts, Range
-from kafkaviz.analysis.tuning import CurrentConfig, Reason, Recommendation, TuningVerdict
-from kafkaviz.analysis.tuning.tuning_case import EntryCounts
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us, main_reasons
-from kafkaviz.figures.text.sentences import join_each_and, join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.units import MISSING, format_bytes, format_count
+from kafkaviz.units import MISSING, format_count
 
 MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
@@ -23,27 +18,15 @@ class VerdictView:
 
     Attributes:
         mark: one of the severities of a page.
-        boxes: pairs of a heading and its content.
+        reason: the reasons that decide, one sentence each.
     """
 
     mark: str
     headline: str
     reason: str
-    boxes: tuple[tuple[str, str], ...]
 
 
-def view(
-    recommendation: Recommendation,
-    today: CurrentConfig,
-    *,
-    costs: LookupCosts,
-    entries: EntryCounts,
-) -> VerdictView:
-    """Returns the verdict of a recommendation.
-
-    Args:
-        entries: entry counts of the replay and, if known, of the directory.
-    """
+def view(recommendation: Recommendation) -> VerdictView:
     codes = {reason.code for reason in recommendation.reasons}
     kind = _verdict_kind(recommendation)
     reasons = [
@@ -54,13 +37,6 @@ def view(
         mark="info" if kind == "keep" and "over-budget" in codes else MARKS[kind],
         headline=headline(recommendation),
         reason=join_sentences(map(reason_sentence, reasons)),
-        boxes=(
-            (
-                say("verdict.box_estimated" if entries.sample else "verdict.box_sure"),
-                _entries_text(today, entries),
-            ),
-            (say("verdict.box_modelled"), _modelled_text(costs)),
-        ),
     )
 
 
@@ -78,61 +54,6 @@ def _verdict_kind(recommendation: Recommendation) -> str:
         return "keep" if recommendation.is_today_known else "unknown"
     is_lower = recommendation.value < recommendation.current_cost.interval_bytes
     return "lower" if is_lower else "raise"
-
-
-# ---- the boxes
-
-
-def _entries_text(today: CurrentConfig, entries: EntryCounts) -> str:
-    values = {
-        "ours": join_each_and(map(format_count, entries.replay_counts)),
-        "interval": format_count(today.interval_bytes),
-    }
-    if entries.sample:
-        return say(
-            "verdict.estimated",
-            ours=values["ours"],
-            sampled=format_bytes(entries.sample.sampled_bytes),
-            log=format_bytes(entries.sample.log_bytes),
-        )
-    if entries.is_workload:
-        return say("verdict.sure_workload", **values)
-    topic_key = "one" if entries.topics == 1 else "each"
-    if entries.directory_counts is None:
-        return say(f"verdict.sure_{topic_key}_missing", **values)
-    values["theirs"] = join_each_and(map(format_count, entries.directory_counts))
-    if entries.directory_counts == entries.replay_counts:
-        return say(f"verdict.sure_{topic_key}", **values)
-    return say(
-        f"verdict.sure_{topic_key}_other",
-        **values,
-        why=say(f"verdict.{_difference_key(today, entries)}"),
-    )
-
-
-def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
-    if today.is_coarse:
-        return "differs_coarse"
-    replay_offsets, replay_times = entries.replay_counts
-    directory_offsets, directory_times = cast(tuple[int, int], entries.directory_counts)
-    if replay_offsets == directory_offsets and directory_times < replay_times:
-        return "differs_open"
-    return "differs_unknown"
-
-
-def _modelled_text(costs: LookupCosts) -> str:
-    header_us = costs.header_us
-    values = {
-        "low": f"{header_us.low:.2g}",
-        "high": f"{header_us.high:.2g}",
-        "storage": say("verdict.own_disk")
-        if costs.storage.name == CALIBRATED
-        else costs.storage.name,
-        "read": range_text(costs.storage.read_us),
-    }
-    if costs.calibrated:
-        return say("verdict.modelled_here", **values, day=costs.calibrated)
-    return say("verdict.modelled_new" if costs.reads_once else "verdict.modelled_old", **values)
 
 
 SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none

@@ -29,7 +29,6 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     render_budgets,
     render_p99,
     tuning_json,
-    verdict_view,
 )
 from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
@@ -150,7 +149,7 @@ def _reset_settings(interval_bytes: int) -> None:
 
 def _render_verdict(context: TuningContext) -> None:
     """Draws the verdict, next to today's cost and that of the considered interval."""
-    view = verdict_view(context)
+    view = tuning_verdict.view(context.recommendation)
     words = tag(
         "div",
         tag("div", say("tuning.recommendation"), class_="kv-lab"),
@@ -243,9 +242,10 @@ def _render_reasons(context: TuningContext) -> None:
     """Draws which numbers are counted or modelled, what the index is worth, and every reason."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
+    known = _sentence(tuning_text.describe_known(context.case, context.costs))
     price = _sentence(tuning_text.describe_price(context.today))
     with st.container(key="kv_reasons"):
-        rows = [*verdict_view(context).boxes, (say("tuning.worth"), price)]
+        rows = [(say("tuning.how_known"), known), (say("tuning.worth"), price)]
         table((say("tuning.head_about"), say("tuning.head_why")), rows, "lw")
     st.space(12)
     with st.container(gap=8):

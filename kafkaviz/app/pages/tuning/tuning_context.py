@@ -17,7 +17,6 @@ from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.html import tag
 from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
@@ -292,12 +291,3 @@ def tuning_json(
         costs,
     )
     return json.dumps(tuning_result, indent=1, ensure_ascii=False)
-
-
-def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
-    return tuning_verdict.view(
-        context.recommendation,
-        context.case.today,
-        costs=context.costs,
-        entries=context.source.entry_counts,
-    )
