@@ -19,7 +19,7 @@ from kafkaviz.app import access, gc_tuning, html_shell, page_state, upload_expir
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.html_shell import HtmlShell
-from kafkaviz.app.registry import PAGES, PROJECTOR_KEY, Keys, Page
+from kafkaviz.app.registry import MORE, PAGES, PROJECTOR_KEY, Keys, Page
 from kafkaviz.app.state import check_jobs, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, progress_strip, projector
@@ -101,7 +101,8 @@ def _sidebar(current: str, location: Location) -> None:
             previous_group = 1
             for name, page in pages().items():
                 if page.group != previous_group:
-                    st.html(tag("hr"))
+                    heading = tag("div", say("frame.more"), class_="kv-nav-more")
+                    st.html(join((tag("hr"), heading if page.group == MORE else "")))
                 previous_group = page.group
                 address = _link_address(
                     page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)

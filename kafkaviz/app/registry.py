@@ -80,6 +80,7 @@ class Page:
 
 
 PROJECTOR_KEY = (("F", "Esc"), "projector")  # of pages whose figure can be shown large
+MORE = 3  # the last group, which has a heading in the sidebar
 # in the order of the sidebar
 PAGES = {
     "Broker": Page(script="app.py", icon="dns", depth=1, group=1),
@@ -144,14 +145,14 @@ PAGES = {
             "Compaction": "disk.tab_compaction",
         },
     ),
-    "Compare": Page(script="pages/compare.py", icon="compare_arrows", depth=1, group=2),
     "Explore": Page(
         script="pages/explore.py",
         icon="terminal",
         depth=1,
-        group=3,
+        group=MORE,
         keys=((("Ctrl", "Enter"), "run"),),
     ),
+    "Compare": Page(script="pages/compare.py", icon="compare_arrows", depth=1, group=MORE),
 }
 # each function returns the class of an ASGI middleware
 MIDDLEWARE: dict[str, Callable[[], type[Any]]] = {}

@@ -18,7 +18,9 @@ def page(directory: Path, **query: str) -> AppTest:
 
 
 def sent(at: AppTest) -> dict | None:
+    """Returns what was sent about the findings and about the next start, None if nothing was."""
+    message = {}
     for component in at.get("bidi_component"):
         if component.proto.component_name.endswith("findings"):
-            return json.loads(component.proto.json)
-    return None
+            message |= json.loads(component.proto.json)
+    return message or None

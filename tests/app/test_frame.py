@@ -23,8 +23,8 @@ HOUSE = [
     "Tuning",
     "Health",
     "Disk",
-    "Compare",
     "Explore",
+    "Compare",
 ]
 
 

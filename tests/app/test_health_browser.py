@@ -150,6 +150,22 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     )
 
 
+def test_the_next_start_is_below_the_findings_and_nothing_is_below_it(page, findings):
+    findings.locator(".doing").wait_for()
+    bottom = "e => e.getBoundingClientRect().bottom"
+    ends = [
+        page.locator(part).last.evaluate(bottom)
+        for part in (".verdict", ".columns", ".st-key-kv_rebuilt_indexes", ".doing")
+    ]
+    assert ends == sorted(ends)
+    assert (
+        page.locator(
+            "[data-testid=stMainBlockContainer] [data-testid=stElementContainer]"
+        ).last.evaluate(bottom)
+        <= ends[-1] + 1
+    )
+
+
 @pytest.mark.nightly
 def test_the_steps_show_more_at_a_click(findings):
     steps = findings.locator(".doing tbody tr")
@@ -162,7 +178,3 @@ def test_a_partition_without_findings_says_so(page, server, clean):
     page.goto(f"{server}/health?dir={clean}/orders-0")
     page.locator(".flt", has_text="nothing was found").wait_for(timeout=SPARK_PATIENCE_MS)
     assert not page.locator(".items").is_visible()
-    page.get_by_role("link", name="What goes, and when").click()
-    page.wait_for_url("**/disk?*tab=Retention*")
-    page.locator(".st-key-kv_kept tbody tr").nth(2).wait_for(timeout=SPARK_PATIENCE_MS)
-    assert page.locator(".st-key-kv_kept tbody tr").count() == 3

@@ -68,7 +68,7 @@ def test_a_late_request_of_the_previous_page_does_not_clear_the_new_one(fresh_se
     page.route_web_socket("**/_stcore/stream", late.route)
     page.goto(fresh_server)
     heading(page, "37 topic-partitions")
-    page.locator(".st-key-kv_strip_work").wait_for()
+    page.locator(".st-key-kv_strip_work").wait_for(state="attached")
     page.wait_for_function("document.querySelector('.barlayer .point path')")
     click_a_bar(page)
     page.wait_for_url("**/segment?**")

@@ -367,7 +367,7 @@ def test_the_message_is_plain_values():
         items=health_view.finding_items([torn], lambda *_: b"\x01\x02"),
         steps=health_tables.steps_table(restart),
     )
-    sent = json.loads(json.dumps(health_view.browser_payload(view, "k")))
+    sent = json.loads(json.dumps(health_view.findings_payload(view, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
 

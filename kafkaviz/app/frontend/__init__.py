@@ -296,7 +296,10 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the data packed by health_view.browser_payload. The address keeps the selection."""
+    """Draws what health_view packed: the findings, or the next start.
+
+    The address keeps the selected finding.
+    """
     _findings(key=key, data=data, width="stretch", height="content")
 
 

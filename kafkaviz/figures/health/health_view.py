@@ -1,7 +1,8 @@
 """The view of the Health page.
 
 It says whether the broker will start and shows all findings with their bytes. `view` computes one
-value for the whole page; `browser_payload` converts it for app/frontend/findings.
+value for the whole page; `findings_payload` and
+`start_payload` convert it for app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -606,24 +607,36 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 # ---- for the browser
 
 
-def browser_payload(view: HealthView, key: str) -> dict:
+def _words() -> dict[str, str]:
+    marks = {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")}
+    return table("finding_list") | marks
+
+
+def start_payload(view: HealthView) -> dict:
+    """Returns what the next start reads and does."""
     return {
-        "key": key,
-        "words": table("finding_list")
-        | {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")},
-        "verdict": view.verdict._asdict(),
+        "words": _words(),
         "strip": view.strip
         and {
             **view.strip._asdict(),
             "bars": [bar._asdict() for bar in view.strip.bars],
         },
+        "steps": view.steps
+        and {**view.steps._asdict(), "rows": [row._asdict() for row in view.steps.rows]},
+    }
+
+
+def findings_payload(view: HealthView, key: str) -> dict:
+    """Returns the verdict and the findings."""
+    return {
+        "key": key,
+        "words": _words(),
+        "verdict": view.verdict._asdict(),
         "counts": dict(view.counts),
         "items": [
             {**item._asdict(), "members": [_member_object(member) for member in item.members]}
             for item in view.items
         ],
-        "steps": view.steps
-        and {**view.steps._asdict(), "rows": [row._asdict() for row in view.steps.rows]},
     }
 
 

@@ -1,6 +1,6 @@
-// The findings on Health: the verdict on the next start, what it reads, and the list of findings
-// with details and bytes of the selected one. All data was sent; the selection is kept in the
-// address as ?finding= and ?severity=.
+// Two parts of Health: the verdict on the next start with the list of findings, with details and
+// bytes of the selected one, and what the next start reads and does. All data was sent; the
+// selection is kept in the address as ?finding= and ?severity=.
 import { color, drawingWidth, hatchedDrawing, html, icon, svg, tooltip } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
@@ -15,30 +15,40 @@ export default function ({ parentElement: root, data }) {
   const state = (root.host.__findings ??= {});
   state.release?.(); // Streamlit calls this again on each change without cleaning up first
   state.$ = name => root.querySelector(`.${name}`);
+  state.data = data;
+  if (!data.items) return (state.release = renderStart(state, root));
+  renderFindings(state);
+}
+
+const removeParts = (state, ...names) => names.forEach(name => state.$(name)?.remove());
+
+function renderFindings(state) {
+  const { data } = state;
+  removeParts(state, 'steps', 'doing');
   if (state.key !== data.key)
     Object.assign(state, {
       key: data.key,
       only: addressParameter('severity') in NAMES ? addressParameter('severity') : 'all',
       ...selectionOfAddress(data, addressParameter('finding') ?? ''),
     });
-  state.data = data;
   if (!filteredItems(state).some(({ key }) => key === state.chosen))
     Object.assign(state, { chosen: filteredItems(state)[0]?.key, member: 0 });
   state.$('flt').setAttribute('aria-label', data.words.which);
   state.$('items').setAttribute('aria-label', data.words.findings);
-  const redraw = () => {
-    renderVerdict(state);
-    renderStrip(state, root);
-  };
-  const watch = new ResizeObserver(redraw);
-  watch.observe(root.host);
-  redraw();
+  renderVerdict(state);
   renderFilters(state);
   renderList(state);
   renderDetail(state);
-  renderSteps(state);
   state.$('items').onkeydown = event => stepFinding(state, event);
-  return (state.release = () => watch.disconnect());
+}
+
+function renderStart(state, root) {
+  removeParts(state, 'verdict', 'flt', 'columns');
+  const watch = new ResizeObserver(() => renderStrip(state, root));
+  watch.observe(root.host);
+  renderStrip(state, root);
+  renderSteps(state);
+  return () => watch.disconnect();
 }
 
 const within = (part, text) => text.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
@@ -83,7 +93,7 @@ function renderStrip(state, root) {
     s = state.data.strip;
   figure.replaceChildren();
   if (!s) return;
-  const width = drawingWidth(state.$('verdict')),
+  const width = drawingWidth(root.host),
     h = s.below || s.aside ? 66 : 48,
     drawing = hatchedDrawing(width, h, `${s.title}. ${s.below}`);
   drawing.append(

@@ -28,7 +28,7 @@ from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.broker_map import REMOTE
 from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.figures.text.segment_text import included_text
-from kafkaviz.figures.text.sentences import join_details
+from kafkaviz.figures.text.sentences import join_details, join_sentences
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
@@ -62,11 +62,13 @@ def render_page() -> None:
 def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     render_head(snapshot, overview)
     render_page_links(location, overview)
-    st.space(24)
+    st.space(12)
     render_segment_map(location, snapshot, overview)
     st.space(12)
-    strip = st.container()
-    st.space(28)
+    with st.expander(say("broker.details"), key="kv_details"):
+        _render_details(snapshot, overview)
+        strip = st.container()
+    st.space(12)
     render_partition_table(location, overview)
     if overview.problems:
         st.space(28)
@@ -229,8 +231,6 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     )
     _render_chips(snapshot, overview)
     elements.metrics(_metrics(overview), is_pending=ingests.is_awaited(snapshot))
-    if unused_text := included_text(tuple(inactive_segments(snapshot.broker.partitions))):
-        st.html(tag("div", unused_text, class_="kv-sm kv-fnt", style="margin-top:8px"))
 
 
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
@@ -238,11 +238,6 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     bytes_per_entry = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
-    by_length = (
-        "broker.by_length_sparse"
-        if total.allocated_bytes < total.length_bytes
-        else "broker.by_length"
-    )
     counts = {"batches": total.batches, "records": total.records}
     batches_text = say(
         "broker.batches_records",
@@ -267,11 +262,6 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
             say("broker.share_of_log", share=units.format_percent(total.index_share, 1)),
         ),
         (say("broker.covers"), units.format_bytes(bytes_per_entry), entries_text),
-        (
-            say("broker.on_disk"),
-            units.format_bytes(total.allocated_bytes),
-            say(by_length, size=units.format_bytes(total.length_bytes)),
-        ),
     ]
 
 
@@ -314,12 +304,27 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     chips.append(("", describe_writer(writer_traces)))
     if broker.node_id:
         chips.append(("", say("broker.node", id=broker.node_id)))
+    elements.chips(chips)
+
+
+def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
+    """Draws the ids, why the release is assumed, and how much space the files take."""
+    broker = snapshot.broker
     ids = [("broker.cluster", broker.cluster_id)]
     if len(broker.log_directories) == 1:
         ids.append(("broker.directory", broker.directory_id))
-    chips += [("", worded(key, id=elements.mono(value))) for key, value in ids if value]
-    reason = writer_traces.reason
+    chips = [("", worded(key, id=elements.mono(value))) for key, value in ids if value]
+    reason = broker_cache.inferred_release(snapshot).reason
     elements.chips(chips, note=render(reason) if reason else "")
+    total = overview.total
+    is_sparse = total.allocated_bytes < total.length_bytes
+    space = say(
+        "broker.on_disk_sparse" if is_sparse else "broker.on_disk",
+        size=units.format_bytes(total.allocated_bytes),
+        length=units.format_bytes(total.length_bytes),
+    )
+    unused_text = included_text(tuple(inactive_segments(broker.partitions)))
+    elements.paragraph(join_sentences([space, unused_text]), is_faint=True)
 
 
 def _missing_kinds(broker: Broker) -> tuple[str, ...]:
@@ -331,7 +336,7 @@ def _missing_kinds(broker: Broker) -> tuple[str, ...]:
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:
-    st.space(16)
+    st.space(12)
     largest_segment = overview_table.largest_segment(overview)
     learn, inspect, tune = st.columns(3, gap=12)
     with _card(learn, "learn"):

@@ -30,8 +30,6 @@ from kafkaviz.app.widgets.check_progress import render_unfinished
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import health_view
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say
 
@@ -71,54 +69,42 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
     if not is_over or job.error is not None:
         return render_unfinished(snapshot, checked_release)
     health = cast("Health", job.result)
-    _render_findings(snapshot, health, checked_release)
-    _render_retention_link(snapshot, health)
-    if any(finding.needs_replica for finding in health.findings):
-        _render_compare_link(snapshot)
+    listed, start = _payloads(snapshot, checked_release, messages.language(), health)
+    findings(listed)
+    st.space(16)
     render_rebuilt_indexes(
         snapshot, health.findings, checked_release or health.assumed_release.version
     )
-
-
-def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    findings(_browser_payload(snapshot, release, messages.language(), health))
-
-
-def _render_retention_link(snapshot: BrokerSnapshot, health: "Health") -> None:
-    text = retention_text.headline_text([log for log in health.retention if log.segments])
-    if not text:
-        return
+    if any(finding.needs_replica for finding in health.findings):
+        _render_compare_link(snapshot)
     st.space(16)
-    elements.paragraph(to_sentence(text))
-    st.page_link(
-        pages()["Disk"].script,
-        label=say("retention.what_goes_when"),
-        icon=":material/schedule:",
-        query_params=page_state.address(snapshot.directory) | {page_state.TAB: "Retention"},
-    )
+    findings(start, "kv_start")
 
 
 def _render_compare_link(snapshot: BrokerSnapshot) -> None:
-    st.space(16)
-    elements.heading(say("health.other_replica"), say("health.other_replica_below"))
-    st.space(8)
     command = f"kafkaviz compare {page_location.shell_paths(snapshot.broker, ',')}"
-    st.code(f"{command} {say('health.other_directory')}", language="bash", wrap_lines=True)
-    st.page_link(
-        pages()["Compare"].script,
-        label=say("health.compare"),
-        icon=":material/compare_arrows:",
-        query_params=page_state.address(
-            page_state.join_directories(map(address.display, snapshot.broker.sources))
-        ),
-    )
+    with st.expander(say("health.other_replica")):
+        elements.paragraph(say("health.other_replica_below"))
+        st.code(f"{command} {say('health.other_directory')}", language="bash", wrap_lines=True)
+        st.page_link(
+            pages()["Compare"].script,
+            label=say("health.compare"),
+            icon=":material/compare_arrows:",
+            query_params=page_state.address(
+                page_state.join_directories(map(address.display, snapshot.broker.sources))
+            ),
+        )
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _browser_payload(
+def _payloads(
     snapshot: BrokerSnapshot, release: str, language: str, _health: "Health"
-) -> dict:
-    return health_view.browser_payload(health_view.view(_health), f"{snapshot.key} {release}")
+) -> tuple[dict, dict]:
+    view = health_view.view(_health)
+    return (
+        health_view.findings_payload(view, f"{snapshot.key} {release}"),
+        health_view.start_payload(view),
+    )
 
 
 def address_release() -> str:

@@ -18,7 +18,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.text.sentences import describe_error
+from kafkaviz.figures.text.sentences import describe_error, end_sentence
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.html import tag
 from kafkaviz.log import file
@@ -47,9 +47,12 @@ def render_rebuilt_indexes(
     names = offer_partitions(snapshot, findings)
     if not names:
         return
-    st.space(28)
-    elements.heading(say("health.rebuilt"), say("health.rebuilt_as", release=version))
-    st.space(8)
+    with st.expander(say("health.rebuilt"), key="kv_rebuilt_indexes"):
+        elements.paragraph(end_sentence(say("health.rebuilt_as", release=version)))
+        _render_choice(snapshot, names, version)
+
+
+def _render_choice(snapshot: BrokerSnapshot, names: list[str], version: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
         directory = st.selectbox(
             say("common.topic_partition"),
