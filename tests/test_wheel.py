@@ -169,6 +169,7 @@ def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
         ("report . -o r.html", "plotly", "app"),
         ("ingest . --catalog c", "pyspark, pandas and pyarrow", "spark"),
         ("check s3://bucket/broker", "pyarrow", "remote"),
+        ("records .", "pyarrow", "arrow"),
     ],
 )
 def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
@@ -188,6 +189,7 @@ def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
         ("from kafkaviz.pipeline.spark import session; session.session()", "spark"),
         ("import kafkaviz as kv; kv.plot.broker(None)", "app"),
         ("import kafkaviz as kv; kv.open_broker('s3://bucket/broker')", "remote"),
+        ("import kafkaviz as kv; kv.records('.')", "arrow"),
     ],
 )
 def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz import extras
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.destination import check_destination, complete_file
 from kafkaviz.cli.common.options import add_setting_option
 from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.messages import Message, message, say
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.report.subject import gather
 
     broker = open_broker(*args.paths)
-    out = _check_destination(args.out, broker)
+    out = check_destination(args.out, _inspected_folders(broker))
     progress = ProgressLine()
     subject = gather(
         broker,
@@ -98,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
     )
     _show(progress, message("report_progress.writing"))
     text = report.page(subject, int(time.time() * 1000)).encode()
-    _write(out, text)
+    with complete_file(out) as file:
+        file.write(text)
     progress.clear()
     output.say_newer(subject.health.assumed_release.newer_than_known)
     if args.json:
@@ -124,80 +126,12 @@ def _parse_page(text: str) -> Path:
     return Path(text)
 
 
-def _check_destination(out: Path, broker: "Broker") -> Path:
-    """Returns the complete path of the file to write.
-
-    Raises:
-        CannotOpen: it is in an input, or in any directory of Kafka's.
-    """
+def _inspected_folders(broker: "Broker") -> Iterator[Path]:
     from kafkaviz.analysis.checks.plan import is_lone
-    from kafkaviz.errors import CannotOpen, translate_os_errors
-    from kafkaviz.format import names
-    from kafkaviz.log import file
 
-    out = file.output_path(out)
-    with translate_os_errors(out):
-        target = out.resolve()
-        input_folders = {
-            path.resolve()
-            for path in (
-                *broker.sources,
-                *(
-                    ()
-                    if is_lone(broker)
-                    else (directory.path for directory in broker.log_directories)
-                ),
-            )
-        }
-        folders = [
-            folder
-            for folder in target.parents
-            if folder in input_folders
-            or (folder / names.META_PROPERTIES).exists()
-            or names.parse_directory(folder.name)
-        ]
-        if target.is_dir():
-            raise CannotOpen(out, message("system.eisdir"), message("errors.name_file_in_it"))
-        if not target.parent.is_dir():
-            raise CannotOpen(
-                target.parent,
-                message("errors.not_there"),
-                message("errors.make_folder_first"),
-                kind="missing",
-            )
-    kafka_folder = next(
-        (
-            folder
-            for folder in folders
-            if folder in input_folders
-            or (folder / names.META_PROPERTIES).exists()
-            or any(folder.glob("*.log"))
-        ),
-        None,
-    )
-    if kafka_folder:
-        raise CannotOpen(
-            out,
-            message("errors.in_kafka_directory", path=kafka_folder),
-            message("errors.name_another_folder"),
-        )
-    return target
-
-
-def _write(out: Path, data: bytes) -> None:
-    """Writes the complete file or nothing, through a temporary file."""
-    import os
-
-    from kafkaviz.errors import translate_os_errors
-
-    temporary = out.with_name(f".{out.name}.{os.getpid()}")
-    with translate_os_errors(out):
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-            temporary.replace(out)
-        finally:
-            temporary.unlink(missing_ok=True)
+    yield from broker.sources
+    if not is_lone(broker):
+        yield from (directory.path for directory in broker.log_directories)
 
 
 # ---- the summary

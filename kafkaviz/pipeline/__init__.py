@@ -1,6 +1,7 @@
 """Reads many or large broker directories on Spark.
 
-The results are a catalog of Parquet tables, or a data source for any Spark session.
+The results are a catalog of Parquet tables, or a data source for any Spark session. `records`,
+`batches` and `segments` read the same rows in this process, without Spark.
 """
 
 import re
@@ -11,7 +12,11 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import SparkSession
+
+    from kafkaviz.pipeline.datasource.arrow_rows import ArrowRows, OptionValue, Source
 
 
 OLDEST_SPARK = (4, 1)  # the first that passes filters to Python data sources
@@ -32,6 +37,43 @@ def register(spark: "SparkSession") -> None:
     from kafkaviz.pipeline.datasource import source
 
     source.register(spark)
+
+
+def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
+    """Returns the records of directories, as the format kafka_records gives them.
+
+    Nothing is read before the rows are asked for.
+
+    Args:
+        source: a broker or partition directory, an archive or address of one, a pattern, an opened
+            Partition or Broker, or several of these.
+        options: the options of kafka_records (docs/data-source.md), such as topics, offsets and
+            mode. payload may also be "text": keys, values and headers as text.
+
+    Raises:
+        BadOption: an option or a column does not exist, or a value is invalid.
+        MissingPackages: pyarrow is not installed.
+    """
+    return _rows("kafka_records", source, options)
+
+
+def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
+    """Returns the batches of directories, as the format kafka_batches gives them; see records."""
+    return _rows("kafka_batches", source, options)
+
+
+def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
+    """Returns the segments of directories, as the format kafka_segments gives them; see records."""
+    return _rows("kafka_segments", source, options)
+
+
+def _rows(
+    name: str, source: "Source | Iterable[Source]", options: "dict[str, OptionValue]"
+) -> "ArrowRows":
+    extras.require("arrow", "pyarrow")
+    from kafkaviz.pipeline.datasource import arrow_rows
+
+    return arrow_rows.open_rows(name, source, options)
 
 
 def refuse_older_spark(version: str) -> None:

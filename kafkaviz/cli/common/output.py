@@ -34,6 +34,7 @@ SCHEMAS = {
     "lookup": 1,
     "lookup-index": 1,
     "rebuild": 1,
+    "records": 1,
     "report": 1,
     "simulate": 1,
     "simulate-list": 1,

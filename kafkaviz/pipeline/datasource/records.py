@@ -25,8 +25,8 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 
-RUN_BYTES = 8 << 20  # bytes of .log read at once
-PLAIN_BYTES = 32 << 20  # bytes of decompressed records, after which they become rows
+RUN_BYTES = 4 << 20  # bytes of .log read at once
+PLAIN_BYTES = 8 << 20  # bytes of decompressed records, after which they become rows
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 NO_TIMESTAMP = -1
 MAX_MS = (2**63 - 1) // 1000  # the largest time whose microseconds fit into 64 bits

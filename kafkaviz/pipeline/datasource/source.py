@@ -332,7 +332,7 @@ class KafkaReader(DataSourceReader):
     @one_line()
     def partitions(self) -> list[InputPartition]:
         """Plans the tasks; see SourceQuery.plan."""
-        return [InputPartition(task) for task in self.query.plan()]
+        return [InputPartition(task) for task in self.query.plan(self.query.open())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         with one_line():

@@ -63,7 +63,7 @@ class ReadTask:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """What one query asks for.
+    """The request of one query.
 
     Attributes:
         name: the format.
@@ -92,7 +92,18 @@ class SourceQuery:
         self.request = request
         self.filters = option_filters(request.name, request.options)
 
-    def plan(self) -> list[ReadTask]:
+    def open(self) -> Inventory:
+        """Opens the directories.
+
+        Raises:
+            CannotOpen: one cannot be opened.
+        """
+        request = self.request
+        file_system.use_credentials(dict(request.credentials))
+        paths = [path for directory in request.directories for path in expand(directory)]
+        return inventory(map(self._open, paths))
+
+    def plan(self, disk_inventory: Inventory) -> list[ReadTask]:
         """Plans the tasks, in the order of the directories and offsets.
 
         Raises:
@@ -102,9 +113,6 @@ class SourceQuery:
         """
         request = self.request
         options = request.options
-        file_system.use_credentials(dict(request.credentials))
-        paths = [path for directory in request.directories for path in expand(directory)]
-        disk_inventory = inventory(map(self._open, paths))
         if isinstance(options, ConsumerOptions):
             topics = _subscribed_topics(disk_inventory, options)
             self.filters = replace(self.filters, topics=(*self.filters.topics, topics))

@@ -1,0 +1,221 @@
+"""The rows of the data source in this process, as Arrow batches, without Spark.
+
+    rows = kv.records("/var/lib/kafka", topics="orders", payload="text")
+    rows.to_pandas()
+    duckdb.sql("SELECT count(*) FROM rows")  # as any reader of Arrow streams
+
+The formats kafka_records, kafka_batches and kafka_segments have the same plan, options and rows
+(source_request.py). The tasks are read one after the other, so the memory does not
+grow with the logs.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import RecordBatch
+
+from kafkaviz import extras
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import absolute_path
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address
+from kafkaviz.pipeline.datasource.load_paths import directories
+from kafkaviz.pipeline.datasource.records import HEADERS
+from kafkaviz.pipeline.datasource.source_request import ReadRequest, ReadTask, SourceQuery
+from kafkaviz.pipeline.datasource.source_schema import (
+    SourceOptions,
+    columns,
+    parse_choice,
+    parse_options,
+)
+from kafkaviz.pipeline.read.inventory import Inventory
+
+if TYPE_CHECKING:
+    import pandas
+
+NO_PAYLOAD = "false"
+BYTES = "bytes"
+TEXT = "text"
+PAYLOADS = (NO_PAYLOAD, "true", BYTES, TEXT)
+BASE64 = "base64:"  # the start of a text that stands for bytes that are not UTF-8
+TEXT_HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+TEXT_TYPES = {"key": pa.string(), "value": pa.string(), "headers": TEXT_HEADERS}
+
+Source = Path | str | Partition | Broker
+OptionValue = str | int | Sequence[str] | Sequence[int]
+
+
+class ArrowRows:
+    """The rows of one format.
+
+    The directories are listed and the tasks planned once. Each reading of the rows reads the files
+    again.
+
+    DuckDB, Polars, pandas and pyarrow also read it as a stream (`__arrow_c_stream__`).
+
+    Attributes:
+        schema: the columns, in order.
+    """
+
+    def __init__(self, name: str, paths: Sequence[str], values: Mapping[str, str]) -> None:
+        """Takes a format, its directories or patterns, and its options.
+
+        Raises:
+            BadOption: an option or a column does not exist, or a value is invalid.
+        """
+        payload = parse_choice("payload", values.get("payload", NO_PAYLOAD).lower(), PAYLOADS)
+        spark_payload = "false" if payload == NO_PAYLOAD else "true"
+        self.options: SourceOptions = parse_options({**values, "payload": spark_payload})
+        read_schema = columns(name, self.options)
+        self._is_text = payload == TEXT
+        self.schema = text_schema(read_schema) if self._is_text else read_schema
+        self._query = SourceQuery(
+            ReadRequest(
+                name=name, options=self.options, directories=tuple(paths), schema=read_schema
+            )
+        )
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        return self.batches()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def batches(self) -> Iterator[RecordBatch]:
+        """Yields the rows, thousands at a time: by directory, and within a partition by offset.
+
+        Raises:
+            CannotOpen: a directory cannot be opened.
+            Malformed: something cannot be read, and the mode neither makes it a row nor leaves it
+                out.
+        """
+        for task in self.tasks:
+            yield from self.read(task)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Returns the batches as a stream of pyarrow."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches())
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_batches(self.batches(), self.schema)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        extras.require("arrow", "pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Returns a polars.DataFrame.
+
+        Raises:
+            MissingPackages: Polars is not installed.
+        """
+        extras.require_package("polars")
+        return import_module("polars").from_arrow(self.to_arrow())
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """The opened directories."""
+        return self._query.open()
+
+    @cached_property
+    def tasks(self) -> Sequence[ReadTask]:
+        """The planned tasks, in order."""
+        return self._query.plan(self.inventory)
+
+    def read(self, task: ReadTask) -> Iterator[RecordBatch]:
+        """Yields the rows of one task."""
+        batches = self._query.read(task)
+        return map(self._to_text, batches) if self._is_text else batches
+
+    def _to_text(self, batch: RecordBatch) -> RecordBatch:
+        arrays = [
+            _text_column(field.name, column) if field.name in TEXT_TYPES else column
+            for field, column in zip(batch.schema, batch.columns, strict=True)
+        ]
+        return RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def open_rows(
+    name: str, source: Source | Iterable[Source], options: Mapping[str, OptionValue]
+) -> ArrowRows:
+    """Returns the rows of a format; see kafkaviz.pipeline.records.
+
+    Raises:
+        BadOption: an option or a column does not exist, or a value is invalid.
+    """
+    sources = [source] if isinstance(source, Source) else list(source)
+    return ArrowRows(
+        name,
+        [path for path_source in sources for path in _paths(path_source)],
+        {key: _option_text(value) for key, value in options.items()},
+    )
+
+
+def _paths(source: Source) -> list[str]:
+    if isinstance(source, Broker):
+        return [str(path) for path in source.sources]
+    path = str(source.path if isinstance(source, Partition) else source)
+    (path,) = directories({"path": path})
+    return [path if address.parse(path) else str(absolute_path(path))]
+
+
+def _option_text(value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | Path) else ",".join(map(str, value))
+
+
+# ---- keys, values and headers as text
+
+
+def text_schema(schema: pa.Schema) -> pa.Schema:
+    """Returns the columns with keys, values and headers as text."""
+    return pa.schema([field.with_type(TEXT_TYPES.get(field.name, field.type)) for field in schema])
+
+
+def _text_column(name: str, column: pa.Array) -> pa.Array:
+    if name != "headers":
+        return decode_text(column)
+    assert column.type == HEADERS
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    names, values = column.flatten().flatten()
+    return pa.ListArray.from_arrays(
+        pa.array(np.append(0, np.cumsum(lengths)), pa.int32()),
+        pa.StructArray.from_arrays([names, decode_text(values)], names=["name", "value"]),
+        mask=column.is_null(),
+    )
+
+
+def decode_text(column: pa.Array) -> pa.Array:
+    """Returns bytes as text, from which they can be restored.
+
+    Bytes that are not UTF-8 become "base64:" and their base64. So does a text that itself begins
+    with "base64:".
+    """
+    try:
+        texts = column.cast(pa.string())
+    except pa.ArrowInvalid:
+        return _decode_each(column)
+    marked = pc.call_function("starts_with", [texts], pc.MatchSubstringOptions(BASE64))
+    return _decode_each(column) if marked.true_count else texts
+
+
+def _decode_each(column: pa.Array) -> pa.Array:
+    return pa.array([_decode(data) for data in column.to_pylist()], pa.string())
+
+
+def _decode(data: bytes | None) -> str | None:
+    if data is None:
+        return None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = BASE64
+    return BASE64 + base64.b64encode(data).decode() if text.startswith(BASE64) else text
