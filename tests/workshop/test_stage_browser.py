@@ -64,7 +64,7 @@ FIRST_SCREEN = """() => {
   const all = root => [...root.querySelectorAll('*')].flatMap(el => [
     el, ...(el.shadowRoot ? all(el.shadowRoot) : [])]);
   const marks = [...document.querySelectorAll('[class*=st-key-kv_drawn]')].map(drawn =>
-    all(drawn).filter(el => el.matches('svg :is(path, rect, circle, line), td, .h, .kv-cell, pre *')
+    all(drawn).filter(el => el.matches('svg :is(path, rect, circle, line), td, .h, .kv-cell, .page, pre *')
       && el.getClientRects().length).length);
   return {
     seen: (Math.min(innerHeight, bottom) - Math.max(0, top)) / (bottom - top),
@@ -144,6 +144,24 @@ def test_figure_and_question_are_on_the_first_screen(
             assert screen["marks"] >= MIN_MARKS, (width, screen)
             assert page.evaluate(OVERLAPPING) == [], width
         assert_axe_finds_nothing(page)
+
+
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
+def test_the_short_track_is_on_the_first_screen(server, browser, language):
+    """Four fifths of each figure in a window of 1280 by 720, before and after the answer."""
+    width, height = SIZES[0]
+    hidden = {}
+    with watched(browser) as page:
+        page.set_viewport_size({"width": width, "height": height})
+        for lesson in lessons.lessons(language)[0]:
+            for part, step in enumerate(lesson.steps, 1):
+                answers = f"&answers={lesson.name}.{part}b+{lesson.name}.{part}x"
+                for given in ("", answers) if step.is_short else ():
+                    open_step(page, server, language, lesson.name, part, f"&track=short{given}")
+                    seen = page.evaluate(FIRST_SCREEN)["seen"]
+                    if seen < MIN_PART:
+                        hidden[lesson.name, part, bool(given)] = round(seen, 2)
+    assert hidden == {}
 
 
 def assert_axe_finds_nothing(page) -> None:
@@ -301,10 +319,10 @@ def test_the_teachers_windows_go_on_together(server, browser):
         notes.get_by_text("minute 27.5 to 30 of 115.5, 2.5 min").wait_for()
         assert notes.locator(".st-key-kv_figures").count() == 0
         notes.get_by_role("button", name="Start the clock").click()
-        notes.get_by_text("28 min ahead of the plan").wait_for()
+        notes.get_by_text("27 min ahead of the plan").wait_for()
         notes.locator(".st-key-kv_next button").click()
         heading(notes, "Stepping over batches")
-        notes.get_by_text("31 min ahead of the plan").wait_for()
+        notes.get_by_text("29 min ahead of the plan").wait_for()
         heading(page, "Stepping over batches")
         page.locator(".st-key-kv_back button").click()
         heading(page, "What the entry says")
