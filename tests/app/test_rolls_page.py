@@ -344,3 +344,12 @@ def test_what_comes_along_is_called_as_its_file_says():
         workloads.OWN_TITLE,
     ):
         assert controls.option_text(option) == option
+
+
+def test_a_select_box_follows_the_language_switch():
+    """The browser keeps the label that it was last sent, so the new one must be sent."""
+    at = page()
+    assert_no_exception(at.button(key="kv_lang_zh").click().run())
+    box = at.selectbox(key="workload")
+    assert box.value == "A day in ten minutes"
+    assert (box.proto.set_value, box.proto.raw_value) == (True, "十分钟里的一天")

@@ -64,9 +64,19 @@ def render_switch() -> None:
     """Draws a button for each other language, labelled with the language's own name."""
     for code, name in messages.LANGUAGES.items():
         if code != language():
-            st.button(
-                name, type="tertiary", key=f"kv_lang_{code}", on_click=set_language, args=(code,)
-            )
+            st.button(name, type="tertiary", key=f"kv_lang_{code}", on_click=_switch, args=(code,))
+
+
+def _switch(code: str) -> None:
+    """Sets the language, and every choice again.
+
+    The browser keeps the label of a select box, not the option. It takes the label in the new
+    language only if the value is set in this run.
+    """
+    set_language(code)
+    for key, value in st.session_state.items():
+        if isinstance(value, str):
+            st.session_state[key] = value
 
 
 def set_language(code: str) -> None:
