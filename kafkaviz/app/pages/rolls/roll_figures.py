@@ -221,7 +221,11 @@ def _reason_cells(history: RollHistory) -> Iterator[Html]:
             tag("i", class_=f"kv-sw {swatch}"),
             tag("span", roll_text.cause_name(cause)),
             tag("b", units.format_count(count)),
-            tag("small", setting or say("rolls.offset_range_limit")),
+            tag(
+                "small",
+                setting or say("rolls.offset_range_limit"),
+                title=elements.broker_names(setting) or None,
+            ),
             class_=None if count else "none",
         )
 
