@@ -117,19 +117,6 @@ def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
     }
 
 
-def bar_axis(most: float, tick_count: int) -> dict[str, Any]:
-    """Returns the layout of a horizontal axis of bars, from 0."""
-    return {
-        "range": [0, most],
-        "showgrid": True,
-        "showline": False,
-        "ticks": "",
-        "fixedrange": True,
-        "nticks": tick_count,
-        "title": None,
-    }
-
-
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
     """Returns an annotation without an arrow.
 

@@ -84,7 +84,7 @@ def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
     assert label in page_html(page(**query))
 
 
-REASON = re.compile(r"<span>([^<]+)</span><b>([^<]+)</b><small>([^<]+)</small>")
+REASON = re.compile(r"<span>([^<]+)</span><b>([^<]+)</b><small[^>]*>([^<]+)</small>")
 
 
 def test_every_reason_to_roll_is_named_with_its_setting():

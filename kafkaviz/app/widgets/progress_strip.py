@@ -15,7 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import ingests
+from kafkaviz.app.state import check_jobs, ingests
+from kafkaviz.app.state.check_jobs import check_again
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, to_sentence
@@ -45,6 +46,47 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
         button_key=button_key,
         on_click=job.cancel,
     )
+
+
+def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
+    """Draws the progress of a check, and runs the page again at its end; or draws its failure.
+
+    Pages show it instead of the result.
+    """
+    job = check_jobs.get_or_start(snapshot, release)
+    if job.error is not None:
+        _render_check_failure(snapshot, job.error, release)
+    else:
+        _render_check_progress(snapshot, release)
+
+
+@st.fragment(run_every=0.4)
+def _render_check_progress(snapshot: BrokerSnapshot, release: str) -> None:
+    job = check_jobs.get_or_start(snapshot, release)
+    if job.is_over:
+        st.rerun()
+    name = job.progress().name
+    text = (
+        say("health.reading_partition", partition=units.escape_controls(name))
+        if name
+        else say("health.reading")
+    )
+    render_reading_job(job, text, button_key="kv_check_cancel")
+
+
+def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
+    with elements.state(
+        "check",
+        "error",
+        say("health.not_ended"),
+        say("common.nothing_changed", error=failure_text(error)),
+    ):
+        st.button(
+            say("health.check_again"),
+            key="kv_check_retry",
+            on_click=check_again,
+            args=(snapshot, release),
+        )
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:

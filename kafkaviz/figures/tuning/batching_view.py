@@ -148,14 +148,6 @@ def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
     )
 
 
-def _records_per_batch(merged: MergedBatches) -> float:
-    return merged.records / max(1, merged.batches)
-
-
-def _header_share(merged: MergedBatches) -> float:
-    return merged.header_bytes / max(1, merged.log_bytes)
-
-
 def _quantity(
     name: str,
     pairs: Sequence[tuple[MergedBatches, MergedBatches]],

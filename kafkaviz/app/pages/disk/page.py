@@ -14,7 +14,6 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import check_jobs
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip
-from kafkaviz.app.widgets.check_progress import render_unfinished
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.messages import say
 
@@ -59,5 +58,5 @@ def _checked(snapshot: BrokerSnapshot) -> "Health | None":
     job = check_jobs.get_or_start(snapshot, "")
     if job.wait_until_over(check_jobs.QUICK_S) and job.error is None:
         return cast("Health", job.result)
-    render_unfinished(snapshot, "")
+    progress_strip.render_unfinished_check(snapshot, "")
     return None

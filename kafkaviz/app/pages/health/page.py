@@ -26,7 +26,6 @@ from kafkaviz.app.state.check_jobs import (
     is_large,
 )
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
-from kafkaviz.app.widgets.check_progress import render_unfinished
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import health_view
@@ -67,7 +66,7 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
     render_head(snapshot, job.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over or job.error is not None:
-        return render_unfinished(snapshot, checked_release)
+        return progress_strip.render_unfinished_check(snapshot, checked_release)
     health = cast("Health", job.result)
     listed, start = _payloads(snapshot, checked_release, messages.language(), health)
     findings(listed)
