@@ -119,7 +119,6 @@ def taught(page: Page) -> None:
 
 CLASS_ANSWERS = (1, 0, 1)  # by their place among those of the question
 ORDERS = {"tp": "orders-0", "segment": 0}
-HEARTBEAT = {"tp": "heartbeat-0", "tune": "heartbeat-0"}
 PROJECTED = {"lesson": "warm-section", "at": 3, "projector": 1, "answers": "warm-section.3c"}
 BROKEN = {"lesson": "batches", "break": 1, "answers": "batches~0~156ad"}  # predicted and started
 REPLICA = "kafka-4.4.0-replica-1"
@@ -145,8 +144,8 @@ SHOTS = {
     "behind": Shot("/lookup", 720, {"set": "full"}, far_behind),
     "page-cache": Shot("/page_cache", 720, {}, shows("From 13 to 14 pages")),
     "rolls": Shot("/rolls", 1060, {}, drawn),
-    "tuning": Shot("/tuning", 720, {"tp": "payments-0"}, drawn),
-    "index-size": Shot("/tuning", 1000, {**HEARTBEAT, "tab": "Index"}, drawn),
+    "tuning": Shot("/tuning", 780, {"tp": "payments-0"}, shows("The codec matters most")),
+    "tuning-batches": Shot("/tuning", 720, {"tp": "payments-0", "tab": "Batches"}, drawn),
     "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
     "disk": Shot("/disk", 1060, {}, shows("the largest part is records")),
     "compare": Shot(

@@ -7,7 +7,6 @@ which is given in microseconds, are modelled.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -320,7 +319,6 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 def figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
-    marks = curve.marks
     p50 = np.maximum(curve.headers_p50, 1)
     p99 = np.maximum(curve.headers_p99, 1)
     mean = np.maximum(curve.headers_mean, 1)
@@ -334,9 +332,8 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             _curve_line(curve, p99, "p99", p99_line) | band,
             _curve_line(curve, mean, "mean", mean_line),
             _hover_points(curve, mean),
-            _dots(curve, [max(mark.headers_mean, 1) for mark in marks], "scan", colours),
-            _dots(curve, [max(mark.headers_p99, 1) for mark in marks], "scan", colours)
-            | {"name": "marks of the p99"},
+            _dots(curve, "headers_mean", "marks", colours),
+            _dots(curve, "headers_p99", "marks of the p99", colours),
         ]
     )
     line_names = [
@@ -345,9 +342,15 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
         if len(line)
     ]
     budget = drawn_budget(curve.budget, most)
+    plateau, plateau_names = _plateau(curve, colours)
     if budget:
         line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
     axis_range = [0.0, float(np.log10(most))]
+    height_px = HEIGHT_PX - TOP - BOTTOM
+    name_places = (
+        (text, colours[colour], height_px * (1 - np.log10(max(value, 1e-9)) / axis_range[1]))
+        for text, value, colour in line_names
+    )
     header_ticks = [value for value in HEADER_TICKS if value <= most]
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT, RIGHT, TOP, BOTTOM)),
@@ -374,66 +377,19 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             "automargin": False,
         },
         shapes=[
-            *_plateau_shapes(curve, colours),
+            *plateau,
             *budget_shapes(budget, most, colours),
             *_mark_lines(curve, colours),
         ],
         annotations=[
-            *_name_annotations(line_names, axis_range, colours),
+            *theme.line_names(name_places, height_px, gap_px=LINE_PX),
             *_mark_annotations(curve, colours),
-            *_plateau_annotations(curve, colours),
+            *plateau_names,
             *_index_size_annotations(curve, colours),
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
     return chart
-
-
-def interval_trace(
-    intervals: np.ndarray,
-    hover_texts: Sequence[str],
-    x: np.ndarray,
-    y: np.ndarray,
-    marker: dict,
-) -> dict:
-    """Returns the points under the pointer: each has its hover text, and its interval for a click.
-
-    Args:
-        marker: its opacity is kept after a click.
-    """
-    unchanged = {"marker": {"opacity": marker["opacity"]}}
-    return {
-        "type": "scatter",
-        "x": x.tolist(),
-        "y": y.tolist(),
-        "mode": "markers",
-        "marker": marker,
-        "selected": unchanged,
-        "unselected": unchanged,
-        "name": "points",
-        "customdata": [
-            [int(interval_bytes), hover]
-            for interval_bytes, hover in zip(intervals, hover_texts, strict=True)
-        ],
-        "hovertemplate": "%{customdata[1]}<extra></extra>",
-    }
-
-
-def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
-    """Returns the marks on a curve, which do not change when another point is clicked."""
-    opaque = {"opacity": 1}
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "mode": "markers",
-        "marker": marker | opaque,
-        "selected": {"marker": opaque},
-        "unselected": {"marker": opaque},
-        "name": "marks",
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-    }
 
 
 def _curve_line(
@@ -451,16 +407,40 @@ def _curve_line(
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    hidden = {"size": 14, "opacity": 0}
-    return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
+    """Returns the points under the pointer: their hover text, and interval for a click."""
+    return {
+        "type": "scatter",
+        "x": curve.intervals.tolist(),
+        "y": y.tolist(),
+        "mode": "markers",
+        "marker": {"size": 14, "opacity": 0},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+        "name": "points",
+        "customdata": [
+            [int(interval_bytes), hover]
+            for interval_bytes, hover in zip(curve.intervals, curve.hover_texts, strict=True)
+        ],
+        "hovertemplate": "%{customdata[1]}<extra></extra>",
+    }
 
 
-def _dots(
-    curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
-) -> dict:
+def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str]) -> dict:
+    """Returns the marks on a line, which do not change when another point is clicked."""
+    opaque = {"opacity": 1}
     outline = {"color": colours["raised"], "width": 2}
-    marker = {"size": 10, "color": colours[colour], "line": outline}
-    return mark_trace([mark.x_bytes for mark in curve.marks], y, marker)
+    return {
+        "type": "scatter",
+        "x": [mark.x_bytes for mark in curve.marks],
+        "y": [max(getattr(mark, column), 1) for mark in curve.marks],
+        "mode": "markers",
+        "marker": {"size": 10, "color": colours["scan"], "line": outline} | opaque,
+        "selected": {"marker": opaque},
+        "unselected": {"marker": opaque},
+        "name": name,
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
 
 
 def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
@@ -531,53 +511,42 @@ def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> 
     return [note | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3} for note in notes]
 
 
-def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    if not curve.least_batch_bytes or curve.least_batch_bytes <= MIN_X:
-        return []
-    edge = min(curve.least_batch_bytes, MAX_X)
-    return [
-        {
-            "type": "rect",
-            "x0": MIN_X,
-            "x1": edge,
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "line": {"width": 0},
-            "layer": "below",
-            "fillcolor": theme.fade(colours["log_soft"], 0.55),
-        }
-    ]
-
-
-def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    if not _plateau_shapes(curve, colours):
-        return []
-    least_bytes = cast(int, curve.least_batch_bytes)
+def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
+    """Returns the area of intervals that change nothing, and its name; both empty without one."""
+    least_bytes = curve.least_batch_bytes
+    if not least_bytes or least_bytes <= MIN_X:
+        return [], []
+    area = {
+        "type": "rect",
+        "x0": MIN_X,
+        "x1": min(least_bytes, MAX_X),
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "layer": "below",
+        "fillcolor": theme.fade(colours["log_soft"], 0.55),
+    }
     is_wide = least_bytes >= WIDE_PLATEAU_BYTES
-    headline = (
-        say("curves.plateau_inside")
-        if is_wide
-        else say("curves.plateau_left", bytes=format_count(least_bytes))
+    headline = say("curves.plateau_inside")
+    if not is_wide:
+        headline = say("curves.plateau_left", bytes=format_count(least_bytes))
+    name = theme.note(
+        f'<span style="font-weight:600">{headline}</span><br>{say("curves.nothing_changes")}',
+        colours["ink_2"],
+        xref="x",
+        x=float(np.log10(MIN_X if is_wide else least_bytes)),
+        xshift=4,
+        xanchor="left",
+        align="left",
+        yref="paper",
+        y=1,
+        yanchor="top",
+        yshift=3,
+        # covers the lines of the marks
+        bgcolor="rgba(0,0,0,0)" if is_wide else colours["raised"],
     )
-    text = f'<span style="font-weight:600">{headline}</span><br>{say("curves.nothing_changes")}'
-    return [
-        theme.note(
-            text,
-            colours["ink_2"],
-            xref="x",
-            x=float(np.log10(MIN_X if is_wide else least_bytes)),
-            xshift=4,
-            xanchor="left",
-            align="left",
-            yref="paper",
-            y=1,
-            yanchor="top",
-            yshift=3,
-            # covers the lines of the marks
-            bgcolor="rgba(0,0,0,0)" if is_wide else colours["raised"],
-        )
-    ]
+    return [area], [name]
 
 
 def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:
@@ -607,16 +576,3 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
         "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
     }
     return [band, line]
-
-
-def _name_annotations(
-    names: list[tuple[str, float, str]], axis_range: list[float], colours: dict[str, str]
-) -> list[dict]:
-    """Returns the names of the lines. A line has a text, its last value, and a colour."""
-    height_px = HEIGHT_PX - TOP - BOTTOM
-    low, high = axis_range
-    places = (
-        (text, colours[colour], height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)))
-        for text, value, colour in names
-    )
-    return theme.line_names(places, height_px, gap_px=LINE_PX)

@@ -368,15 +368,17 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
     choice.carry_over((*BUDGETS, page_state.WORKLOAD), location.address)
     with st.container(gap=None, key="kv_tuning"):
         job = _render_source(location)
-    if job is None or job.is_over:
-        return None
-    if not is_page_run:
+    if job and not is_page_run:
         st.rerun()
     return job
 
 
 def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
-    """Draws the advice, or why there is none, and returns the measurement that is not over."""
+    """Draws the advice, or why there is none.
+
+    Returns:
+        The measurement that was not over when it was drawn; it may be over by now.
+    """
     tuning_scope = scope.current_scope(location)
     if tuning_scope.kind != "workload" and location.fault:
         faults.require_partition(location)
@@ -386,16 +388,17 @@ def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
         tuning_scope = replace(tuning_scope, name=scope.choose_workload())
     measure_request = scope.measure_request(tuning_scope)
     job = measure_jobs.get_or_start(measure_request) if measure_request else None
-    if job and job.wait_until_over(PATIENCE_S) and job.result and not job.is_empty:
+    is_over = job is not None and job.wait_until_over(PATIENCE_S)
+    if job and is_over and job.result and not job.is_empty:
         return _render_measured(tuning_scope, job.request.key, job.result, head, controls)
     with head:
         elements.title(say("common.page_tuning"), gap=0)
     with controls:
         subject = scope.subject_text(tuning_scope.kind, tuning_scope.name, tuning_scope.label)
         scope.render_choice(tuning_scope, say("tuning.lead_short", subject=subject))
-    if job and job.is_over:
+    if job and is_over:
         scope.render_unmeasured(job, tuning_scope)
-    return job
+    return None if is_over else job
 
 
 def _render_measured(
@@ -407,8 +410,7 @@ def _render_measured(
 ) -> BatchingJob | None:
     context = build_context(tuning_scope, key, source)
     job = measure_jobs.get_or_start_batching(key, source) if batching_topics(source) else None
-    if job:
-        job.wait_until_over(RECORDS_PATIENCE_S)
+    is_over = job is None or job.wait_until_over(RECORDS_PATIENCE_S)
     with head:
         render_headline(context, job)
     scope.reset_for_source(key)
@@ -422,4 +424,4 @@ def _render_measured(
             render_codec(context, job)
         else:
             render_index(context, render_topics)
-    return job
+    return None if is_over else job
