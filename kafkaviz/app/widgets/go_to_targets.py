@@ -116,7 +116,7 @@ def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
                 continue
             places = [_word_pattern(part).search(searched) for part in parts]
             if places[0] and all(places):
-                return rank, _snippet(searched, places[0].start())
+                return rank, _snippet(searched, *places[0].span())
     return None
 
 
@@ -126,14 +126,14 @@ def _word_pattern(word: str) -> re.Pattern:
     return re.compile(start + re.escape(word), re.IGNORECASE)
 
 
-def _snippet(text: str, place: int) -> str:
-    """Returns the words around a place, with … where it was cut."""
+def _snippet(text: str, place: int, words_end: int) -> str:
+    """Returns the searched words with those around them, and … where the text was cut."""
     width = SNIPPET_CHINESE if CHINESE.search(text) else SNIPPET
     start = max(0, place - width // 3)
     if start and (gap := text.find(" ", start, place)) >= 0:
         start = gap + 1
-    end = start + width
-    if end < len(text) and (gap := text.rfind(" ", place, end)) > place:
+    end = max(start + width, words_end)
+    if end < len(text) and (gap := text.rfind(" ", words_end, end)) >= 0:
         end = gap
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
