@@ -216,10 +216,6 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
             "ink",
         )
     ]
-    if not is_shown:
-        texts.append(
-            (lane.pages / 2, top + LANE_PX / 2, "center", say("moving_middles.open"), 15, "ink_2")
-        )
     step = -(-lane.pages // MAX_NUMBERED)
     for page in range(lane.pages):
         order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
@@ -232,10 +228,15 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
             ]
         elif is_shown and page % step == 0:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
-    return [
+    notes = [
         note(page, y_px, text, colours[colour], size=size, xanchor=anchor)
         for page, y_px, anchor, text, size, colour in texts
     ]
+    if not is_shown:
+        question = say("moving_middles.open")
+        style = {"size": 15, "bgcolor": colours["panel"], "borderpad": 4}
+        notes.append(note(lane.pages / 2, top + LANE_PX / 2, question, colours["ink"], **style))
+    return notes
 
 
 def _ordinal(order: int) -> str:

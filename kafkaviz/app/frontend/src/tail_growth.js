@@ -170,11 +170,7 @@ function drawBefore(lane, pages, g, x, cell) {
     );
     if (isRead && cell > 15)
       g.append(
-        svg(
-          'text',
-          { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle' },
-          page,
-        ),
+        svg('text', { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle' }, page),
       );
   }
   if (lane.warm_from_before !== null)
@@ -216,7 +212,11 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
       probes = lane.slots.flatMap((slot, i) => (Math.floor(slot / slots) === page ? [i + 1] : [])),
       wait = lane.waits.find(other => other.page === page),
       heat = lane.hot.includes(page) ? 'hot' : 'cold',
-      middle = centre(page, x, cell);
+      middle = centre(page, x, cell),
+      // on a narrow screen the number of the next page covers this one
+      hasNumber = probes.length
+        ? cell > textWidth(String(page)) || !lane.pages.includes(page + 1)
+        : isThere && cell > 24;
     const box = svg(
       'g',
       {},
@@ -230,7 +230,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
         ...(probes.length ? { stroke: color('ink'), 'stroke-width': 2 } : {}),
       }),
     );
-    if (probes.length || (isThere && cell > 24))
+    if (hasNumber)
       box.append(
         svg(
           'text',
