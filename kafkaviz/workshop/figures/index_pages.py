@@ -206,16 +206,8 @@ def _frames(lane: PagesLane, top: int, colours: Mapping[str, str]) -> list[dict]
 
 
 def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
-    texts = [
-        (
-            0,
-            top - 13,
-            "left",
-            f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>",
-            13,
-            "ink",
-        )
-    ]
+    name = f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>"
+    texts: list[tuple[float, float, str, str, int, str]] = [(0, top - 13, "left", name, 13, "ink")]
     step = -(-lane.pages // MAX_NUMBERED)
     for page in range(lane.pages):
         order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
