@@ -225,9 +225,16 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
         for page, y_px, anchor, text, size, colour in texts
     ]
     if not is_shown:
-        question = say("moving_middles.open")
-        style = {"size": 15, "bgcolor": colours["panel"], "borderpad": 4}
-        notes.append(note(lane.pages / 2, top + LANE_PX / 2, question, colours["ink"], **style))
+        question = note(
+            lane.pages / 2,
+            top + LANE_PX / 2,
+            say("moving_middles.open"),
+            colours["ink"],
+            size=15,
+            bgcolor=colours["panel"],
+            borderpad=4,
+        )
+        notes.append(question)
     return notes
 
 
