@@ -269,7 +269,7 @@ def test_no_line_climbs():
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
-        ("kafkaviz.analysis.cost.lookup_cost", "from pyspark.sql import functions", 1),
+        ("kafkaviz.analysis.cost.cost_model", "from pyspark.sql import functions", 1),
         ("kafkaviz.app.widgets.elements", "import plotly.graph_objects as go", 1),
         ("kafkaviz.cli.app", "import streamlit", 1),
         ("kafkaviz.format.names", "from pathlib import Path", 1),

@@ -38,7 +38,6 @@ WARM = "warm"
 # Lookup, Rolls: the current step, from 1. Workshop: NAME.7, the step of the stepper with that name.
 # The stepper reads and writes it.
 STEP = "step"
-DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
 RELEASE = "kafka"  # Health, Disk: the release whose behaviour is assumed, such as 3.9
 INDEX_PAGES = "pages"  # Page cache: the size of the index; the browser reads and writes it
 # Rolls: simulated or a topic-partition, the workload, the first row drawn

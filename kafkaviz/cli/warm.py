@@ -114,15 +114,12 @@ def _roll() -> None:
 
 
 def _look_up() -> None:
-    """Looks up every target in a small log, with both indexes."""
-    from kafkaviz.analysis.cost import lookup_cost
-    from kafkaviz.analysis.segment.batch_table import table_of_rows
-    from kafkaviz.simulate.lessons import practice
-    from kafkaviz.versions import search_profile
+    """Chooses targets in a small index by both of its searches."""
+    import numpy as np
 
-    log = practice.twenty()
-    for count in (lookup_cost.offset_lookup_counts, lookup_cost.timestamp_lookup_counts):
-        count(log.log.segments[0], table_of_rows(log.batches), search_profile())
+    from kafkaviz.analysis.lookup import search_race
+
+    search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
 
 
 def _replay() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.cost.cost_model import STORAGES
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace, choose_targets, warm_range
 from kafkaviz.analysis.page_cache import page_replay
@@ -17,8 +16,6 @@ from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.slots import WARM_BYTES, SlotSearch
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.versions import search_profile
-
-NVME_US = STORAGES["nvme"].read_us.typical
 
 
 def tail_race(entries: int) -> SearchRace:
@@ -69,7 +66,7 @@ def test_the_entry_before_the_middles_move_is_raced_too():
         return search_race.race_before_jump(segment, target, jump)
 
     earlier = before(5_242_883)
-    assert (earlier.entries, earlier.is_hot) == (1_310_719, True)
+    assert (earlier.entries, earlier.plain.cold_pages) == (1_310_719, ())
     assert before(5_242_883, 1_310_719) is None
     assert before(100_000) is None
 
@@ -89,14 +86,6 @@ def test_what_is_cold_is_what_page_cache_has_as_cold(warm_bytes):
     assert len(waits) == (2 if warm_bytes is None else 0)
 
 
-def test_the_clock():
-    race = tail_race(7168)
-    assert race.warm.finish_us(NVME_US) == pytest.approx(0.1 + 12 * 0.014)
-    assert race.plain.finish_us(NVME_US) == pytest.approx(0.1 + 14 * 0.014 + 100)
-    waits = [time for time in race.plain.times(NVME_US) if time.ready_us > time.begin_us]
-    assert [time.ready_us - time.begin_us for time in waits] == pytest.approx([100])
-
-
 def test_no_tail_waits_with_the_warm_section_first():
     for entries in range(1, 9000, 37):
         assert tail_race(entries).warm.cold_pages == ()
@@ -114,7 +103,7 @@ def test_far_behind_both_wait():
 @pytest.mark.parametrize("entries", [0, 1, 512])
 def test_one_page_is_hot(entries):
     race = tail_race(entries)
-    assert race.is_hot
+    assert race.plain.cold_pages == race.warm.cold_pages == ()
     assert (race.warm_from_slot == 0) == (entries > 0)
 
 
@@ -228,3 +217,8 @@ def test_inside_the_range_a_search_ends_in_the_warm_section(entries, warm_entrie
     ]
     found = warm_range(keys, 0, last, ENTRY_BYTES, warm_bytes=warm_bytes)
     assert ending == ([] if found is None else list(range(found[0], found[1] + 1)))
+
+
+def test_a_target_for_each_range_between_two_borders():
+    borders = np.array([6, 7, 14, 15, 99])
+    assert search_race._representatives(borders, 0, 20).tolist() == [0, 6, 7, 14, 15]

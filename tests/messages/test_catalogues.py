@@ -50,7 +50,6 @@ COMPOSED = {
     "rolls.option_": "none",
     "segment.head_": "codec offset offsets",
     "segment.shade_": "Plain Size",
-    "stepper_figures.value_": "pages",
     "tuning.head_": "entries log",
     "tuning.option_": "workload",
     "workshop.": (

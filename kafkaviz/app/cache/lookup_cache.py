@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz import versions
+from kafkaviz import messages, versions
 from kafkaviz.analysis.inference.version import assume_release
-from kafkaviz.analysis.lookup import why_offset
+from kafkaviz.analysis.lookup import search_race, why_offset
 from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.lookup_source import (
@@ -21,6 +21,7 @@ from kafkaviz.app.cache.lookup_source import (
 )
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
 from kafkaviz.figures.stepper import LookupContext, stepper
@@ -73,12 +74,6 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
     return replace(
         search_profile, warm_bytes=lookup_source.warm_section_bytes(warm_entries, target_kind)
     )
-
-
-def warm_entries(search_profile: SearchProfile, target_kind: str) -> int:
-    if search_profile.warm_bytes == versions.WARM_BYTES:
-        return KAFKAS_WARM
-    return search_profile.warm_bytes // lookup_source.searched_entry_bytes(target_kind)
 
 
 def lookup_context(
@@ -153,6 +148,34 @@ def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
 def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[StepperView, dict]:
     view = stepper.view(_context)
     return view, stepper.browser_payload(view, _context, key)
+
+
+def memory_payload(context: LookupContext, payload: dict) -> dict:
+    """Returns the payload of the steps with the pages of each search and the disks they are on."""
+    searches = [
+        search_object | {"memory": _memory(context, number)}
+        for number, search_object in enumerate(payload["searches"])
+    ]
+    words = {"searches": searches, "race_words": messages.table("search_race")}
+    return payload | race_figure.disks_payload() | words
+
+
+def _memory(context: LookupContext, number: int) -> dict | None:
+    """Returns the pages of a search and those in memory, by the model of the race, or None."""
+    search = context.result.searches[number]
+    profile = context.result.profile
+    race = search_race.race(
+        context.find_segment(search.base_offset),
+        search.kind,
+        search.slot_search.target,
+        warm_bytes=profile.warm_bytes,
+        page_bytes=context.page_bytes,
+    )
+    if not race.entries:
+        return None
+    # the first search is in the race too: 0 is plain binary search there, 1 the other
+    name = f"{number}.{int(profile.is_warm)}"
+    return race_figure.memory_payload(race, is_warm=profile.is_warm, name=name)
 
 
 def explain_offset(

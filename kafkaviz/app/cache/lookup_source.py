@@ -13,7 +13,6 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.inference.interval import IntervalBounds
 from kafkaviz.analysis.lookup import lookups, search_race
 from kafkaviz.analysis.lookup.search_race import WarmTargets
 from kafkaviz.analysis.segment import batch_table
@@ -25,7 +24,7 @@ from kafkaviz.figures.stepper import LookupRecord
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import find_bounds
@@ -40,7 +39,13 @@ OFFSET = "offset"
 TIMESTAMP = "timestamp"
 OWN_SET = "real"
 KEYS_SET = "keys"
-PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
+PRACTICE = {
+    "pages": practice.fourteen_pages,
+    "full": practice.full,
+    "five": practice.five,
+    "twenty": practice.twenty,
+}
+EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
 # bytes of .log; the batches of an entire partition are read only up to this size
@@ -197,7 +202,7 @@ def open_partition(
     return LookupSource(
         key=f"{snapshot.key}|{partition_name!r}|{segment_cache.key(open_segment)}",
         title=_title(partition, log, segment_view),
-        note=_note(open_segment, log),
+        note=_note(log),
         log=log,
         first_offset=log.log_start_offset,
         last_offset=_last_offset(log),
@@ -230,17 +235,8 @@ def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str
     )
 
 
-def _note(open_segment: Segment, log: LogView) -> str:
-    bounds = _interval(open_segment.with_log())
+def _note(log: LogView) -> str:
     notes = []
-    if bounds.high_bytes is not None:
-        notes.append(
-            say(
-                "lookup.interval",
-                low=format_count(bounds.low_bytes or 0),
-                high=format_count(bounds.high_bytes),
-            )
-        )
     if log.start_error:
         has_unopened = lookups.has_unopened_log(log.segments)
         failed_start = lookups.describe_failed_start(log.start_error, has_unopened=has_unopened)
@@ -249,11 +245,6 @@ def _note(open_segment: Segment, log: LogView) -> str:
     if recovery := lookups.describe_recovered(log.recovered_files, is_assumed=is_assumed):
         notes.append(to_sentence(render(recovery)))
     return join_sentences(notes)
-
-
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _interval(segment: LogSegment) -> IntervalBounds:
-    return segment_cache.read(segment).interval
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)

@@ -190,7 +190,7 @@ def one_step(query: str) -> None:
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
 
 
-_stepper = register_component("stepper", "steps")
+_stepper = register_component("stepper", "steps", "page_strip")
 
 
 def bar() -> dict[str, Any]:
@@ -202,17 +202,14 @@ def stepper(
     data: dict[str, Any],
     on_slot: Callable[[], None] | None,
     key: str = "stepper",
-    *,
-    is_compact: bool = True,
 ) -> None:
     """Draws the data packed by figures.stepper.stepper.browser_payload.
 
     Args:
         on_slot: called when a slot of the index is chosen, see `chosen_slot`; None
             disables choosing.
-        is_compact: fits everything on one screen and shows each file once it is read.
     """
-    payload = data | bar() | {"picks": on_slot is not None, "is_compact": is_compact}
+    payload = data | bar() | {"picks": on_slot is not None}
     _stepper(
         key=key,
         data=payload,
@@ -303,12 +300,12 @@ def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
     _findings(key=key, data=data, width="stretch", height="content")
 
 
-_search_race = register_component("search_race", "race_lanes")
+_search_race = register_component("search_race", "steps", "page_strip", "race_lanes")
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
     """Draws the data packed by search_race.browser_payload. The address keeps ?storage=."""
-    _search_race(key=key, data=data, width="stretch", height="content")
+    _search_race(key=key, data=data | bar(), width="stretch", height="content")
 
 
 _tail_growth = register_component("tail_growth", "race_lanes")

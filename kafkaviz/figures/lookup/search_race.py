@@ -1,9 +1,9 @@
 """A race between plain binary search and the warm-section-first search.
 
-The browser animates it. Each search has a strip with one cell per page of the index; hot pages are
-in memory when the search begins. The race on every disk is sent at once. If the middles of plain
-binary search move to cold pages at this entry, the race one entry earlier, when they were hot, is
-sent too.
+The browser animates it, and computes the times for the chosen disk. Each search has a strip with
+one cell per page of the index; hot pages are in memory when the search begins. If the middles of
+plain binary search move to cold pages at this entry, the race one entry earlier, when they were
+hot, is sent too.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US, Storage
-from kafkaviz.analysis.lookup.search_race import DISKS, ProbeTime, RacedSearch, SearchRace
+from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US
+from kafkaviz.analysis.lookup.search_race import DISKS, RacedSearch, SearchRace
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
-from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon, join_sentences
+from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.units import format_bytes, format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 
-LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
 # pages drawn one by one; beyond that, only pages that are read, and the warm section
 MAX_CELLS = 44
 MAX_HOT = 32  # then pages in memory are drawn too, up to this many in all
@@ -40,7 +39,6 @@ class RaceCell(NamedTuple):
 class RaceStep(NamedTuple):
     slot: int
     cells: tuple[int, ...]  # indexes of the cells that it reads
-    cold: tuple[int, ...]  # indexes of the cells that it waits for
 
 
 class RaceLane(NamedTuple):
@@ -51,25 +49,7 @@ class RaceLane(NamedTuple):
     hot: tuple[bool, ...]  # whether the page of each cell is in memory at the start
     steps: tuple[RaceStep, ...]
     warm_from: float | None  # the start of the warm section, in cells; None for plain binary search
-    end: str  # its probes, pages and waits in words
-
-
-class RaceResult(NamedTuple):
-    """The duration of a search on one disk, and when each probe begins, is ready and ends (µs)."""
-
-    text: str
-    times: tuple[ProbeTime, ...]
-
-
-class RaceStorage(NamedTuple):
-    """The race with cold pages on one kind of disk."""
-
-    name: str
-    label: str
-    read_us: float
-    title: str
-    results: tuple[RaceResult, RaceResult]  # plain binary search, then warm-section-first search
-    note: str
+    end: str  # its probes and pages in words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +57,11 @@ class SearchRaceView:
     question: str  # the title until the race is over
     caption: str  # the meaning of hot and cold, and the place of the target
     is_even: bool  # whether both searches do the same, so that there is nothing to wait for
-    kind: str
+    is_in_front: bool  # whether the target is in front of the warm section
+    entry: str  # JUMP, BEFORE_JUMP or "" for any other
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
-    storages: tuple[RaceStorage, ...]
+    note: str  # the model; {read} stands for the time of one read
     other: str  # the label of the button for the other race; "" if there is only one
 
 
@@ -93,18 +74,19 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     """Returns the race on each kind of disk. `entry` is JUMP, BEFORE_JUMP or "" for any other."""
-    cells = _cells(race)
-    lanes = (_lane(race, race.plain, PLAIN, cells), _lane(race, race.warm, WARM, cells))
+    cells = drawn_cells(race)
+    lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))
-    caption = join_sentences([meaning, _place_text(race)])
+    is_in_front = race.warm.search.section != "warm"
     return SearchRaceView(
         question=say(f"search_race.question_{entry or race.kind}"),
-        caption=caption,
+        caption=join_sentences([meaning, _place_text(race)]),
         is_even=race.is_even,
-        kind=race.kind,
+        is_in_front=is_in_front and race.warm_from_slot != 0,
+        entry=entry,
         cells=cells,
         lanes=lanes,
-        storages=tuple(_storage(race, disk, entry) for disk in DISKS),
+        note=_model_text(race),
         other=say(f"search_race.{'earlier' if entry == JUMP else 'later'}") if entry else "",
     )
 
@@ -116,7 +98,7 @@ def _place_text(race: SearchRace) -> str:
     return say(f"search_race.{place}", n=format_count(race.warm_entries))
 
 
-def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
+def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
     """Returns the pages that are drawn, for both searches, so that their two strips line up."""
     pages = list(range(race.pages))
     if race.pages > MAX_CELLS:
@@ -127,13 +109,13 @@ def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
     return tuple(RaceCell(page, page - before - 1) for before, page in pairwise([-1, *pages]))
 
 
-def _lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
+def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
+    """Returns one of the two searches of a race; `name` is PLAIN or WARM."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
         RaceStep(
             probe.slot,
             tuple(places[page] for page in probe.pages),
-            tuple(places[page] for page in probe.cold_pages),
         )
         for probe in raced.probes
     )
@@ -148,109 +130,87 @@ def _lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceC
         probes=say_count("common.n_probes", len(raced.probes)),
         pages=say_count("common.n_pages", len(raced.pages)),
     )
-    if raced.cold_pages:
-        pages = join_and(map(format_count, sorted(raced.cold_pages)))
-        waits = say_count("search_race.waited", len(raced.cold_pages), pages=pages)
-        alt = join_semicolon([alt, waits])
-        end = join_semicolon([end, waits])
     since = say(f"lookup_lanes.{name}_since")
     first = say(f"search_race.{name}_first", slot=format_count(race.warm_from_slot or 0))
     hot = tuple(cell.page in raced.hot_pages for cell in cells)
     return RaceLane(title, since, first, alt, hot, steps, warm_from, end)
 
 
-def _storage(race: SearchRace, disk: Storage, entry: str) -> RaceStorage:
-    read_us = disk.read_us.typical
-    plain, warm = (
-        RaceResult(time_text(raced.finish_us(read_us)), tuple(raced.times(read_us)))
-        for raced in (race.plain, race.warm)
+def _model_text(race: SearchRace) -> str:
+    note = say(
+        "search_race.note",
+        cold=format_megabytes(COLD_AFTER_BYTES),
+        search=f"{SEARCH_US.typical:.2f} µs",
+        probe=f"{PROBE_US.typical * 1000:.0f} ns",
+        read="{read}",
     )
-    read = time_text(read_us)
-    name = say(f"search_race.disk_{disk.name.replace('-', '_')}")
-    probe = f"{PROBE_US.typical * 1000:.0f} ns"
-    search = time_text(SEARCH_US.typical)
-    cold = format_megabytes(COLD_AFTER_BYTES)
-    note = say("search_race.note", cold=cold, search=search, probe=probe, read=read)
-    if race.page_bytes != PAGE_BYTES:
-        slots = race.page_bytes // ENTRY_BYTES[race.kind]
-        note = join_sentences([say("search_race.small_pages", slots=slots), note])
-    return RaceStorage(
-        disk.name,
-        say("search_race.disk_read", disk=name, read=read),
-        read_us,
-        _title(race, plain.text, warm.text, entry),
-        (plain, warm),
-        note,
-    )
+    if race.page_bytes == PAGE_BYTES:
+        return note
+    slots = race.page_bytes // ENTRY_BYTES[race.kind]
+    return join_sentences([say("search_race.small_pages", slots=slots), note])
 
 
-def _title(race: SearchRace, plain: str, warm: str, entry: str) -> str:
-    if race.plain.cold_pages and race.warm.cold_pages:
-        outcome = "both_wait"
-    elif race.plain.cold_pages:
-        outcome = "plain_waits"
-    elif race.warm.cold_pages:
-        outcome = "warm_waits"
-    else:
-        outcome = "none_waits"
-    plain_cold, warm_cold = (
-        say_count("search_race.n_cold", len(raced.cold_pages)) for raced in (race.plain, race.warm)
-    )
-    result = say(
-        f"search_race.{outcome}",
-        plain=plain,
-        warm=warm,
-        plain_cold=plain_cold,
-        warm_cold=warm_cold,
-    )
-    return say(f"search_race.at_{entry}", result=result) if entry else result
+def disks_payload() -> dict:
+    """Returns the disks to choose from, and the times of the model, as the browser needs them."""
+    disks = [
+        {
+            "name": disk.name,
+            "read_us": disk.read_us.typical,
+            "label": say(
+                "search_race.disk_read",
+                disk=say(f"search_race.disk_{disk.name.replace('-', '_')}"),
+                read=_read_text(disk.read_us.typical),
+            ),
+        }
+        for disk in DISKS
+    ]
+    return {
+        "disks": disks,
+        "first_disk": DEFAULT_STORAGE,
+        "disk_label": say("search_race.disk"),
+        "search_us": SEARCH_US.typical,
+        "probe_us": PROBE_US.typical,
+    }
 
 
-def time_text(time_us: float) -> str:
-    """Formats a time in its most readable unit: 0.27 µs, 200 µs, 12.0 ms."""
-    value, unit = next(
-        (
-            (time_us / length_us, unit)
-            for unit, length_us in LONG_UNITS
-            if time_us >= 0.9995 * length_us
-        ),
-        (time_us, "µs"),
-    )
-    if value < 9.995:
-        decimals = 2
-    elif value < 99.95:
-        decimals = 1
-    else:
-        decimals = 0
-    return f"{value:.{decimals}f} {unit}"
+def _read_text(read_us: float) -> str:
+    return f"{read_us:.0f} µs" if read_us < 1000 else f"{read_us / 1000:.1f} ms"
 
 
 def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:
-    return {
+    return disks_payload() | {
         "key": key,
         "races": [_race_payload(race_view) for race_view in race_views],
-        "first": DEFAULT_STORAGE,
+        "note": race_views[0].note,
         "words": table("search_race"),
         "legend": table("page_legend"),
     }
 
 
 def _race_payload(race_view: SearchRaceView) -> dict:
-    storages = [
-        storage._asdict() | {"results": [result._asdict() for result in storage.results]}
-        for storage in race_view.storages
-    ]
-    lanes = [
-        lane._asdict() | {"steps": [step._asdict() for step in lane.steps]}
-        for lane in race_view.lanes
-    ]
     return {
         "question": race_view.question,
         "caption": race_view.caption,
         "is_even": race_view.is_even,
-        "kind": race_view.kind,
+        "is_in_front": race_view.is_in_front,
+        "entry": race_view.entry,
         "cells": [cell._asdict() for cell in race_view.cells],
-        "lanes": lanes,
-        "storages": storages,
+        "lanes": [lane_payload(race_lane) for race_lane in race_view.lanes],
         "other": race_view.other,
     }
+
+
+def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
+    """Returns the pages of one of the searches for the stepper, and which are in memory."""
+    cells = drawn_cells(race)
+    raced = race.warm if is_warm else race.plain
+    race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)
+    return {
+        "name": name,
+        "cells": [cell._asdict() for cell in cells],
+        "lane": lane_payload(race_lane),
+    }
+
+
+def lane_payload(race_lane: RaceLane) -> dict:
+    return race_lane._asdict() | {"steps": [step._asdict() for step in race_lane.steps]}

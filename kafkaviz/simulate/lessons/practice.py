@@ -2,6 +2,7 @@
 
 five()         the article's index: 5 entries, keys 6 14 22 26 31
 twenty()       20 entries, few enough to draw each; a warm section of 4 leaves other entries
+fourteen_pages()  7168 entries in 14 full pages: the case of KAFKA-6432
 full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the
                bytes that are read are built
 log_of_keys()  an index of keys that a reader typed, without a log
@@ -10,7 +11,7 @@ entry_rows()   the batches that get an index entry, for steady, bursty or heavy-
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -136,7 +137,8 @@ TWENTY = (  # size in bytes, record count, and largest timestamp in ms after STA
     (148, 3, 8263), (87, 1, 8334),
 )  # fmt: skip
 FULL_ENTRIES = 1_310_720
-FULL_BATCH_BYTES = 400
+PAGES_ENTRIES = 14 * 512
+PAGES_BATCHES = 9  # batches for each entry
 FULL_RECORDS = 4
 
 
@@ -170,22 +172,38 @@ def twenty() -> PracticeLog:
 
 
 @cache
+def fourteen_pages() -> PracticeLog:
+    """Returns a log with 7168 index entries, 14 full pages, one for each 4608 bytes of log."""
+    return _even(PAGES_ENTRIES * PAGES_BATCHES, 512, 4096, offset=100_000, timestamp_ms=START_MS)
+
+
+@cache
 def full() -> PracticeLog:
     """Returns a log with a full offset index; its time index has 655 361 entries, one per ms."""
-    batches = np.empty(FULL_ENTRIES + 1, ROW)
-    number = np.arange(len(batches))
-    batches["position"] = number * FULL_BATCH_BYTES
-    batches["size_bytes"] = FULL_BATCH_BYTES
+    return _even(FULL_ENTRIES, 400, 256, offset=1_234_567, timestamp_ms=START_MS + 308_641)
+
+
+def _even(last: int, batch_bytes: int, interval_bytes: int, **targets: int) -> PracticeLog:
+    """Returns a log of equal batches; its bytes are built when they are read.
+
+    Args:
+        last: the number of batches before the last one.
+        targets: the attributes `offset` and `timestamp_ms` of the log.
+    """
+    number = np.arange(last + 1)
+    batches = np.empty(last + 1, ROW)
+    batches["position"] = number * batch_bytes
+    batches["size_bytes"] = batch_bytes
     batches["base_offset"] = number * FULL_RECORDS
     batches["record_count"] = FULL_RECORDS
     batches["last_offset"] = batches["base_offset"] + FULL_RECORDS - 1
     batches["max_timestamp_ms"] = START_MS + number // 2
     log = _log_view(
         batches,
-        always_open("", len(batches) * FULL_BATCH_BYTES, _fill_full),
-        *_build_entries(batches, 256),
+        always_open("", len(batches) * batch_bytes, partial(_fill, last, batch_bytes)),
+        *_build_entries(batches, interval_bytes),
     )
-    return PracticeLog(log, batches, 0, 1_234_567, START_MS + 308_641)
+    return PracticeLog(log, batches, 0, **targets)
 
 
 def log_of_keys(keys: Sequence[int]) -> LogView:
@@ -284,17 +302,17 @@ def _log_view(
     return LogView("practice log", (segment_view,))
 
 
-def _fill_full(position: int, buffer: np.ndarray) -> int:
-    """Builds the requested bytes of the full log; its batches differ only in offset and time."""
-    first = position // FULL_BATCH_BYTES
-    end = min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES)
-    rows = np.zeros(max(0, -(-end // FULL_BATCH_BYTES) - first), ROW)
+def _fill(last: int, size_bytes: int, position: int, buffer: np.ndarray) -> int:
+    """Builds the requested bytes of a log of equal batches, which differ in offset and time."""
+    first = position // size_bytes
+    end = min(position + len(buffer), (last + 1) * size_bytes)
+    rows = np.zeros(max(0, -(-end // size_bytes) - first), ROW)
     number = first + np.arange(len(rows))
-    rows["size_bytes"] = FULL_BATCH_BYTES
+    rows["size_bytes"] = size_bytes
     rows["base_offset"] = number * FULL_RECORDS
     rows["record_count"] = FULL_RECORDS
     rows["max_timestamp_ms"] = START_MS + number // 2
-    data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * FULL_BATCH_BYTES :][
+    data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * size_bytes :][
         : max(0, end - position)
     ]
     buffer[: len(data)] = np.frombuffer(data, np.uint8)

@@ -1,7 +1,7 @@
 // State that components keep on the page, outside their own element.
 interface Document {
-  // the current step of the stepper
-  __kvStep?: { key: string; search: number; probes: number; over: boolean };
+  // page_strip.js: whether each page of the lookup with this key is hot, for race and steps
+  __kvMemory?: { key: string; lanes: Record<string, boolean[]> };
   __kvPages?: number; // tail_growth.js: the size drawn last
 }
 

@@ -1,48 +1,35 @@
 // Races both searches of a lookup on one clock, with one strip of pages per search. A probe marks
-// its page, and a cold page makes its search wait while the other continues. All times were sent
-// for each kind of disk. Probes in memory are shown in slow motion, because one takes about a
-// ten-thousandth of a read; the digits of the clock show this. If there are two races, one entry
-// apart, a button switches between them.
-import { html, icon, pageLegend, setContent, tooltip } from './dom.js';
+// its page, and a cold page makes its search wait while the other continues. Probes in memory are
+// shown in slow motion, because one takes about a ten-thousandth of a read; the digits of the clock
+// show this. If there are two races, one entry apart, a button switches between them.
+import { html, pageLegend, setContent } from './dom.js';
+import { buildStrip, coldReads, formatTime, memoryOf, showStrip } from './page_strip.js';
+import { goToStep, isLast, playSteps, startStepper, stop } from './steps.js';
 import { countText, fillTemplate, groupDigits } from './text.js';
 
-const REST_MS = 120,
-  // up to this number of cells, each shows its page number; otherwise only pages that are read
-  MAX_NAMED = 16,
-  PROBE_MS = 170, // duration of a probe on screen
+const PROBE_MS = 170, // duration of a probe on screen
   WAITING_MS = 6000, // total wait of the slower search on screen, within the two limits of a read
   [SHORTEST_MS, LONGEST_MS] = [450, 1700], // duration of a read on screen
   STEP_MS = 900; // duration of a step for readers who prefer reduced motion
 
 export default function ({ parentElement: root, data }) {
-  const state = (root.host.__searchRace ??= {});
-  state.release?.(); // Streamlit calls this again on each change without cleaning up first
-  const same = state.data?.key === data.key;
-  Object.assign(state, {
-    data,
-    path: location.pathname,
-    $: name => root.querySelector(`.${name}`),
-    hover: tooltip(root),
-    calm: matchMedia('(prefers-reduced-motion: reduce)'),
+  const state = (root.host.__steps ??= { key: null });
+  if (state.key !== data.key) state.raceNumber = 0;
+  const release = startStepper(root, data, {
+    build,
+    wide: () => root.host,
+    count: () => state.moments.length,
+    begin: () => (state.race.is_even || state.hasRun ? Infinity : 0),
+    show: () => showMoment(state, state.moments[state.step]),
+    play,
+    changed,
   });
-  if (!same) {
-    stop(state);
-    state.raceNumber = 0;
-  }
-  build(state);
-  choose(state, state.storage?.name ?? addressStorage(state) ?? data.first, same);
-  const keys = event => onKey(event, state),
-    stays = () => keepAddress(state),
-    ends = () => jump(state, Infinity); // a printed page shows the result
-  root.addEventListener('keydown', keys);
+  const ends = () => goToStep(state, Infinity); // a printed page shows the result
   addEventListener('beforeprint', ends);
-  window.navigation?.addEventListener('currententrychange', stays);
-  return (state.release = () => {
-    root.removeEventListener('keydown', keys);
+  return () => {
     removeEventListener('beforeprint', ends);
-    window.navigation?.removeEventListener('currententrychange', stays);
-    if (!root.host.isConnected) stop(state);
-  });
+    release();
+  };
 }
 
 // ---- static parts
@@ -51,85 +38,40 @@ function build(state) {
   const { $, data } = state,
     { words } = data,
     race = (state.race = data.races[state.raceNumber]);
+  $('speed').hidden = true;
   $('cap').textContent = race.caption;
-  $('ctl').hidden = Boolean(data.is_question); // a lesson asks for a prediction first
   $('other').hidden = !race.other || data.is_question;
   $('other').textContent = race.other;
   $('other').onclick = () => showOther(state);
-  for (const name of ['restart', 'back', 'forward'])
-    setContent($(name), { 'aria-label': words[name], title: words[name] }, []);
-  $('start').onclick = () => play(state);
-  $('restart').onclick = () => jump(state, 0);
-  $('back').onclick = () => jump(state, state.at - 1);
-  $('forward').onclick = () => jump(state, state.at + 1);
-  $('clock').oninput = () => jump(state, Number($('clock').value));
-  $('clock').setAttribute('aria-label', words.clock);
-  $('disks').firstElementChild.textContent = words.disk;
-  $('disk').replaceChildren(
-    ...race.storages.map(({ name, label }) => html('option', { value: name }, label)),
-  );
-  $('disk').onchange = () => {
+  state.clock ??= html('input', { type: 'range', class: 'clock', min: 0, step: 1 });
+  setContent(state.clock, { 'aria-label': words.clock }, []);
+  state.clock.oninput = () => {
     stop(state);
-    choose(state, $('disk').value);
-    keepAddress(state);
+    lead(state, Number(state.clock.value));
   };
-  $('key').replaceChildren(
-    pageLegend(data.legend),
-    html('span', {}, html('b', {}, '1'), words.order),
-  );
+  $('way').replaceChildren(state.clock);
+  $('key').replaceChildren(...(data.legend ? [pageLegend(data.legend)] : []));
   state.lanes = race.lanes.map((lane, n) => buildLane(state, lane, n));
   $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
-  $('start').classList.toggle('pri', !race.is_even);
+  schedule(state);
 }
 
 // Shows the race of the neighbouring entry, as if its target had been opened.
 function showOther(state) {
-  const { data, storage } = state;
   stop(state);
-  state.raceNumber = (state.raceNumber + 1) % data.races.length;
+  state.raceNumber = (state.raceNumber + 1) % state.data.races.length;
   build(state);
-  choose(state, storage.name);
+  goToStep(state, state.race.is_even || state.hasRun ? Infinity : 0);
 }
 
 function buildLane(state, lane, n) {
   const { words } = state.data,
-    isNamed = state.race.cells.length <= MAX_NAMED,
-    first = new Map(), // per cell, the numbers of its first and last probe
-    cells = state.race.cells.map((cell, place) => {
-      const shade = html(
-          'span',
-          { class: `c kv-${lane.hot[place] ? 'hot' : 'cold'}` },
-          html('u'),
-          html('b'),
-        ),
-        box = html('div', { class: 'page' }, html('span', { class: 'p' }), shade);
-      if (lane.warm_from !== null)
-        box.append(html('div', { class: 'warm' }, ...buildSectionPart(lane, place)));
-      return { box, shade, cell };
+    hot = memoryOf(state.data.key, `${state.raceNumber}.${n}`, lane),
+    strip = buildStrip(state, lane, state.race.cells, {
+      words,
+      hot,
+      changed: () => changed(state),
     });
-  lane.steps.forEach((step, i) => {
-    for (const place of step.cells) first.set(place, [first.get(place)?.[0] ?? i + 1, i + 1]);
-  });
-  cells.forEach(({ box, shade, cell }, place) => {
-    const probes = first.get(place);
-    if (probes) {
-      box.firstChild.textContent = isNamed ? groupDigits(cell.page) : cell.page;
-      shade.lastChild.textContent = probes[0];
-    } else if (isNamed) box.firstChild.textContent = groupDigits(cell.page);
-    state.hover(box, () => hoverTexts(words, cell.page, lane.hot[place], probes));
-  });
-  const strip = html('div', {
-    class: isNamed ? 'strip' : 'strip many',
-    role: 'img',
-    'aria-label': lane.alt,
-  });
-  for (const { box, cell } of cells) {
-    if (cell.skipped)
-      strip.append(
-        html('span', { class: 'skipped', title: countText(words, 'skipped', cell.skipped) }, '⋯'),
-      );
-    strip.append(box);
-  }
   const bar = html('i'),
     label = html('span'),
     time = html('div', { class: 'n' }),
@@ -146,37 +88,30 @@ function buildLane(state, lane, n) {
     ),
     html(
       'div',
-      { class: 'way' },
-      strip,
+      { class: 'lane-pages' },
+      strip.strip,
       html('div', { class: 'state' }, label, html('div', { class: 'wait' }, bar)),
     ),
     html('div', { class: 'result' }, time, cold),
   );
-  return { lane, n, cells, first, row, bar, label, time, cold };
-}
-
-// Returns the warm section below a cell: the whole width, a part of the first page, or nothing.
-function buildSectionPart(lane, place) {
-  if (place + 1 <= lane.warm_from) return [];
-  const part = Math.max(0, lane.warm_from - place);
-  return [html('i', { class: 'kv-warm', style: `margin-left:${(part * 100).toFixed(1)}%` })];
-}
-
-function hoverTexts(words, page, hot, probes) {
-  const name = groupDigits(page),
-    texts = [fillTemplate(hot ? words.hover_hot : words.hover_cold, { page: name })];
-  if (!probes) return texts;
-  const [first, last] = probes;
-  texts.push(
-    fillTemplate(first === last ? words.hover_probe : words.hover_probes, { first, last }),
-  );
-  return hot ? texts : [...texts, words.hover_waits];
+  return { lane, n, hot, strip, row, bar, label, time, cold };
 }
 
 // ---- the clock
 
+// Returns when each probe begins, has its pages and ends (µs), if it waits for these cold pages.
+export function probeTimes(cold, { search_us, probe_us }, readUs) {
+  let now = search_us;
+  return cold.map(pages => {
+    const begin = now,
+      ready = begin + pages.length * readUs;
+    now = ready + probe_us;
+    return [begin, ready, now];
+  });
+}
+
 // Returns the moments at which something changes (µs), and when each is shown (ms from the start).
-export function schedule(lanes, readUs) {
+export function clockOf(lanes, readUs) {
   const all = lanes.flatMap(times => times.flat()),
     moments = [...new Set([0, ...all])].sort((a, b) => a - b),
     reads = Math.max(
@@ -200,210 +135,127 @@ export function standing(times, now) {
   return { done, waits, loaded: waits ? (now - begin) / (ready - begin) : 0 };
 }
 
-function choose(state, name, same = false) {
-  const { $, race } = state;
-  state.storage = race.storages.find(storage => storage.name === name) ?? race.storages[0];
-  state.readUs = state.storage.read_us;
+// Computes all times of both searches, for the chosen disk and the pages that are hot.
+function schedule(state) {
+  const { $, data, disk } = state;
+  for (const lane of state.lanes) {
+    lane.reads = coldReads(lane.lane.steps, lane.hot);
+    lane.times = probeTimes(lane.reads, data, disk.read_us);
+    lane.waits = lane.reads.flat();
+    lane.finish = lane.times.at(-1)?.[2] ?? 0;
+  }
   Object.assign(
     state,
-    schedule(
-      state.storage.results.map(result => result.times),
-      state.readUs,
+    clockOf(
+      state.lanes.map(lane => lane.times),
+      disk.read_us,
     ),
   );
-  $('disk').value = state.storage.name;
-  $('note').textContent = state.storage.note;
-  setContent($('clock'), { max: state.moments.length - 1 }, []);
-  if (same && state.timer) return renderPlay(state);
-  if (!same) state.at = race.is_even || state.hasRun ? Infinity : 0;
-  goTo(state, state.at);
+  setContent(state.clock, { max: state.moments.length - 1 }, []);
+  $('note').textContent = fillTemplate(data.note, { read: formatTime(disk.read_us) });
 }
 
-function goTo(state, at) {
-  state.at = Math.max(0, Math.min(state.moments.length - 1, at));
-  show(state, state.moments[state.at]);
-  renderPlay(state);
-}
-
-// Goes to a moment chosen by the visitor. After one race was seen to its end, later ones start
-// there.
-function lead(state, at) {
-  goTo(state, at);
-  state.hasRun ||= isOver(state);
-}
-
-function isOver(state) {
-  return state.at >= state.moments.length - 1;
-}
-
-function jump(state, at) {
-  const { $ } = state,
-    { activeElement } = /** @type {ShadowRoot} */ ($('clock').getRootNode());
+// After another disk, or another page in memory: a race that was over is seen at its end again.
+function changed(state) {
+  const wasOver = isLast(state);
   stop(state);
-  lead(state, at);
-  // keeps the keyboard focus in the race
-  if (activeElement?.matches(':disabled')) $('clock').focus();
+  schedule(state);
+  goToStep(state, wasOver || state.hasRun ? Infinity : 0);
+}
+
+// Goes to a moment. After one race was seen to its end, later ones start there.
+function lead(state, at) {
+  goToStep(state, at);
+  state.hasRun ||= isLast(state);
 }
 
 function play(state) {
-  if (state.timer) return stop(state);
-  if (isOver(state)) goTo(state, 0);
-  if (state.calm.matches) {
-    const next = () => {
-      lead(state, state.at + 1);
-      if (isOver(state)) stop(state);
-    };
-    const timer = setInterval(next, STEP_MS);
-    state.timer = () => clearInterval(timer);
-    return renderPlay(state);
-  }
-  const from = performance.now() - state.screenMs[state.at];
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return playSteps(state, STEP_MS);
+  const { moments, screenMs } = state,
+    last = moments.length - 1,
+    from = performance.now() - screenMs[state.step];
   const frame = now => {
-    const elapsed = now - from,
-      last = state.moments.length - 1;
-    while (state.at < last && state.screenMs[state.at + 1] <= elapsed) state.at++;
-    if (state.at >= last) {
-      stop(state);
-      return lead(state, last);
-    }
-    const part =
-      Math.max(0, elapsed - state.screenMs[state.at]) /
-      (state.screenMs[state.at + 1] - state.screenMs[state.at]);
-    show(
-      state,
-      state.moments[state.at] + part * (state.moments[state.at + 1] - state.moments[state.at]),
-    );
+    const elapsed = now - from;
+    let at = state.step;
+    while (at < last && screenMs[at + 1] <= elapsed) at++;
+    if (at !== state.step) lead(state, at);
+    if (at >= last) return stop(state);
+    const part = Math.max(0, elapsed - screenMs[at]) / (screenMs[at + 1] - screenMs[at]);
+    showMoment(state, moments[at] + part * (moments[at + 1] - moments[at]));
     request = requestAnimationFrame(frame);
   };
   let request = requestAnimationFrame(frame);
-  state.timer = () => cancelAnimationFrame(request);
-  renderPlay(state);
-}
-
-function stop(state) {
-  state.timer?.();
-  state.timer = null;
-  if (state.moments) renderPlay(state);
-}
-
-function renderPlay(state) {
-  const { words } = state.data;
-  state
-    .$('start')
-    .replaceChildren(
-      icon(state.timer ? 'pause' : isOver(state) ? 'replay' : 'play_arrow'),
-      state.timer ? words.pause : isOver(state) ? words.again : words.play,
-    );
+  return () => cancelAnimationFrame(request);
 }
 
 // ---- a moment
 
-function show(state, now) {
-  const { $, data, race, storage } = state,
+function showMoment(state, now) {
+  const { $, data, race } = state,
     { words } = data,
-    over = now >= state.moments.at(-1),
-    title = over ? storage.title : race.question;
-  if ($('title').textContent !== title) $('title').textContent = title;
-  $('clock').value = String(state.at);
-  $('now').textContent = formatTime(now);
-  $('restart').disabled = $('back').disabled = state.at === 0;
-  $('forward').disabled = over;
-  const states = state.lanes.map(lane => {
-    const { times, text } = storage.results[lane.n];
-    return showLane(lane, words, times, now, text);
-  });
-  const [first, second] = race.lanes.map(lane => lane.title);
-  const sentence = fillTemplate(words.clock_at, {
-    time: formatTime(now),
-    first,
-    first_state: states[0],
-    second,
-    second_state: states[1],
-  });
-  if (!state.timer) $('clock').setAttribute('aria-valuetext', sentence);
-  const finish = storage.results.map(({ times }) => times.at(-1)?.[2] ?? 0);
-  state.lanes.forEach(({ row, n }) =>
-    row.classList.toggle('fast', now >= finish[n] && finish[n] < finish[1 - n] / 2),
+    over = isLast(state),
+    text = over ? resultText(state) : race.question;
+  state.hasRun ||= over;
+  if ($('say').textContent !== text) $('say').textContent = text;
+  state.clock.value = String(state.step);
+  $('count').textContent = formatTime(now);
+  const states = state.lanes.map(lane => showLane(state, lane, now)),
+    [first, second] = race.lanes.map(lane => lane.title);
+  if (!state.timer)
+    state.clock.setAttribute(
+      'aria-valuetext',
+      fillTemplate(words.clock_at, {
+        time: formatTime(now),
+        first,
+        first_state: states[0],
+        second,
+        second_state: states[1],
+      }),
+    );
+  state.lanes.forEach(({ row, n, finish }) =>
+    row.classList.toggle('fast', now >= finish && finish < state.lanes[1 - n].finish / 2),
   );
 }
 
-function showLane({ lane, cells, first, row, bar, label, time, cold }, words, times, now, text) {
-  const { done, waits, loaded } = standing(times, now),
+// Returns the result of the race in words.
+function resultText({ data: { words }, race, lanes: [plain, warm] }) {
+  const outcome = plain.waits.length
+      ? warm.waits.length
+        ? 'both_wait'
+        : 'plain_waits'
+      : warm.waits.length
+        ? 'warm_waits'
+        : 'none_waits',
+    values = {
+      plain: formatTime(plain.finish),
+      warm: formatTime(warm.finish),
+      plain_cold: countText(words, 'n_cold', plain.waits.length),
+      warm_cold: countText(words, 'n_cold', warm.waits.length),
+    },
+    extra = warm.lane.steps.length - plain.lane.steps.length,
+    result = fillTemplate(words[outcome], values);
+  if (race.entry) return fillTemplate(words[`at_${race.entry}`], { result });
+  return race.is_in_front && extra > 0 ? countText(words, 'price', extra, { result }) : result;
+}
+
+function showLane(state, { lane, strip, row, bar, label, time, cold, times, reads, finish }, now) {
+  const { words } = state.data,
+    { done, waits, loaded } = standing(times, now),
     over = done === times.length,
-    step = lane.steps[done],
-    waited = lane.steps.slice(0, done + (waits ? 1 : 0)).reduce((n, s) => n + s.cold.length, 0);
-  cells.forEach(({ box, shade }, place) => {
-    const [probe] = first.get(place) ?? [Infinity],
-      isNow = waits && step.cold.includes(place);
-    box.classList.toggle('read', probe <= done);
-    box.classList.toggle('awaited', isNow);
-    shade.style.setProperty('--loaded', isNow ? loaded.toFixed(3) : '0');
-  });
+    waited = reads.slice(0, done + (waits ? 1 : 0)).flat().length,
+    pageOf = place => groupDigits(state.race.cells[place].page);
+  showStrip(strip, done, waits ? reads[done] : [], loaded);
   row.classList.toggle('waits', waits);
   bar.style.width = `${(loaded * 100).toFixed(1)}%`;
-  const state = over
+  const text = over
     ? lane.end
     : waits
-      ? fillTemplate(words.waits, {
-          page: groupDigits(cells[step.cold[0]].cell.page),
-        })
+      ? fillTemplate(words.waits, { page: pageOf(reads[done][0]) })
       : done
         ? fillTemplate(words.at_probe, { n: done, slot: groupDigits(lane.steps[done - 1].slot) })
         : words.at_start;
-  if (label.textContent !== state) label.textContent = state;
-  time.textContent = over ? text : now ? formatTime(now) : '?';
+  if (label.textContent !== text) label.textContent = text;
+  time.textContent = over ? formatTime(finish) : now ? formatTime(now) : '?';
   cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '\u00a0';
-  return state;
-}
-
-// Formats a time like figures.lookup.search_race.time_text.
-export function formatTime(us) {
-  const [length, unit] = us >= 999_500 ? [1e6, 's'] : us >= 999.5 ? [1000, 'ms'] : [1, 'µs'],
-    value = us / length;
-  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${unit}`;
-}
-
-// ---- keys and the address
-
-// While the race has the focus, arrow keys move it and not the stepper. The clock and the list of
-// disks handle their own.
-function onKey(event, state) {
-  const { target } = event,
-    isField = /^(INPUT|SELECT)$/.test(target.tagName);
-  if (event.metaKey || event.ctrlKey || event.altKey) return;
-  if (event.key === ' ' && target === state.$('clock')) {
-    event.preventDefault();
-    return play(state);
-  }
-  const to = {
-    ArrowRight: state.at + 1,
-    ArrowLeft: state.at - 1,
-    Home: 0,
-    End: Infinity,
-  }[event.key];
-  if (to === undefined) return;
-  event.stopPropagation();
-  if (isField) return;
-  event.preventDefault();
-  jump(state, to);
-}
-
-// Returns the disk in the address if this race has it.
-function addressStorage({ race }) {
-  const name = new URLSearchParams(location.search).get('storage');
-  return race.storages.find(storage => storage.name === name)?.name;
-}
-
-// Writes the disk into the address after a pause; the default one is left out.
-function keepAddress(state) {
-  const { data, storage } = state;
-  if ((addressStorage(state) ?? data.first) === storage.name) return;
-  clearTimeout(state.writing);
-  state.writing = setTimeout(() => {
-    const url = new URL(location.href);
-    if (!state.$('disk').isConnected || url.pathname !== state.path) return;
-    if (storage.name === data.first) url.searchParams.delete('storage');
-    else url.searchParams.set('storage', storage.name);
-    history.replaceState(history.state, '', url);
-  }, REST_MS);
+  return text;
 }

@@ -1,8 +1,9 @@
 // The parts shared by all steppers: bar, keys, Play, and the step in the address as ?step=, from 1.
 // Python sends all steps at once, so a step needs no server. A stepper passes an object of
-// functions: build(state) for new data, draw(state, step), wide(state) for the element whose width
-// is used, and optionally moved(state, step). A stepper in a lesson has a name. Its step is written
-// as ?step=NAME.7, and steps of other names are ignored. data.begin is the first step, from 0.
+// functions: build(state) for new data, draw(state, step), and wide(state) for the element whose
+// width is used. A stepper in a lesson has a name. Its step is written as ?step=NAME.7, and steps of
+// other names are ignored. data.begin is the first step, from 0. The race has moments instead of
+// steps: count(state), begin(state), show(state) and play(state), which returns how to stop it.
 // data.shares_page means that a file has several steppers: keys then need the focus, and the
 // address is not used.
 import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
@@ -23,14 +24,18 @@ export function startStepper(root, data, own) {
   state.data = data;
   if (state.key !== data.key || before.name !== data.name || before.language !== data.language)
     update(state, before);
-  return (state.release = addListeners(state, root.host));
+  return (state.release = addListeners(state, root));
 }
 
-const firstStep = state => state.data.begin ?? 0;
+const countSteps = state => state.own.count?.(state) ?? state.data.steps.length;
+
+const firstStep = state => state.own.begin?.(state) ?? state.data.begin ?? 0;
+
+const isInAddress = ({ data, own }) => !data.shares_page && !own.count;
 
 // Returns the step in the address, from 0, or the first step if there is none for this stepper.
 function stepOfAddress(state) {
-  if (state.data.shares_page) return firstStep(state);
+  if (!isInAddress(state)) return firstStep(state);
   const text = new URLSearchParams(location.search).get('step') ?? '',
     name = state.data.name ? `${state.data.name}.` : '';
   return text.startsWith(name) && /^\d+$/.test(text.slice(name.length))
@@ -45,8 +50,9 @@ function update(state, before) {
     same = state.key === data.key && before?.name === data.name;
   stop(state);
   Object.assign(state, { key: data.key, drawn: {} });
-  renderWords(state);
+  connectDisks(state);
   state.own.build(state);
+  renderWords(state);
   measureWidth(state);
   goToStep(state, first ? stepOfAddress(state) : same ? state.step : firstStep(state), !first);
 }
@@ -54,7 +60,7 @@ function update(state, before) {
 // Writes the labels of the bar in the reader's language.
 function renderWords(state) {
   const { bar } = state.data;
-  state.$('bar').hidden = state.data.steps.length < 2;
+  state.$('bar').hidden = state.data.is_question || countSteps(state) < 2;
   state.$('bar').setAttribute('aria-label', bar.steps);
   for (const name of ['first', 'prev', 'next', 'last'])
     setContent(state.$(name), { 'aria-label': bar[name], title: bar[`${name}_key`] }, []);
@@ -65,8 +71,9 @@ function renderWords(state) {
   });
 }
 
-function addListeners(state, host) {
+function addListeners(state, root) {
   const { $ } = state,
+    { host } = root,
     jump = to => () => {
       stop(state);
       goToStep(state, to());
@@ -92,16 +99,45 @@ function addListeners(state, host) {
     }
   });
   const keys = event => onKey(event, state),
-    stays = () => keepAddress(state),
-    ground = state.data.shares_page ? host : document;
+    stays = () => {
+      keepAddress(state);
+      keepDisk(state);
+    },
+    ground = state.data.shares_page ? host : document,
+    keepFocus = returnKeys(root);
   sizes.observe(host);
   ground.addEventListener('keydown', keys);
   window.navigation?.addEventListener('currententrychange', stays);
   return () => {
+    keepFocus();
     sizes.disconnect();
     ground.removeEventListener('keydown', keys);
     window.navigation?.removeEventListener('currententrychange', stays);
     if (!host.isConnected) stop(state);
+  };
+}
+
+// After a pointer used a control, it gives up the focus, so that the keys are the stepper's again.
+// With the keyboard the focus stays where it is.
+function returnKeys(root) {
+  const ways = {
+    pointerdown: () => {
+      root.host.__byPointer = true;
+    },
+    keydown: () => {
+      root.host.__byPointer = false;
+    },
+    click: () => leave(/^BUTTON$/),
+    change: () => leave(/^(SELECT|INPUT)$/),
+    pointerup: () => leave(/^INPUT$/), // a slider that did not move
+  };
+  const leave = kind => {
+    const { activeElement } = root;
+    if (root.host.__byPointer && kind.test(activeElement?.tagName)) activeElement.blur();
+  };
+  for (const [name, act] of Object.entries(ways)) root.addEventListener(name, act);
+  return () => {
+    for (const [name, act] of Object.entries(ways)) root.removeEventListener(name, act);
   };
 }
 
@@ -114,12 +150,15 @@ function measureWidth(state) {
 function onKey(event, state) {
   const path = event.composedPath(),
     role = node => node.getAttribute?.('role') ?? '';
-  const busy = path.some(
-    n =>
-      /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') ||
-      n.isContentEditable ||
-      /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)),
-  );
+  const isClock = event.key === ' ' && path[0].matches?.('.clock'), // which does not use Space
+    busy =
+      !isClock &&
+      path.some(
+        n =>
+          /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') ||
+          n.isContentEditable ||
+          /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)),
+      );
   if (
     busy ||
     event.metaKey ||
@@ -143,32 +182,36 @@ function onKey(event, state) {
 }
 
 export function goToStep(state, to, keep = true) {
-  state.step = Math.max(0, Math.min(state.data.steps.length - 1, to));
+  state.step = Math.max(0, Math.min(countSteps(state) - 1, to));
   show(state);
-  state.own.moved?.(state, state.data.steps[state.step]);
-  if (!keep) return;
-  scheduleWrite(state);
+  renderPlay(state);
+  if (keep) scheduleWrite(state);
 }
 
+export const isLast = state => state.step >= countSteps(state) - 1;
+
 function scheduleWrite(state) {
-  if (state.data.shares_page) return;
+  if (!isInAddress(state)) return;
   clearTimeout(state.writing);
   state.writing = setTimeout(() => writeAddress(state), REST_MS);
 }
 
 // Python writes the address as it knows it, with the initial step; then the step is written again.
 function keepAddress(state) {
-  if (stepOfAddress(state) !== state.step) scheduleWrite(state);
+  if (isInAddress(state) && stepOfAddress(state) !== state.step) scheduleWrite(state);
 }
 
 function show(state) {
-  const { $, data } = state,
-    step = data.steps[state.step],
-    count = data.steps.length;
-  $('say').textContent = step.text;
-  $('count').textContent = fillTemplate(data.bar.step_of, { step: state.step + 1, count });
+  const { $, data } = state;
   $('first').disabled = $('prev').disabled = state.step === 0;
-  $('next').disabled = $('last').disabled = state.step === count - 1;
+  $('next').disabled = $('last').disabled = isLast(state);
+  if (state.own.show) return state.own.show(state);
+  const step = data.steps[state.step];
+  $('say').textContent = step.text;
+  $('count').textContent = fillTemplate(data.bar.step_of, {
+    step: state.step + 1,
+    count: countSteps(state),
+  });
   state.own.draw(state, step);
 }
 
@@ -181,7 +224,7 @@ function writeAddress(state) {
 }
 
 export function stop(state) {
-  clearInterval(state.timer);
+  state.timer?.();
   state.timer = null;
   renderPlay(state);
 }
@@ -196,16 +239,58 @@ function renderPlay(state) {
 
 function play(state) {
   if (state.timer) return stop(state);
-  const last = () => state.step >= state.data.steps.length - 1;
-  if (last()) goToStep(state, 0);
-  state.timer = setInterval(
-    () => {
-      goToStep(state, state.step + 1);
-      if (last()) stop(state);
-    },
-    Number(state.$('speed').value),
-  );
+  if (isLast(state)) goToStep(state, 0);
+  const playOn = state.own.play ?? playSteps;
+  state.timer = playOn(state, Number(state.$('speed').value));
   renderPlay(state);
+}
+
+// Goes on by one step each time, up to the last one; returns how to stop it.
+export function playSteps(state, everyMs) {
+  const timer = setInterval(() => {
+    goToStep(state, state.step + 1);
+    if (isLast(state)) stop(state);
+  }, everyMs);
+  return () => clearInterval(timer);
+}
+
+// ---- the disk that cold pages are on, kept in the address as ?storage=; the default is left out
+
+function connectDisks(state) {
+  const { $, data } = state,
+    { disks } = data;
+  $('disks').hidden = !disks;
+  if (!disks) return;
+  const known = name => disks.find(disk => disk.name === name);
+  state.disk = known(state.disk?.name ?? diskOfAddress()) ?? known(data.first_disk);
+  $('disks').firstElementChild.textContent = data.disk_label;
+  $('disk').replaceChildren(
+    ...disks.map(({ name, label }) => html('option', { value: name }, label)),
+  );
+  $('disk').value = state.disk.name;
+  $('disk').onchange = () => {
+    stop(state);
+    state.disk = known($('disk').value);
+    state.drawn = {};
+    keepDisk(state);
+    if (state.own.changed) state.own.changed(state);
+    else show(state);
+  };
+}
+
+const diskOfAddress = () => new URLSearchParams(location.search).get('storage');
+
+function keepDisk(state) {
+  const { data, disk } = state;
+  if (!disk || (diskOfAddress() ?? data.first_disk) === disk.name) return;
+  clearTimeout(state.writingDisk);
+  state.writingDisk = setTimeout(() => {
+    const url = new URL(location.href);
+    if (!state.$('disk').isConnected || url.pathname !== state.path) return;
+    if (disk.name === data.first_disk) url.searchParams.delete('storage');
+    else url.searchParams.set('storage', disk.name);
+    history.replaceState(history.state, '', url);
+  }, REST_MS);
 }
 
 // Builds a named cell for each value; showValues fills the cells.

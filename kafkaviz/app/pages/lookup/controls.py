@@ -1,19 +1,20 @@
 """The controls of a lookup: offset or timestamp, target, index, release and isolation level.
 
 The target can be typed, moved with a slider, or chosen with buttons. Instead of an index on disk,
-the reader can type the keys of one.
+the reader can type the keys of one. A popover has the controls that are needed less often.
 """
 
 import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
@@ -37,13 +38,11 @@ from kafkaviz.messages import say, say_count, text_in
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
 from kafkaviz.simulate.lessons import practice
-from kafkaviz.units import format_count
+from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import SearchProfile
 
 TARGETS = (OFFSET, TIMESTAMP)  # also their words in the address
 TIME_NAMES = ("earliest", "latest", "max")  # the times that Kafka has a name for
-# indexes in which the searches differ: one with many entries, one with a small warm section
-DIFFERENT_SETS = ("full", "twenty")
 MAX_RANGES = 3  # ranges of warm targets in the alternative text; all are drawn
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
@@ -62,7 +61,7 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Draws the two rows of controls, with `sets` to choose from. Returns their query."""
+    """Draws the controls, with `sets` to choose from. Returns their query."""
     kinds = TARGETS[:1] if source.is_index_only else TARGETS
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, kinds, OFFSET)
@@ -70,35 +69,39 @@ def render_controls(
     version = choice.bind_to_address(
         page_state.SEARCH, VERSIONS.keys(), own_version, lookup_cache.equivalent_version
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
-        widget_options: dict[str, Any] = {
-            "required": True,
-            "format_func": _target_kind_text,
-            "on_change": _reset_target,
-            **choice.initial(st.segmented_control, page_state.BY, kinds),
-        }
-        st.segmented_control(say("lookup.by"), kinds, key=page_state.BY, **widget_options)
-        _render_field(source, target_kind, name)
-        widget_options = {
-            "required": True,
-            "format_func": sets.__getitem__,
-            "on_change": _reset_target_and_warm,
-            **choice.initial(st.segmented_control, page_state.SET, list(sets)),
-        }
-        st.segmented_control(say("common.index"), list(sets), key=page_state.SET, **widget_options)
-        help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
-        widget_options = {"width": 172, "help": help_text, "on_change": choice.count_move}
-        widget_options |= choice.initial(st.selectbox, page_state.SEARCH, list(VERSIONS))
-        st.selectbox(
-            say("lookup.search_as"),
-            list(VERSIONS),
-            key=page_state.SEARCH,
-            format_func=_release_text,
-            **widget_options,
-        )
     is_warm = versions.search_profile(version).is_warm
-    warm_entries, isolation = _render_second_row(source, target_kind, name, is_warm=is_warm)
-    st.space(16)
+    warm_entries = _warm_entries(source, name)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap=8, key="kv_ctl"):
+        choice.draw_bound(
+            st.segmented_control,
+            say("lookup.by"),
+            kinds,
+            OFFSET,
+            page_state.BY,
+            format_func=_target_kind_text,
+            on_change=_reset_target,
+            required=True,
+        )
+        _render_field(source, target_kind, name)
+        _render_warm_targets(source, target_kind, warm_entries)
+        help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
+        choice.draw_bound(
+            st.selectbox,
+            say("lookup.search_as"),
+            VERSIONS,
+            own_version,
+            page_state.SEARCH,
+            format_func=_release_text,
+            help=help_text,
+            width=172,
+        )
+        if source.is_index_only:
+            render_field(_reset_target)
+        with st.popover(say("lookup.more"), width="content"):
+            warm_entries, isolation = _render_more(
+                source, target_kind, name, warm_entries, is_warm=is_warm
+            )
+        render_help()
     if source.is_index_only:
         render_fault()
     return LookupQuery(
@@ -108,6 +111,27 @@ def render_controls(
         ),
         isolation,
     )
+
+
+def render_sets(sets: dict[str, str]) -> None:
+    """Draws the choice of an index; `sets` has its labels."""
+    choice.draw_bound(
+        st.segmented_control,
+        say("common.index"),
+        sets,
+        OWN_SET,
+        page_state.SET,
+        format_func=sets.__getitem__,
+        on_change=_reset_target_and_warm,
+        required=True,
+    )
+
+
+def render_help() -> None:
+    with st.popover(
+        say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
+    ):
+        st.markdown(say("lookup.help", cold=format_megabytes(COLD_AFTER_BYTES)))
 
 
 def parse_set(set_text: str) -> str | None:
@@ -137,26 +161,21 @@ def _reset_target_and_warm() -> None:
     st.query_params.pop(page_state.WARM, None)
 
 
-def _render_second_row(
-    source: LookupSource, target_kind: str, name: str, *, is_warm: bool
+def _render_more(
+    source: LookupSource, target_kind: str, name: str, warm_entries: int, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the second row. Returns the number of warm entries, and the isolation level."""
-    warm_entries = _warm_entries(source, name)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
-        if source.is_index_only:
-            render_field(_reset_target)
-        _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
-        if source.is_synthetic:
-            return _choose_warm_entries(name), READ_UNCOMMITTED
-        isolation = choice.draw_bound(
-            st.selectbox,
-            say("lookup.consumer"),
-            ISOLATIONS,
-            READ_UNCOMMITTED,
-            page_state.ISOLATION,
-            width=172,
-        )
-        return KAFKAS_WARM, isolation
+    """Draws the other controls. Returns the number of warm entries, and the isolation level."""
+    _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
+    if source.is_synthetic:
+        return _choose_warm_entries(name), READ_UNCOMMITTED
+    isolation = choice.draw_bound(
+        st.selectbox,
+        say("lookup.consumer"),
+        ISOLATIONS,
+        READ_UNCOMMITTED,
+        page_state.ISOLATION,
+    )
+    return KAFKAS_WARM, isolation
 
 
 def _choose_warm_entries(name: str) -> int:
@@ -168,7 +187,6 @@ def _choose_warm_entries(name: str) -> int:
             map(str, WARM_ENTRIES),
             default,
             page_state.WARM,
-            width=172,
         )
     )
 
@@ -224,7 +242,7 @@ def _typed_target(target_kind: str) -> int | None:
 def _render_slider(
     source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
 ) -> None:
-    """Draws the slider, and buttons for instructive, random and named targets."""
+    """Draws the slider, and buttons for random and named targets."""
     span = source.span(target_kind)
     target = _typed_target(target_kind)
     if span:
@@ -244,7 +262,6 @@ def _render_slider(
                     on_change=_set_from_slider,
                     args=(target_kind,),
                 )
-        _render_warm_targets(source, target_kind, warm_entries)
         st.button(
             say("lookup.surprise"),
             type="tertiary",
@@ -292,11 +309,10 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
-    labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
             st.button(
-                labels[place],
+                say(f"lookup.{place}"),
                 key=f"kv_{place}",
                 help=say(f"lookup.{place}_about"),
                 on_click=_set_target,
@@ -308,28 +324,6 @@ def _warm_entries(source: LookupSource, name: str) -> int:
     word = st.session_state.get(page_state.WARM) or st.query_params.get(page_state.WARM)
     is_choice = source.is_synthetic and word in map(str, WARM_ENTRIES)
     return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
-
-
-def render_where_it_differs(
-    source: LookupSource, target_kind: str, warm_entries: int, *, has_target: bool
-) -> None:
-    """Draws a button to a target, if it has one, or to an index for which the searches differ."""
-    target = lookup_source.choose_targets(source, target_kind, warm_entries).default
-    with st.container(horizontal=True, gap=12, key="kv_differs"):
-        if has_target and target is not None:
-            label = say("lookup.offer", target=_describe_target(target, target_kind))
-            st.button(
-                label, key="kv_offer_target", on_click=_set_target, args=(target, target_kind)
-            )
-            return
-        for name in DIFFERENT_SETS if has_target else DIFFERENT_SETS[:1]:
-            label = say(f"lookup.offer_{name}", set=say(f"lookup.set_{name}"))
-            st.button(label, key=f"kv_offer_{name}", on_click=_set_index, args=(name,))
-
-
-def _set_index(name: str) -> None:
-    st.session_state[page_state.SET] = name
-    choice.count_move(_reset_target_and_warm)
 
 
 def _describe_target(target: int, target_kind: str) -> str:

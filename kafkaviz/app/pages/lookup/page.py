@@ -3,26 +3,21 @@
 import json
 from typing import Any, cast
 
-import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.cost import lookup_cost, remote_reads
-from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
+from kafkaviz.analysis.cost import remote_reads
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.lookup_object import lookup_object
-from kafkaviz.analysis.lookup.search_race import SearchRace
-from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import (
-    OFFSET,
+    EXAMPLE,
     OWN_SET,
     PRACTICE,
     SETS,
-    SOURCE_HASH_FUNCS,
     TIMESTAMP,
     LookupSource,
 )
@@ -37,21 +32,30 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
-from kafkaviz.figures.page_cache import probe_histogram
+from kafkaviz.figures.page_legend import page_legend
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count
-from kafkaviz.search import slots
 from kafkaviz.search.fetch import OffsetOutOfRange
-from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import SearchProfile
 
 LABEL_CHARACTERS = 20
-COUNTS = ("probes", "pages", "headers")
+VIEWS = ("race", "steps")
+VIEW_PARAMETERS = {"steps": (page_state.STEP,)}
+# a link with one of these leads to the reader's own log, or to a practice log that it names
+ASKS_FOR_OTHER = (
+    page_state.TOPIC_PARTITION,
+    page_state.SEGMENT,
+    page_state.PIN,
+    page_state.SET,
+    page_state.KEYS,
+    page_state.TARGET,
+    page_state.BY,
+)
 PHASE_SUFFIXES = {"time": ".timeindex", "offset": ".index", "log": ".log", "record": ".log"}
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
@@ -70,6 +74,8 @@ def render_page() -> None:
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
+    _begin_with_example()
+    choice.open_by_address(VIEW_PARAMETERS)
     chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
         return _render_partition(location, sets)
@@ -78,6 +84,14 @@ def render_page() -> None:
         sets,
         versions.NEWEST,
     )
+
+
+def _begin_with_example() -> None:
+    """Opens the example if neither the address nor an earlier choice asks for anything else."""
+    if page_state.SET in st.session_state:
+        return
+    if not any(name in st.query_params for name in ASKS_FOR_OTHER):
+        st.query_params[page_state.SET] = EXAMPLE
 
 
 def _asks_for_location(location: Location) -> bool:
@@ -109,7 +123,7 @@ def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
     """Draws the controls and the lookup. A practice log and typed keys have no location."""
-    _render_title(source)
+    _render_title(source, sets)
     query = controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
     sought_target = controls.require_target(source, query.target_kind)
@@ -149,17 +163,23 @@ def _render_context(
     if isinstance(context.result.error, FailedRead):
         _render_damage(context.result.error)
     target_kind = query.target_kind
-    first_kind = OFFSET if context.special_timestamp else target_kind
-    above_steps = st.container(gap=None, key="kv_race")
     view, payload = lookup_cache.steps(context, key)
-    frontend.stepper(
-        payload,
-        lambda: controls.set_from_slot(key, context, target_kind),
-        is_compact=is_projected,
+    race_payload = charts.view(
+        ("race", key), lambda: _race(context, query.search_profile.warm_bytes, key)
     )
-    if context.result.searches:
-        with above_steps:
-            render_race(source, context, first_kind, query.search_profile, key)
+    with st.container(gap=None, key="kv_views"):
+        names = VIEWS if race_payload else VIEWS[1:]
+        words = {name: say(f"lookup.view_{name}") for name in names}
+        st.html(page_legend())
+        word, tab = choice.render_tabs(words, VIEW_PARAMETERS)
+        with tab:
+            if word == "race":
+                frontend.search_race(race_payload)
+            else:
+                data = charts.view(
+                    ("memory", key), lambda: lookup_cache.memory_payload(context, payload)
+                )
+                frontend.stepper(data, lambda: controls.set_from_slot(key, context, target_kind))
     if is_projected:
         return
     if isinstance(location, PartitionLocation) and context.result.record:
@@ -167,14 +187,12 @@ def _render_context(
     cost = remote_cost(location, context) if isinstance(location, PartitionLocation) else None
     if cost:
         render_remote_reads(cost)
-    if context.result.searches and not is_failed:
-        render_distribution(source, context, first_kind, query.search_profile, key)
     if target_kind == TIMESTAMP and not context.special_timestamp and not is_failed:
         render_why_offset(source, context, query.search_profile, key)
     render_steps(view, context, cost)
 
 
-def _render_title(source: LookupSource) -> None:
+def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = say(
             "common.titled" if source.note else "lookup.alone",
@@ -182,10 +200,7 @@ def _render_title(source: LookupSource) -> None:
             below=source.note,
         )
         elements.title(say("common.page_lookup"), lead, gap=0)
-        with st.popover(
-            say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
-        ):
-            st.markdown(say("lookup.help", cold=units.format_megabytes(COLD_AFTER_BYTES)))
+        controls.render_sets(sets)
 
 
 def _render_damage(fault: KafkavizError) -> None:
@@ -277,30 +292,10 @@ def _remote_total(cost: RemoteCost) -> str:
     )
 
 
-def render_race(
-    source: LookupSource,
-    context: LookupContext,
-    target_kind: str,
-    search_profile: SearchProfile,
-    key: str,
-) -> None:
-    """Draws the race of both searches, and a button to where they differ if they do the same."""
-    race, payload = charts.view(
-        ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
-    )
-    if not race.entries:
-        return
-    frontend.search_race(payload)
-    if race.is_even or race.is_hot:
-        warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
-        st.space(12)
-        has_target = race.is_even
-        controls.render_where_it_differs(source, target_kind, warm_entries, has_target=has_target)
-    st.space(16)
-
-
-def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace, dict[str, Any]]:
-    """Returns the race and its payload for the browser, which is empty if the index is empty."""
+def _race(context: LookupContext, warm_bytes: int, key: str) -> dict[str, Any]:
+    """Returns the race of both searches for the browser; empty if no entries are searched."""
+    if not context.result.searches:
+        return {}
     first = context.result.searches[0]
     segment = context.find_segment(first.base_offset)
     target = first.slot_search.target
@@ -308,101 +303,9 @@ def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace
         segment, first.kind, target, warm_bytes=warm_bytes, page_bytes=context.page_bytes
     )
     if not race.entries:
-        return race, {}
+        return {}
     views = race_figure.views(race, search_race.race_before_jump(segment, target, race))
-    return race, race_figure.browser_payload(views, key)
-
-
-@st.fragment
-def render_distribution(
-    source: LookupSource,
-    context: LookupContext,
-    target_kind: str,
-    search_profile: SearchProfile,
-    key: str,
-) -> None:
-    """Draws how many targets of this segment take how many probes, pages or headers."""
-    quantity = choice.draw_bound(
-        st.segmented_control,
-        say("lookup.count"),
-        COUNTS,
-        COUNTS[0],
-        page_state.DISTRIBUTION,
-        format_func=_quantity_text,
-        required=True,
-        label_visibility="collapsed",
-    )
-    own_costs = _costs(source, context, target_kind, search_profile)
-    if own_costs is None:
-        return
-    other_costs = _costs(source, context, target_kind, search_profile.other_search())
-    view = probe_histogram.view(
-        own_costs,
-        other_costs,
-        quantity,
-        _count(context, quantity),
-        "millisecond" if target_kind == TIMESTAMP else "offset",
-    )
-    charts.render_titled((key, quantity), probe_histogram.figure, view, "kv_spread")
-    with st.expander(say("common.as_table")):
-        rows = probe_histogram.rows(view)
-        table((_quantity_text(quantity), say("lookup.share"), say("lookup.other")), rows, "rrr")
-        download(
-            say("common.csv"),
-            lambda: to_csv((quantity, "share", "other_search"), rows),
-            f"{quantity}.csv",
-            "kv_spread_csv",
-        )
-
-
-def _costs(
-    source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
-) -> LookupCounts | None:
-    segment = context.searched_segment
-    if segment:
-        return _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
-    return None
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
-def _segment_costs(
-    source: LookupSource,
-    base_offset: int,
-    target_kind: str,
-    search_profile: SearchProfile,
-    _context: LookupContext,
-) -> LookupCounts | None:
-    segment = _context.find_segment(base_offset)
-    batches = _context.batches(base_offset)
-    count_lookups = (
-        lookup_cost.timestamp_lookup_counts
-        if target_kind == TIMESTAMP
-        else lookup_cost.offset_lookup_counts
-    )
-    slot_rows = _entry_rows(source, base_offset, _context)
-    return count_lookups(segment, batches, search_profile, _context.page_bytes, slot_rows=slot_rows)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
-def _entry_rows(source: LookupSource, base_offset: int, _context: LookupContext) -> np.ndarray:
-    return lookup_cost.entry_rows(_context.find_segment(base_offset), _context.batches(base_offset))
-
-
-def _count(context: LookupContext, quantity: str) -> int:
-    if quantity == HEADERS:
-        return len({header.position for scan in context.result.scans[:1] for header in scan.reads})
-    first = context.result.searches[0]
-    probe_pages = (
-        slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], context.page_bytes)
-        for probe in first.slot_search.probes
-    )
-    if quantity == PROBES:
-        return len(first.slot_search.probes)
-    return len({page for pages in probe_pages for page in pages})
-
-
-def _quantity_text(quantity: str) -> str:
-    return say(f"lookup.count_{quantity}")
+    return race_figure.browser_payload(views, key) | {"legend": None}  # it is above the race
 
 
 def render_why_offset(

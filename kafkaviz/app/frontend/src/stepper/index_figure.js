@@ -1,13 +1,17 @@
 // The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
 // left by each probe.
-import { color, hatchedDrawing, svg } from '../dom.js';
+import { color, hatchedDrawing, pageFill, svg } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale } from '../text.js';
 
-const COMPACT_ROWS = 12; // the last probes of a long search, if everything has to fit on one screen
+// rows of probes: the figure grows with them, and shows the last ones of a longer search
+const MIN_ROWS = 4,
+  MAX_ROWS = 12;
 
 export function drawIndex(state, step, search) {
   const draw = search.cells ? drawSlots : drawIndexStrip;
-  state.$('ix').replaceChildren(draw(state, state.width, search, searchProgress(step, search)));
+  const view = searchProgress(step, search);
+  view.reads = search.memory ? state.reads : null;
+  state.$('ix').replaceChildren(draw(state, state.width, search, view));
 }
 
 // Returns the state of a search at a step: probes so far, the current one, and the pages touched.
@@ -60,6 +64,12 @@ const disc = (x, y, n, fill) =>
       String(n),
     ),
   );
+// Draws whether the page of a probe was hot or cold when the probe needed it.
+function drawPageMark({ reads }, i, x, y) {
+  if (!reads) return [];
+  const fill = pageFill[reads[i].length ? 'cold' : 'hot'];
+  return [svg('rect', { x, y: y - 5, width: 9, height: 10, rx: 2, ...fill })];
+}
 const colour = search => (search.kind === 'time' ? 'time' : 'offset');
 
 function makeClickable(state, search, box, slotAt) {
@@ -88,7 +98,7 @@ function drawSlots(state, w, search, view) {
     { x, cw, top, H0, rowH, y0 } = layout;
   const g = hatchedDrawing(
     w,
-    y0 + Math.max(search.rows.length, 1) * rowH + 6,
+    y0 + Math.max(view.probes.length, MIN_ROWS) * rowH + 6,
     state.$('f1t').textContent,
   );
   state.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
@@ -148,7 +158,7 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
   return brackets;
 }
 
-// Draws the warm section below the cells, and the cold rest.
+// Draws the warm section below the cells, and the part in front of it.
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
@@ -170,9 +180,9 @@ function drawWarmSlots({ x, top, H0, N }, F, words) {
         y: top + H0 + 5,
         width: x(F) - x(0) - 2,
         height: 9,
-        fill: color('cold-soft'),
+        fill: color('log-soft'),
       }),
-      svg('text', { x: x(0), y: top + H0 + 26, style: `fill:${color('cold-text')}` }, words.cold),
+      svg('text', { x: x(0), y: top + H0 + 26, class: 'axt' }, words.in_front),
     );
   return parts;
 }
@@ -305,6 +315,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   const short = text => (time ? text.slice(6) : text);
   parts.push(
     svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
+    ...drawPageMark(view, i, 34, y),
     disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
     svg(
       'text',
@@ -322,18 +333,16 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
 }
 
 // Returns the position of the strip of a whole index, and of the rows of its probes.
-function stripLayout(w, search, view, isCompact) {
-  const all = Math.min(search.rows.length, isCompact ? COMPACT_ROWS : Infinity),
-    firstRow = Math.max(0, view.probes.length - all),
-    tight = search.rows.length > 14,
+function stripLayout(w, search, view) {
+  const firstRow = Math.max(0, view.probes.length - MAX_ROWS),
+    tight = search.rows.length > 10,
     rowH = tight ? 19 : 23,
-    sy = 40,
-    sh = 26,
-    y0 = sy + sh + 54,
+    // above the file are its pages, or their numbers
+    [sy, sh, gap] = search.memory ? [18, 14, 26] : [40, 26, 54],
+    y0 = sy + sh + gap,
     px = scale(0, search.pages, 0, w);
   return {
     w,
-    all,
     sy,
     sh,
     px,
@@ -349,9 +358,10 @@ function stripLayout(w, search, view, isCompact) {
 
 function drawIndexStrip(state, w, search, view) {
   const { words } = state.data,
-    layout = stripLayout(w, search, view, state.data.is_compact),
-    { all, firstRow, sy, sh, y0, rowH, slotX } = layout;
-  const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent);
+    layout = stripLayout(w, search, view),
+    { firstRow, sy, sh, y0, rowH, slotX } = layout,
+    rows = Math.max(MIN_ROWS, view.probes.length - firstRow);
+  const g = hatchedDrawing(w, y0 + rows * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
   const strip = drawStrip(layout, search);
   g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
@@ -359,7 +369,8 @@ function drawIndexStrip(state, w, search, view) {
   pickSlots(state, search, strip);
   g.append(...drawTouchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
-  g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
+  const y = search.memory ? sy + sh + 15 : y0 - 16;
+  g.append(svg('text', { x: 0, y, class: 'axt' }, words.magnifies));
   for (let i = firstRow; i < view.probes.length; i++)
     g.append(
       ...drawMagnifiedSlots(layout, search, view, view.probes[i], i),
@@ -469,6 +480,7 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
         'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4,
       }),
     );
+  if (search.memory) return parts;
   const pageNumbers =
     [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
   parts.push(
@@ -579,6 +591,7 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
     isCurrent = p === view.now,
     [lo, hi] = p.after ?? [0, -1];
   return [
+    ...drawPageMark(view, i, fw + 1, y + bar / 2),
     svg(
       'text',
       { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },

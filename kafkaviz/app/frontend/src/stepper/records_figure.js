@@ -6,7 +6,7 @@ export function drawRecords(state, step) {
   const { $, data } = state,
     on = step.phase === 'record',
     hit = data.records.findIndex(([offset]) => offset === data.hit);
-  $('records-figure').hidden = !data.records.length || (data.is_compact && !on);
+  $('records-figure').hidden = !data.records.length || !on;
   if (!data.records.length) return;
   const boxes = data.records.map(([_offset, text, label, when], i) =>
     state.hover(

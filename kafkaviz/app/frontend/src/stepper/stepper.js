@@ -1,6 +1,7 @@
-// The stepper of a lookup: three figures, pseudocode and its values. It announces each step to
-// other components by the event kv-step.
-import { html, setContent } from '../dom.js';
+// The stepper of a lookup: three figures, pseudocode and its values. If it is given the pages in
+// memory (search.memory), it draws the pages of each search and sums up its waits for the disk.
+import { html, renderMarkup, setContent } from '../dom.js';
+import { buildStrip, coldReads, formatTime, memoryOf, showStrip } from '../page_strip.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from '../steps.js';
 import { fillTemplate, groupDigits } from '../text.js';
 import { drawIndex } from './index_figure.js';
@@ -14,7 +15,6 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
     build,
     draw,
     wide: drawnIn,
-    moved,
     ask: slot => setTriggerValue('slot', slot),
   });
 }
@@ -24,21 +24,15 @@ function build(state) {
   state.search = null;
   if (!state.$('cursor').matches(':focus')) state.slot = null;
   state.$('log-figure').hidden = !data.scans.length;
-  state.$('two').classList.toggle('lesson', data.is_compact);
   const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
   state.$('two').classList.toggle('many', most > MANY); // must be set before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
+  state.$('waits').append(state.$('disks')); // next to the sum that it changes
   renderDots(state);
 }
 
 function drawnIn(state) {
   return state.$('fx').hidden ? state.$('say') : state.$('ix');
-}
-
-function moved(state, { search, probes, over }) {
-  const position = { key: state.key, search, probes, over };
-  document.__kvStep = position; // for components that are drawn later
-  document.dispatchEvent(new CustomEvent('kv-step', { detail: position }));
 }
 
 // Draws one dot per step, grouped by phase; a phase that comes again is a new group.
@@ -83,13 +77,14 @@ function draw(state, step) {
   if (!data.searches.length) return;
   const search = data.searches[step.search];
   renderCode(state, step, search);
+  showPages(state, step, search);
   [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
   $('f1s').textContent = search.hint;
   if (hasChanged(state, 'index', step.search, step.probes, step.over, step.phase === search.kind)) {
     drawIndex(state, step, search);
     renderCursor(state, search);
   }
-  if (data.is_compact) showWhatIsNeeded(state, step);
+  showWhatIsNeeded(state, step);
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (
     data.scans.length &&
@@ -97,6 +92,38 @@ function draw(state, step) {
   )
     drawLog(state, step, data.scans[step.scan]);
   if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
+}
+
+// Draws the pages of the search, those in memory and those not, and the sum of its waits so far.
+function showPages(state, step, search) {
+  const { $, data, disk } = state,
+    { memory } = search;
+  $('pages').hidden = $('waits').hidden = !memory;
+  if (!memory) return;
+  if (hasChanged(state, 'pages', step.search)) {
+    const hot = memoryOf(data.key, memory.name, memory.lane);
+    state.pages = buildStrip(state, memory.lane, memory.cells, {
+      words: data.race_words,
+      hot,
+      changed: () => {
+        state.drawn.index = null;
+        draw(state, data.steps[state.step]);
+      },
+    });
+    state.pages.hot = hot;
+    $('pages').replaceChildren(state.pages.strip);
+  }
+  state.reads = coldReads(memory.lane.steps, state.pages.hot);
+  showStrip(state.pages, step.probes);
+  const n = state.reads.slice(0, step.probes).flat().length,
+    read = formatTime(disk.read_us);
+  $('sum').replaceChildren(
+    ...renderMarkup(n ? data.words.waits : data.words.no_waits, {
+      n: groupDigits(n),
+      read,
+      sum: formatTime(n * disk.read_us),
+    }),
+  );
 }
 
 // Fits everything on one screen: hides the log before it is read, and the pseudocode that is not
