@@ -18,48 +18,64 @@ CLIPPED, OVERLAPPING = (
 
 
 def test_the_race(page, server):
-    """One search waits after the other is done; the steps below stay in place."""
+    """One search waits after the other is done; the arrival is a case where they differ."""
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{server}/lookup?set=full&target=5242883")
-    title = page.locator(".title")
-    expect(title).to_contain_text("middles move to pages that no reader used lately: which search")
-    expect(page.locator(".say")).to_contain_text(re.compile(r"\w"))
+    page.goto(f"{server}/lookup")
+    question = page.locator(".say")
+    expect(question).to_contain_text("The reader at the tail")
+    page.wait_for_url("**set=pages**")
     plain, warm = page.locator(".lane").first, page.locator(".lane").last
     expect(warm.locator(".n")).to_have_text("?")
     expect(plain.locator(".state")).to_have_text("at the start")
-    assert rests_on_first_screen(page, ".kv-band", ".lane:last-child", ".transport")
 
-    page.locator(".clock").press("Home")
-    page.locator(".start").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(plain.locator(".state")).to_contain_text("waits for the disk, page 1")
-    expect(page.locator(".count")).to_have_text(re.compile("step 1 of"))
-    page.locator(".start").click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(plain.locator(".state")).to_contain_text("waits for the disk, page 7")
+    page.locator(".play").click()
     expect(warm.locator(".state")).to_contain_text("12 probes on 3 pages")
     expect(plain).to_have_class(re.compile("waits"))
-    page.locator(".clock").press("End")
-    expect(plain.locator(".n")).to_have_text("700 µs")
-    expect(title).to_contain_text("Plain binary search waits for 7 cold pages: 700 µs")
-    expect(page.locator(".start")).to_contain_text("Race again")
+    page.keyboard.press("End")
+    expect(plain.locator(".n")).to_have_text("100 µs")
+    expect(question).to_contain_text("Plain binary search waits for 1 cold page: 100 µs")
 
     page.locator(".disk").select_option("hdd")
-    expect(title).to_contain_text("84.0 ms")
+    expect(question).to_contain_text("12.0 ms")
     page.wait_for_url("**storage=hdd**")
 
 
+def test_a_click_makes_a_page_cold(page, server):
+    """The search that reads it waits, and the steps of the same lookup know."""
+    page.goto(f"{server}/lookup?set=pages")
+    warm = page.locator(".lane").last
+    expect(warm.locator(".kv-cold")).to_have_count(11)
+    page.keyboard.press("End")
+    expect(warm.locator(".n")).to_have_text("0.27 µs")
+    warm.get_by_role("button", name="page 12: hot").click()
+    expect(warm.locator(".kv-cold")).to_have_count(12)
+    expect(warm.locator(".n")).to_have_text("100 µs")
+    expect(page.locator(".say")).to_contain_text("Both searches wait for the disk")
+    page.get_by_role("tab", name="Step by step").click()
+    expect(page.locator(".sum")).to_contain_text("none")
+    page.locator(".last").click()
+    expect(page.locator(".sum")).to_contain_text("1 × 100 µs")
+    page.get_by_role("button", name="page 12: cold").click()
+    expect(page.locator(".sum")).to_contain_text("none")
+
+
 def test_the_next_race_opens_at_its_end(page, server):
-    """For readers who have seen one. Others are asked, and equal searches need no race."""
-    page.goto(f"{server}/lookup?set=full&target=5242883")
-    title = page.locator(".title")
-    expect(title).to_contain_text("which search finds it first?")
-    page.get_by_role("button", name="Far behind").click()
-    expect(page.locator(".cap")).to_contain_text("before the warm section")
+    """For readers who have seen one. A lagging reader pays a probe more."""
+    page.goto(f"{server}/lookup?set=pages")
+    title = page.locator(".say")
+    expect(title).to_contain_text("Which search finds it first?")
+    page.get_by_role("button", name="Lagging reader").click()
+    expect(page.locator(".cap")).to_contain_text("one probe more than before 2.1")
     expect(title).to_contain_text("which one finds it first?")
-    page.locator(".clock").press("End")
-    expect(title).to_contain_text("Both searches read")
-    page.get_by_role("button", name="At the tail").click()
-    expect(title).to_contain_text("Plain binary search waits for 7 cold pages")
+    page.keyboard.press("End")
+    expect(title).to_contain_text("A lagging reader pays one probe more.")
+    page.get_by_role("button", name="Reader at the tail").click()
+    expect(title).to_contain_text("Plain binary search waits for 1 cold page")
     page.goto(f"{server}/lookup?set=five&target=23")
     expect(title).to_contain_text("All pages are hot")
 
@@ -67,20 +83,85 @@ def test_the_next_race_opens_at_its_end(page, server):
 def test_one_entry_earlier_all_pages_are_hot(page, server):
     """A click leads from one race to the other, without the server."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
-    title, plain = page.locator(".title"), page.locator(".lane").first
-    expect(title).to_contain_text("The entry at which the middles move")
-    expect(plain.locator(".c.kv-cold")).to_have_count(7)
+    title, plain = page.locator(".say"), page.locator(".lane").first
+    expect(title).to_contain_text("just as the middles move")
+    expect(plain.locator(".kv-cold")).to_have_count(7)
     page.get_by_role("button", name="One entry earlier").click()
     expect(title).to_contain_text("One entry earlier, before the middles move: which search")
-    expect(plain.locator(".c.kv-cold")).to_have_count(0)
-    page.locator(".clock").press("End")
+    expect(plain.locator(".kv-cold")).to_have_count(0)
+    page.keyboard.press("End")
     expect(plain.locator(".n")).to_have_text("0.41 µs")
     expect(title).to_contain_text("All pages are hot")
     page.get_by_role("button", name="One entry later").click()
     expect(plain.locator(".n")).to_have_text("700 µs")
-    page.get_by_role("button", name="Far behind").click()
-    expect(title).to_contain_text("Both searches read")
-    expect(page.locator(".other")).to_be_hidden()
+
+
+def test_the_keys_are_the_races_after_each_control(page, server):
+    """A pointer leaves the focus to the page: Home goes to the start after every control."""
+    page.goto(f"{server}/lookup?set=pages")
+    now = page.locator(".count")
+    page.locator(".n").first.wait_for()
+    for use in (
+        lambda: page.locator(".last").click(),
+        lambda: page.locator(".prev").click(),
+        lambda: page.locator(".clock").click(),
+        lambda: page.locator(".page button").first.click(),
+        lambda: page.get_by_role("button", name="One entry earlier").click(),
+        lambda: choose(page, ".disk", "ssd"),
+    ):
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowLeft")
+        expect(now).not_to_have_text("0.00 µs")
+        use()
+        page.keyboard.press("Home")
+        expect(now).to_have_text("0.00 µs")
+    page.locator(".play").click()
+    page.locator(".play", has_text="Pause").wait_for()
+    page.keyboard.press("Space")
+    page.locator(".play", has_text="Play").wait_for()
+
+
+def choose(page, selector: str, value: str) -> None:
+    """Chooses from a list as a reader with a mouse does."""
+    page.locator(selector).dispatch_event("pointerdown")
+    page.locator(selector).focus()
+    page.locator(selector).select_option(value)
+
+
+SHARES = """([card, parts]) => {
+  const found = name => [...document.querySelectorAll('*')].flatMap(e => [...(e.shadowRoot?.querySelectorAll(name) ?? [])]);
+  const boxes = found(card).map(e => e.getBoundingClientRect()).filter(box => box.height);
+  const seen = boxes.reduce((sum, box) => sum + Math.max(0, Math.min(innerHeight, box.bottom) - box.top), 0);
+  const inside = parts.every(part => found(part).every(e => e.getBoundingClientRect().bottom <= innerHeight));
+  return [seen / boxes.reduce((sum, box) => sum + box.height, 0), inside];
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("query", "card", "parts"),
+    [
+        ("set=pages", ".fig", [".bar", ".say", ".lane:last-child"]),
+        ("set=full&target=100000", ".fig", [".bar", ".say", ".lane:last-child"]),
+        ("set=pages&step=14", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
+        ("set=full&step=13", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
+        ("set=twenty&step=5", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
+    ],
+)
+def test_the_first_screen(browser, server, theme, query, card, parts):
+    """At 1280 x 720 at least four fifths of the figure, and all that is needed to follow it."""
+    with watched(browser, theme=theme) as page:
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto(f"{server}/lookup?{query}")
+        page.locator(card).first.wait_for()
+        if "step" not in query:
+            page.locator(".n").first.wait_for()
+            page.keyboard.press("End")
+            expect(page.locator(".n").first).to_have_text(NUMBER)
+        else:
+            expect(page.locator(".sum")).to_contain_text("Waits so far")
+        share, is_inside = page.evaluate(SHARES, [card, parts])
+        assert share >= 0.8 and is_inside, (share, is_inside)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +179,10 @@ def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
         page.set_viewport_size({"width": 1024, "height": 768})
         page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
         for key in ("Home", "End"):
-            page.locator(".clock").press(key)
+            page.locator(".n").first.wait_for()
+            page.keyboard.press(key)
             expect(page.locator(".n").first).to_have_text(NUMBER if key == "End" else "?")
-            assert rests_on_first_screen(page, ".ctl", ".lane:last-child .strip")
+            assert rests_on_first_screen(page, ".bar", ".lane:last-child .strip")
             assert page.evaluate(OVERLAPPING) == []
             assert page.evaluate(CLIPPED, False) == []
 
@@ -118,13 +200,12 @@ def test_a_click_while_the_page_loads_leaves_the_warm_section(page, server):
 
     page.route_web_socket(re.compile("_stcore/stream"), pass_on)
     page.goto(f"{server}/lookup?set=full&target=5242883")
-    behind = page.get_by_role("button", name="Far behind")
+    behind = page.get_by_role("button", name="Lagging reader")
     behind.wait_for()
     is_first_run[0] = False
     behind.click()
-    expect(page.locator(".cap")).to_contain_text("before the warm section")
-    warm = page.get_by_role("combobox", name="Warm section, entries")
-    expect(warm).to_have_value("1024")
-    page.get_by_role("button", name="At the tail").click()
-    expect(page.locator(".cap")).to_contain_text("appends and readers at the tail keep hot")
-    expect(warm).to_have_value("1024")
+    expect(page.locator(".cap")).to_contain_text("in front of the warm section")
+    page.get_by_role("button", name="Reader at the tail").click()
+    expect(page.locator(".cap")).to_contain_text("appends and this reader keep hot")
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_role("combobox", name="Warm section, entries")).to_have_value("1024")

@@ -93,7 +93,7 @@ def render_controls(
             page_state.SEARCH,
             format_func=_release_text,
             help=help_text,
-            width=172,
+            width=160,
         )
         if source.is_index_only:
             render_field(_reset_target)
@@ -101,7 +101,7 @@ def render_controls(
             warm_entries, isolation = _render_more(
                 source, target_kind, name, warm_entries, is_warm=is_warm
             )
-        render_help()
+            render_help()
     if source.is_index_only:
         render_fault()
     return LookupQuery(
@@ -128,9 +128,7 @@ def render_sets(sets: dict[str, str]) -> None:
 
 
 def render_help() -> None:
-    with st.popover(
-        say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
-    ):
+    with st.expander(say("lookup.how_to_read")):
         st.markdown(say("lookup.help", cold=format_megabytes(COLD_AFTER_BYTES)))
 
 
