@@ -74,7 +74,8 @@ def render_page() -> None:
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
-    _begin_with_example()
+    if not location.fault:
+        _begin_with_example()
     choice.open_by_address(VIEW_PARAMETERS)
     chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
