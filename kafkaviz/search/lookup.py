@@ -322,7 +322,7 @@ class Lookup:
             "common.file",
             "tuning.head_entries",
             "page_cache.probes",
-            "page_cache.slot",
+            "segment.head_slot",
             "html_table.entry",
         )
         rows = (
