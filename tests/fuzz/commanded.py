@@ -1,4 +1,4 @@
-"""Whole commands on damaged directories: tuning, rebuilding, replaying, the report. Each gives a
+"""Whole commands on damaged directories: tuning, rebuilding, replaying, the report, the records. Each gives a
 result or one line of error, and no exception leaves main.
 """
 
@@ -21,7 +21,12 @@ COMMANDS = (
     ("rebuild", "PARTITION", "--out", "OUT"),
     ("simulate", "--replay", "PARTITION", "--out", "OUT"),
     ("report", "DIR", "-o", "OUT.html", "--payload"),
+    ("records", "PARTITION", "--payload", "--mode", "PERMISSIVE", "-o", "OUT.jsonl"),
+    ("records", "DIR", "--isolation", "read_uncommitted", "-o", "OUT.parquet"),
+    ("records", "DIR", "--payload", "bytes", "--mode", "DROPMALFORMED", "-o", "OUT.arrow"),
 )
+
+OUT_FILES = ("OUT.html", "OUT.jsonl", "OUT.parquet", "OUT.arrow")
 
 
 def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -33,7 +38,7 @@ def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
             "DIR": str(root),
             "PARTITION": str(partition),
             "OUT": str(out),
-            "OUT.html": f"{out}.html",
+            **{name: f"{out}{name[3:]}" for name in OUT_FILES},
         }
         argv = [places.get(word, word) for word in draw.choice(COMMANDS)]
         output, error_text = (
