@@ -158,7 +158,7 @@ ANSWER = BatchingAnswer(
 def test_batches_have_a_row_per_setting():
     """Today's batches come first; a range goes from the least to the most, whatever was merged."""
     view = batching_view.batch_rows(ANSWER, MERGING)
-    assert view.title == "With linger.ms = 20 the log would be 20 % to 25 % smaller"
+    assert view.title == "Wait 20 ms. With linger.ms = 20 the log would be 20 % to 25 % smaller"
     assert view.names == ("today", "5 ms, 16 KiB", "20 ms, 16 KiB")
     assert (view.today, view.advised) == (0, 2)
     records, headers, log, lookup = view.quantities
@@ -198,7 +198,7 @@ def test_codecs_have_a_row_each():
     """Their bytes are an interval; a time below 1 µs is drawn at the end of the logarithmic axis."""
     view = batching_view.codec_rows(ANSWER, None)
     assert view.title == (
-        "With zstd the batches take 40 % of the bytes of their records, with lz4 60 %"
+        "From lz4 to zstd. With zstd the batches take 40 % of the bytes of their records, with lz4 60 %"
     )
     assert view.names == ("none", "lz4", "zstd") and (view.today, view.advised) == (1, 2)
     stored, pack, _ = view.quantities

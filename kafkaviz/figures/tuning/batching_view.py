@@ -11,7 +11,7 @@ from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.analysis.tuning.tuning_text import format_us
-from kafkaviz.figures.text.sentences import join_comma, join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import end_sentence, join_comma, join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
 from kafkaviz.messages import language, say
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
@@ -57,12 +57,9 @@ def batch_verdict(answer: BatchingAnswer) -> PartVerdict:
     texts = [today]
     if is_change:
         texts.append(_saving_text(advice.saving, is_up_to=advice.is_up_to))
-    settings = dict(advice.settings)
     return PartVerdict(
         mark="warning" if is_change else "ok",
-        headline=say("batching.change_batches", **{"linger_ms": settings["linger.ms"]})
-        if is_change
-        else say("batching.keep_batches"),
+        headline=batches_headline(answer),
         text=join_sentences(texts),
         lines=tuple(f"{name}={value}" for name, value in advice.settings),
         price_heads=(say("batching.head_today"), say("batching.head_merged")),
@@ -70,6 +67,13 @@ def batch_verdict(answer: BatchingAnswer) -> PartVerdict:
         reasons=tuple(map(reason_text, advice.reasons)),
         known=join_sentences([_sample_text(answer), say("batching.inferred")]),
     )
+
+
+def batches_headline(answer: BatchingAnswer) -> str:
+    advice = answer.batches
+    if advice.verdict == CHANGE:
+        return say("batching.change_batches", linger_ms=dict(advice.settings)["linger.ms"])
+    return say("batching.keep_batches")
 
 
 def _batch_price(answer: BatchingAnswer) -> tuple[tuple[str, ...], ...]:
@@ -133,13 +137,14 @@ def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
     if not settings:
         is_merging = any(merge.high.batches < merging.today.batches for merge in merging.merges)
         title_key = "title_keep" if is_merging else "title_none"
+    title = say(
+        f"batching.{title_key}",
+        ms=settings.get("linger.ms", longest_ms),
+        low=_percent(advice.saving.low_share),
+        high=_percent(advice.saving.high_share),
+    )
     return SettingRowsView(
-        title=say(
-            f"batching.{title_key}",
-            ms=settings.get("linger.ms", longest_ms),
-            low=_percent(advice.saving.low_share),
-            high=_percent(advice.saving.high_share),
-        ),
+        title=join_sentences([end_sentence(batches_headline(answer)), title]),
         caption=say("batching.below_batches"),
         names=tuple(names),
         quantities=quantities,
@@ -212,18 +217,9 @@ def codec_verdict(answer: BatchingAnswer) -> PartVerdict:
     texts = [_codec_text(advice)]
     if is_change:
         texts.append(_saving_text(advice.saving))
-    headline_key = "change_codec" if is_change else "keep_codec"
-    if advice.codec_before is None:
-        headline_key = "unknown_codec"
-    elif is_change and advice.codec_before == advice.codec_after:
-        headline_key = "all_codec"
     return PartVerdict(
         mark="warning" if is_change else "ok",
-        headline=say(
-            f"batching.{headline_key}",
-            before=advice.codec_before or MISSING,
-            after=advice.codec_after or MISSING,
-        ),
+        headline=codec_headline(advice),
         text=join_sentences(texts),
         lines=tuple(f"{name}={value}" for name, value in advice.settings),
         price_heads=(
@@ -233,6 +229,19 @@ def codec_verdict(answer: BatchingAnswer) -> PartVerdict:
         price=_codec_price(advice) if advice.codec_before != advice.codec_after else (),
         reasons=tuple(map(reason_text, advice.reasons)),
         known=join_sentences([_sample_text(answer), say("batching.measured")]),
+    )
+
+
+def codec_headline(advice: CodecAdvice) -> str:
+    key = "change_codec" if advice.verdict == CHANGE else "keep_codec"
+    if advice.codec_before is None:
+        key = "unknown_codec"
+    elif advice.verdict == CHANGE and advice.codec_before == advice.codec_after:
+        key = "all_codec"
+    return say(
+        f"batching.{key}",
+        before=advice.codec_before or MISSING,
+        after=advice.codec_after or MISSING,
     )
 
 
@@ -285,7 +294,7 @@ def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsVi
             **values,
         )
     return SettingRowsView(
-        title=title,
+        title=join_sentences([end_sentence(codec_headline(advice)), title]),
         caption=say("batching.below_codecs"),
         names=tuple(names),
         quantities=(
