@@ -1,13 +1,17 @@
 """One file of a segment without the others: every page opens it and names the missing files."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import say, say_count
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
+from kafkaviz.units import format_count
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import BROKER, ROOT, open_page, page_html
 
@@ -74,3 +78,19 @@ def test_a_confined_server_opens_it_below_its_root_alone(lone, clean, tmp_path, 
     (tmp_path / NAMES["index"]).symlink_to(clean / "orders-0" / NAMES["index"])
     broker_cache.clear_all()
     assert "may not be opened here" in page_html(open_page(dir=path))
+
+
+def test_a_lone_index_is_searched_as_typed_keys_are(lone, clean):
+    """Its entries are searched; the field for typed keys is not there."""
+    at = open_page("lookup", dir=lone(NAMES["index"]), target="300")
+    entries = open_broker(clean).partition("orders-0").segment(0).offset_index
+    text = page_html(at)
+    assert say_count("lookup.keys_title", len(entries)) in text
+    assert say("lookup.own_keys") not in {field.label for field in at.text_input}
+    sent = next(
+        component.proto.json
+        for component in at.get("bidi_component")
+        if component.proto.component_name.endswith("stepper")
+    )
+    below = entries["offset"][entries["offset"] <= 300][-1]
+    assert format_count(int(below)) in json.dumps(json.loads(sent), ensure_ascii=False)

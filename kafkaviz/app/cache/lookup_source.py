@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -20,9 +21,12 @@ from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.figures.stepper import LookupRecord
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render, say, say_count
@@ -216,6 +220,44 @@ def open_partition(
         batches=lambda base_offset: _rows(partition, log, base_offset),
         records=_record_reader(partition),
         times=_batch_reader(snapshot, partition, open_segment, log),
+    )
+
+
+def open_lone_index(segment: Segment) -> LookupSource:
+    """Returns the source of searches in an .index that was opened without its .log.
+
+    Raises:
+        CannotOpen: the file cannot be read.
+    """
+    entries = segment.offset_slots.entries
+    keys = entries["offset"]
+    path = cast(FileInfo, segment.index).path
+    data = bytes(file.read(path, 0, len(entries) * ENTRY_BYTES[index.OFFSET]))
+    view = SegmentView(
+        base_offset=segment.base_offset,
+        log=in_memory(f"{segment.name}.log", b""),
+        index=in_memory(path.name, data),
+    )
+    last = int(keys[-1]) if len(keys) else segment.base_offset
+    return LookupSource(
+        key=segment_cache.key(segment),
+        title=say_count("lookup.keys_title", len(keys)),
+        note=say("lookup.keys_note"),
+        log=LogView(path.name, (view,)),
+        first_offset=segment.base_offset,
+        last_offset=last + 1,
+        first_ms=None,
+        last_ms=None,
+        segment=view,
+        last_of_segment=last + 1,
+        last_ms_of_segment=0,
+        offset=int(keys[len(keys) * 3 // 5]) + 1 if len(keys) else segment.base_offset,
+        timestamp_ms=0,
+        batches=lambda _base_offset: table_of_rows(np.empty(0, practice.ROW)),
+        records=lambda _base_offset, _position: (),
+        times=lambda _base_offset: None,
+        is_synthetic=True,
+        is_index_only=True,
     )
 
 

@@ -22,6 +22,7 @@ from kafkaviz.app.cache.lookup_cache import VERSIONS
 from kafkaviz.app.cache.lookup_source import (
     FEW_WARM,
     KAFKAS_WARM,
+    KEYS_SET,
     OFFSET,
     OWN_SET,
     SETS,
@@ -95,14 +96,14 @@ def render_controls(
             help=help_text,
             width=160,
         )
-        if source.is_index_only:
+        if name == KEYS_SET:
             render_field(_reset_target)
         with st.popover(say("lookup.more"), width="content"):
             warm_entries, isolation = _render_more(
                 source, target_kind, name, warm_entries, is_warm=is_warm
             )
             render_help()
-    if source.is_index_only:
+    if name == KEYS_SET:
         render_fault()
     return LookupQuery(
         target_kind,

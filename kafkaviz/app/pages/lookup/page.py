@@ -70,7 +70,7 @@ def render_page() -> None:
                 units.escape_controls(location.partition.directory), LABEL_CHARACTERS
             )
         }
-        if isinstance(location, SegmentLocation) and location.segment.log is not None
+        if isinstance(location, SegmentLocation) and location.segment.files
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
@@ -101,6 +101,9 @@ def _asks_for_location(location: Location) -> bool:
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
     location_of_segment = faults.require_segment(location)
+    if location_of_segment.segment.log is None and location_of_segment.segment.index:
+        source = lookup_source.open_lone_index(location_of_segment.segment)
+        return _render_lookup(source, sets, versions.NEWEST)
     if location_of_segment.segment.log is None:
         with elements.state(
             "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
