@@ -7,14 +7,17 @@
     broken = [];
   const isVisible = element =>
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const isForListeners = text => text.parentElement.getBoundingClientRect().width <= 1;
   const check = text => {
+    if (isForListeners(text)) return;
     for (const { 0: token, index } of text.data.matchAll(/\S+/g)) {
       if (NAME.test(token)) continue;
       for (const word of token.matchAll(WORD)) {
         const range = document.createRange();
         range.setStart(text, index + word.index);
         range.setEnd(text, index + word.index + word[0].length);
-        const tops = [...range.getClientRects()].filter(box => box.width).map(box => Math.round(box.top));
+        const boxes = [...range.getClientRects()].filter(box => box.width),
+          tops = boxes.map(box => Math.round(box.top));
         if (new Set(tops).size > 1) broken.push(word[0]);
       }
     }
