@@ -82,7 +82,7 @@ def test_a_confined_server_opens_it_below_its_root_alone(lone, clean, tmp_path, 
 
 def test_a_lone_index_is_searched_as_typed_keys_are(lone, clean):
     """Its entries are searched; the field for typed keys is not there."""
-    at = open_page("lookup", dir=lone(NAMES["index"]), target="300")
+    at = open_page("lookup", dir=lone(NAMES["index"]), target="300", step="1")
     entries = open_broker(clean).partition("orders-0").segment(0).offset_index
     text = page_html(at)
     assert say_count("lookup.keys_title", len(entries)) in text
