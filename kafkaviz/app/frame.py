@@ -77,7 +77,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _listen(page, location)
     _dialog(name, location)
     st.html(tag("div", class_="kv-under"))
-    if PROJECTOR_KEY in page.keys:
+    if PROJECTOR_KEY in page.keys and not tools:  # a page with tools applies it after its styles
         projector.apply()
     return location
 

@@ -76,6 +76,7 @@ def render_page() -> None:
         else:
             class_bar.render_part("kv_class_body", lambda: _render_body(lessons))
         _follow(position)
+    projector.apply()
     class_bar.render_link()
     lesson_state.remember_address()
 
