@@ -275,6 +275,26 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
 
 
 @pytest.mark.parametrize(
+    ("address", "figure"),
+    [
+        ("segment?tp=orders-0&segment=0", ".st-key-ruler"),
+        ("rolls?of=Simulated", ".st-key-kv_fig_rolls"),
+        ("tuning?tune=heartbeat-0", ".st-key-kv_fig_headers"),
+    ],
+)
+def test_a_page_on_a_projector(server, browser, address, figure):
+    """Four fifths of its figure, and no small word."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        page.goto(f"{server}/{address}&lang=en&projector=1")
+        page.locator(figure).first.wait_for()
+        page.locator(SETTLED).wait_for()
+        box = page.locator(figure).first.bounding_box()
+        assert (SIZES[0][1] - box["y"]) / box["height"] >= MIN_PART, box
+        assert page.evaluate(SMALL_WORDS) == []
+
+
+@pytest.mark.parametrize(
     ("width", "height"),
     [
         (1280, 720),
