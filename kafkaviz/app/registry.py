@@ -109,6 +109,7 @@ PAGES = {
             PROJECTOR_KEY,
         ),
         keys_heading="frame.stepper",
+        tabs={"race": "lookup.view_race", "steps": "lookup.view_steps"},
     ),
     "Page cache": Page(
         script="pages/page_cache.py", icon="memory", depth=1, group=1, keys=(PROJECTOR_KEY,)

@@ -19,7 +19,13 @@ from kafkaviz.app.registry import GoToEntry, Page
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.go_to_targets import MAX_ENTRIES, PART, find_targets, rank_name
+from kafkaviz.app.widgets.go_to_targets import (
+    MAX_ENTRIES,
+    PART,
+    find_targets,
+    rank_name,
+    word_pattern,
+)
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
@@ -104,8 +110,8 @@ def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current:
 
 def _emphasize(text: str, query: str) -> str:
     """Returns a text as Markdown, with the searched words in bold."""
-    words = "|".join(map(re.escape, [query.strip(), *query.split()]))
-    pieces = re.split(f"({words})", text, flags=re.IGNORECASE) if words else [text]
+    words = query.split()
+    pieces = word_pattern(" ".join(words), *words).split(text) if words else [text]
     escaped = map(elements.escape_markdown, pieces)
     return "".join(f"**{piece}**" if place % 2 else piece for place, piece in enumerate(escaped))
 

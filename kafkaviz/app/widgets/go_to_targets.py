@@ -114,16 +114,17 @@ def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
         for searched in texts:
             if not all(part in searched.lower() for part in parts):  # much faster than the patterns
                 continue
-            places = [_word_pattern(part).search(searched) for part in parts]
+            places = [word_pattern(part).search(searched) for part in parts]
             if places[0] and all(places):
                 return rank, _snippet(searched, *places[0].span())
     return None
 
 
-@cache
-def _word_pattern(word: str) -> re.Pattern:
-    start = r"(?<![A-Za-z0-9])" if word[:1].isascii() else ""
-    return re.compile(start + re.escape(word), re.IGNORECASE)
+def word_pattern(*words: str) -> re.Pattern:
+    """Returns a pattern for any of the words, at the beginning of a word of the text."""
+    starts = (r"(?<![A-Za-z0-9])" if word[:1].isascii() else "" for word in words)
+    patterns = (start + re.escape(word) for start, word in zip(starts, words, strict=True))
+    return re.compile(f"({'|'.join(patterns)})", re.IGNORECASE)
 
 
 def _snippet(text: str, place: int, words_end: int) -> str:

@@ -24,6 +24,7 @@ from kafkaviz.app.cache.lookup_source import (
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.app.pages.lookup.controls import LookupQuery, open_source
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, choice, elements, faults, projector
@@ -44,7 +45,6 @@ from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import SearchProfile
 
 LABEL_CHARACTERS = 20
-VIEWS = ("race", "steps")
 VIEW_PARAMETERS = {"steps": (page_state.STEP,)}
 # a link with one of these leads to the reader's own log, or to a practice log that it names
 ASKS_FOR_OTHER = (
@@ -172,10 +172,11 @@ def _render_context(
         ("race", key), lambda: _race(context, query.search_profile.warm_bytes, key)
     )
     with st.container(gap=None, key="kv_views"):
-        names = VIEWS if race_payload else VIEWS[1:]
-        words = {name: say(f"lookup.view_{name}") for name in names}
+        labels = PAGES["Lookup"].tab_labels
+        if not race_payload:
+            labels.pop("race")
         st.html(page_legend())
-        word, tab = choice.render_tabs(words, VIEW_PARAMETERS)
+        word, tab = choice.render_tabs(labels, VIEW_PARAMETERS)
         with tab:
             if word == "race":
                 frontend.search_race(race_payload)
