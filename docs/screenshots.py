@@ -93,7 +93,7 @@ def steps_at_top(page: Page) -> None:
     page.locator(".transport").evaluate("steps => steps.scrollIntoView({block: 'start'})")
 
 
-def far_behind(page: Page) -> None:
+def raced_by_lagging_reader(page: Page) -> None:
     """Shows the same race for a lagging reader."""
     page.locator(".st-key-kv_behind button").first.click()
     settle(page)
@@ -141,7 +141,7 @@ SHOTS = {
         scrolled_to("Why this offset"),
     ),
     "tail": Shot("/lookup", 720, {"set": "full"}, raced),
-    "behind": Shot("/lookup", 720, {"set": "full"}, far_behind),
+    "behind": Shot("/lookup", 720, {"set": "full"}, raced_by_lagging_reader),
     "page-cache": Shot("/page_cache", 720, {}, shows("From 13 to 14 pages")),
     "rolls": Shot("/rolls", 1060, {}, drawn),
     "tuning": Shot("/tuning", 780, {"tp": "payments-0"}, shows("The codec matters most")),

@@ -41,7 +41,7 @@ COMPOSED = {
     "common.state_": "delete",
     "health.column_": "file",
     "lookup.why_": "offsets segment",
-    "page_cache.": "entries pages probes",
+    "page_cache.": "entries pages",
     "partition_badges.": "log-torn-tail",
     "report.record_": "offset",
     "rolls.cause_": "size time",
