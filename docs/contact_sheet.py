@@ -31,8 +31,8 @@ from docs.screenshots import (
     SPARK_PATIENCE_MS,
     answered,
     drawn,
-    raced_by_lagging_reader,
     raced,
+    raced_by_lagging_reader,
     samples,
     server,
     settle,
@@ -69,7 +69,9 @@ PAGES = {
     "segment": Sheet("/segment", {"tp": "payments-0", "segment": 7975, "pin": 11815}),
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
     "tail": Sheet("/lookup", {"set": "full"}, prepare=raced, height=SCREEN_HEIGHT),
-    "behind": Sheet("/lookup", {"set": "full"}, prepare=raced_by_lagging_reader, height=SCREEN_HEIGHT),
+    "behind": Sheet(
+        "/lookup", {"set": "full"}, prepare=raced_by_lagging_reader, height=SCREEN_HEIGHT
+    ),
     "page-cache": Sheet(
         "/page_cache",
         has_come=shows("From 13 to 14 pages"),
