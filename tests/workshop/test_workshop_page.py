@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.messages import text_in
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.lessons import tasks
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 from tests.support.pages import ROOT, assert_no_exception, open_page, page_html, query_value
@@ -542,8 +541,8 @@ def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
     [
         ("rolls", 4, {"story": "A full time index", "step": "51"}),
         ("rolls", 1, {"of": "Simulated", "workload": "A day in ten minutes"}),
-        ("warm-section", 1, {"n": "6656"}),
-        ("warm-section", 3, {"cold": "1 MB", "grow": "40 pages", "gap": "4608 B"}),
+        ("warm-section", 1, {"pages": "14"}),
+        ("warm-section", 3, {"pages": "40"}),
     ],
 )
 def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
@@ -569,11 +568,3 @@ def onward_links(at: AppTest) -> list[str]:
     begins = ("Open in", "在")
     links = [element.proto for element in at.main.get("page_link")]
     return [link.query_string for link in links if link.label.startswith(begins)]
-
-
-def test_a_growth_goes_on_at_the_slider_that_has_it():
-    values = {"search": "plain", "cold": 4, "pages": 41, "gap": 16384}
-    assert LIVE["pages"].destination(LessonBlock("pages", 1, values, ())) == (
-        "Page cache",
-        {"cold": "4 MB", "gap": "16384 B"},
-    )
