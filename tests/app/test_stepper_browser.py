@@ -113,6 +113,7 @@ def test_the_keys_are_the_steppers_after_each_control(five):
         controls.append(partial(choose, page, name, value))
     for use in controls:
         page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
         use()
         before = at_step(page)[0]
         page.keyboard.press("ArrowRight")

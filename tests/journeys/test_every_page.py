@@ -80,7 +80,7 @@ STATES = {
         opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]"),
     ),
     "Lookup, the record": State("lookup?tp=orders-0&by=offset&target=2247&step=30", ".rec"),
-    "Lookup, large": State("lookup?set=full&target=1234567&step=6", ".lane"),
+    "Lookup, large": State("lookup?set=full&target=1234567", ".lane"),
     "Page cache": State("page_cache?", ".lane svg"),
     "Rolls": State("rolls?", FIGURE),
     "Rolls, of a topic-partition": State("rolls?tp=tiny-index-0", FIGURE),
