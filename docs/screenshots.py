@@ -86,11 +86,10 @@ def raced(page: Page) -> None:
     page.locator(".clock").blur()
 
 
-def steps_at_top(page: Page) -> None:
-    """Scrolls to the steps of a lookup, which are below the race."""
+def stepped(page: Page) -> None:
+    """Waits for the steps of a lookup."""
     page.locator(".transport").wait_for(timeout=PATIENCE_MS)
     settle(page)
-    page.locator(".transport").evaluate("steps => steps.scrollIntoView({block: 'start'})")
 
 
 def raced_by_lagging_reader(page: Page) -> None:
@@ -131,9 +130,7 @@ SHOTS = {
     "broker": Shot("/", 900, {}, shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
     "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
-    "lookup": Shot(
-        "/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}, steps_at_top
-    ),
+    "lookup": Shot("/lookup", 720, {**ORDERS, "by": "offset", "target": 500, "step": 12}, stepped),
     "why": Shot(
         "/lookup",
         900,

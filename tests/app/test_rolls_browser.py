@@ -71,6 +71,27 @@ def test_a_log_grows_step_by_step(server, page):
     assert f"step={resting[0]}" in page.url
 
 
+def test_the_keys_are_the_steppers_after_each_control(server, page):
+    """A pointer leaves the focus to the page."""
+    page.goto(f"{server}/rolls?step=17")
+    page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
+    for name in (".first", ".next", ".prev", ".last"):
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        page.locator(name).click()
+        page.keyboard.press("End")
+        assert step(page) == (38, 38), name
+    page.locator(".speed").dispatch_event("pointerdown")
+    page.locator(".speed").focus()
+    page.locator(".speed").select_option("350")
+    page.keyboard.press("Home")
+    assert step(page) == (1, 38)
+    page.locator(".play").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Play").wait_for()
+
+
 @pytest.mark.nightly
 def test_the_story_can_be_changed(server, page):
     page.goto(f"{server}/rolls?step=17")
