@@ -14,22 +14,17 @@ from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
     Gain,
     IntervalCost,
-    budget_usage,
     by_target,
     compute_cost,
     compute_costs,
     compute_current_cost,
-    exceeded_budgets,
-    tiered_cost,
 )
 from kafkaviz.analysis.tuning.measurement import (
     BROKER_SETTING,
     SETTING,
     CurrentConfig,
-    LogMeasurement,
 )
 from kafkaviz.analysis.tuning.recommendation import (
-    TIERED_SHARE,
     Reason,
     Recommendation,
     TuningVerdict,
@@ -39,33 +34,27 @@ from kafkaviz.analysis.tuning.recommendation import (
     recommend_all,
     recommend_broker,
 )
-from kafkaviz.analysis.tuning.segment_size import SegmentLimits, footprint_at, limits_at
+from kafkaviz.analysis.tuning.segment_size import footprint_at, limits_at
 
 __all__ = [
     "BROKER_SETTING",
     "SETTING",
-    "TIERED_SHARE",
     "Budgets",
     "CurrentConfig",
     "Gain",
     "IntervalCost",
-    "LogMeasurement",
     "Reason",
     "Recommendation",
-    "SegmentLimits",
     "TuningVerdict",
-    "budget_usage",
     "by_target",
     "candidates",
     "compute_cost",
     "compute_costs",
     "compute_current_cost",
-    "exceeded_budgets",
     "footprint_at",
     "limits_at",
     "not_fixed",
     "recommend",
     "recommend_all",
     "recommend_broker",
-    "tiered_cost",
 ]

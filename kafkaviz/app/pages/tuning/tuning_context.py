@@ -212,9 +212,7 @@ def _controls(source: TuningSource) -> dict[str, BudgetControl]:
 def _option_text(option: str) -> str:
     if option in OPTION_KEYS:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
-    if option.endswith(WARM):
-        return say("tuning.option_warm", us=option.removesuffix(WARM))
-    return option
+    return option.removesuffix(WARM)
 
 
 def _storages() -> list[str]:
