@@ -23,7 +23,6 @@ from playwright.sync_api import Browser, Page
 from docs.browsing import chromium, watch
 from docs.screenshots import (
     BROKEN,
-    HEARTBEAT,
     PARTED,
     PATIENCE_MS,
     PROJECTED,
@@ -82,7 +81,7 @@ PAGES = {
     "tuning": Sheet(
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn
     ),
-    "index-size": Sheet("/tuning", HEARTBEAT | {"tab": "Index"}, drawn, height=1000),
+    "tuning-batches": Sheet("/tuning", {"tp": "payments-0", "tab": "Batches"}, drawn),
     "disk": Sheet("/disk", {}, shows("the largest part is records")),
     "health": Sheet(
         "/health",
