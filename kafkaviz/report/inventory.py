@@ -29,7 +29,7 @@ HEADS = (
     "common.segments",
     "broker.column_offsets",
     "broker.column_log",
-    "broker.on_disk",
+    "disk.column_on_disk",
     "common.batches",
     "common.records",
     "broker.column_entries",
