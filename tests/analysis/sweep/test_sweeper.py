@@ -6,9 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis import sweep
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.scan import translate
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
@@ -169,6 +172,24 @@ def test_golden_rows_of_a_real_partition(clean, directory, row):
     segments = [segment.batches() for segment in open_broker(clean).partition(directory).live]
     result = sweep.sweep(segments, [row[0]], targets=sweep.EVERY)[0].item()
     assert (*result[:3], round(result[3], 3), *result[4:8], round(result[8])) == row
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "4.0"])
+def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
+    """At the topic's own interval, lookups in the real index read as many headers."""
+    partition = open_broker(clean).partition("orders-0")
+    segment = view_partition(partition).segments[0]
+    search_profile = versions.search_profile(version)
+    batches = partition.live[0].batches()
+    parts = sweep.parts(
+        batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.by_base_offset
+    )
+    headers = [
+        len({header.position for header in translate(segment, offset, search_profile)[1].headers})
+        for first, last in batches[["base_offset", "last_offset"]].tolist()
+        for offset in range(first, last + 1)
+    ]
+    assert counted(parts.headers_at(0)) == counted(np.bincount(headers))
 
 
 @pytest.mark.parametrize("interval", [0, 300, 4096, 40_000])

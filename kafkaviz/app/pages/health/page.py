@@ -68,8 +68,8 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
     if not is_over or job.error is not None:
         return progress_strip.render_unfinished_check(snapshot, checked_release)
     health = cast("Health", job.result)
-    listed, start = _payloads(snapshot, checked_release, messages.language(), health)
-    findings(listed)
+    finding_list, start = _payloads(snapshot, checked_release, messages.language(), health)
+    findings(finding_list)
     st.space(16)
     render_rebuilt_indexes(
         snapshot, health.findings, checked_release or health.assumed_release.version
