@@ -144,7 +144,7 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
         "x": speeds,
         "y": _drawable(curves.lowest),
         "mode": "lines",
-        "line": {"color": colours["probe_soft"], "width": 12},
+        "line": {"color": colours["ink_3"], "width": 8},
         "hoverinfo": "skip",
         "name": "lowest",
         "opacity": 0.95,

@@ -410,7 +410,7 @@ function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes,
         {
           x: x + 8,
           y: top + 29,
-          style: `fill:${color(refused ? 'time-text' : 'ink-3')}${refused ? ';font-weight:600' : ''}`,
+          style: `fill:${color(refused ? 'time-text' : 'ink-2')}${refused ? ';font-weight:600' : ''}`,
         },
         refused
           ? phrase('refused_time')

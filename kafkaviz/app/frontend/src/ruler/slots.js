@@ -295,7 +295,7 @@ export function renderFields(state) {
 
 function drawField(x, y, colour, [size, name, value]) {
   const w = size * BYTE_PX,
-    at = { 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' },
+    at = { 'text-anchor': 'middle', style: `font-size:11px;fill:${color('ink-2')}` },
     top = y + FIELD.y,
     box = { x: x + 1, y: top, width: w - 2, height: FIELD.h, rx: 2 };
   return [
