@@ -84,10 +84,10 @@ def test_one_entry_earlier_all_pages_are_hot(page, server):
     """A click leads from one race to the other, without the server."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title, plain = page.locator(".say"), page.locator(".lane").first
-    expect(title).to_contain_text("just as the middles move")
+    expect(title).to_contain_text("so the midpoints of plain binary search fall")
     expect(plain.locator(".kv-cold")).to_have_count(7)
     page.get_by_role("button", name="One entry earlier").click()
-    expect(title).to_contain_text("One entry earlier, before the middles move: which search")
+    expect(title).to_contain_text("One entry earlier, before the midpoints moved: which search")
     expect(plain.locator(".kv-cold")).to_have_count(0)
     page.keyboard.press("End")
     expect(plain.locator(".n")).to_have_text("0.41 µs")

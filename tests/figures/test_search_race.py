@@ -67,7 +67,7 @@ def test_the_strips():
 def test_each_lane_says_why_its_first_probe():
     plain, warm = TAIL.lanes
     assert plain.first == "slot 0 first: is there an answer at all?"
-    assert warm.first == f"slot 6{T}143 first: where the section begins"
+    assert warm.first == f"slot 6{T}143 first: is the target in the warm section?"
 
 
 def test_what_a_search_came_to():

@@ -235,7 +235,14 @@ function resultText({ data: { words }, race, lanes: [plain, warm] }) {
     extra = warm.lane.steps.length - plain.lane.steps.length,
     result = fillTemplate(words[outcome], values);
   if (race.entry) return fillTemplate(words[`at_${race.entry}`], { result });
-  return race.is_in_front && extra > 0 ? countText(words, 'price', extra, { result }) : result;
+  if (!race.is_in_front || extra <= 0) return result;
+  const moreWaits = warm.waits.length - plain.waits.length;
+  if (moreWaits <= 0) return countText(words, 'price', extra, { result });
+  return countText(words, 'price_waits', extra, {
+    result,
+    cold: countText(words, 'n_cold', moreWaits),
+    time: formatTime(warm.finish - plain.finish),
+  });
 }
 
 function showLane(state, { lane, strip, row, bar, label, time, cold, times, reads, finish }, now) {
