@@ -99,10 +99,10 @@ def render_controls(
         if name == KEYS_SET:
             render_field(_reset_target)
         with st.popover(say("lookup.more"), width="content"):
+            render_help()
             warm_entries, isolation = _render_more(
                 source, target_kind, name, warm_entries, is_warm=is_warm
             )
-            render_help()
     if name == KEYS_SET:
         render_fault()
     return LookupQuery(
