@@ -123,11 +123,7 @@ def _look_up() -> None:
 
 
 def _replay() -> None:
-    """Grows an index of one page, and compares all layouts of its keys."""
-    import numpy as np
-
-    from kafkaviz.analysis.page_cache import index_layouts, page_replay
+    """Grows an index of one page."""
+    from kafkaviz.analysis.page_cache import page_replay
 
     page_replay.grow(1)
-    keys = np.arange(0, 4096, 2)
-    index_layouts.compare(keys, keys[::8])

@@ -16,19 +16,18 @@ one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12
 pages 7 and 10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
-import math
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_span
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
+ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
 UNIFORM = "uniform"
 EXPONENTIAL = "exponential"
 FIXED = "fixed"
@@ -41,8 +40,6 @@ NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
 )
-# from KAFKA-6432 and a comment in Kafka's AbstractIndex, by number of pages in the index
-PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
 MAX_PAGES = 40
 
 
@@ -376,33 +373,6 @@ def _load_around(
         last_used[other] = now_bytes
 
 
-def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
-    """Returns the faults of a reader at the tail with plain binary search, in closed form.
-
-    It looks its offset up after every append. The form leaves out read-around. Step k of a
-    search for the end reads the page at 1 - 2**-k of the index, so while the index grows a page
-    is read first by step k + 1, later by step k. The first read by step k is a fault if the log
-    has grown by more than cold_after_bytes since the last read by step k + 1.
-    """
-    entries_per_page = memory.page_bytes / growth.entry_bytes
-    pages = np.arange(math.ceil(growth.entries / entries_per_page))
-    faults = 0
-    for step in range(1, 64):
-        step_share = 1 - 0.5**step
-        next_step_share = 1 - 0.5 ** (step + 1)
-        revisit_entries = pages * entries_per_page / step_share
-        leave_entries = (pages + 1) * entries_per_page / next_step_share
-        idle = growth.gap_bytes * (revisit_entries - leave_entries)
-        faults += int(
-            np.count_nonzero(
-                (idle > memory.cold_after_bytes)
-                & (revisit_entries > growth.counted_from)
-                & (revisit_entries <= growth.entries)
-            )
-        )
-    return faults
-
-
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
     """Returns the search of a reader at the tail, for a key above the last one."""
     return slots.floor(
@@ -412,45 +382,6 @@ def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.Slot
         warm=warm_bytes is not None,
         warm_bytes=warm_bytes or 0,
     )
-
-
-@dataclass(frozen=True)
-class IndexSizeRange:
-    """A range of index sizes, in entries, at which a tail search touches the same pages.
-
-    Attributes:
-        published_pages: the pages named in KAFKA-6432, or None.
-    """
-
-    first: int
-    last: int
-    plain: tuple[int, ...]
-    warm: tuple[int, ...]
-    published_pages: tuple[int, ...] | None
-
-    @property
-    def is_as_published(self) -> bool:
-        return self.published_pages == self.plain
-
-
-def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
-    """Returns the pages that a tail search touches at each size from `first` to `last` entries.
-
-    An entry has 8 bytes, a page 4 KiB.
-    """
-    ranges: list[IndexSizeRange] = []
-    for entries in range(first, last + 1):
-        plain, warm = (tail_search(entries, warm_bytes).pages for warm_bytes in (None, WARM_BYTES))
-        published = PUBLISHED_PAGES.get(slots.page_count(entries, ENTRY_BYTES))
-        if ranges and (ranges[-1].plain, ranges[-1].warm, ranges[-1].published_pages) == (
-            plain,
-            warm,
-            published,
-        ):
-            ranges[-1] = IndexSizeRange(ranges[-1].first, entries, plain, warm, published)
-        else:
-            ranges.append(IndexSizeRange(entries, entries, plain, warm, published))
-    return tuple(ranges)
 
 
 MEMORY = Memory()

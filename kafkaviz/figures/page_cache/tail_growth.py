@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, TailLookup, TailLookups
+from kafkaviz.analysis.page_cache.page_replay import (
+    ENTRIES_PER_PAGE,
+    IndexGrowth,
+    Memory,
+    TailLookup,
+    TailLookups,
+)
 from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.units import format_count, format_megabytes

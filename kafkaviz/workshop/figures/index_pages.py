@@ -8,8 +8,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Replay, tail_search
+from kafkaviz.analysis.page_cache.page_replay import (
+    ENTRIES_PER_PAGE,
+    IndexGrowth,
+    Memory,
+    Replay,
+    tail_search,
+)
 from kafkaviz.app import page_state
 from kafkaviz.figures import theme
 from kafkaviz.figures.page_legend import Kind, bar_marker, page_legend
