@@ -53,7 +53,7 @@ class CommitFate(StrEnum):
     """Whether a commit counts."""
 
     CURRENT = "current"
-    REPLACED = "replaced"  # by a later commit
+    REPLACED = "replaced"  # by a later commit, or by its deletion
     PENDING = "pending"  # its transaction has not ended
     ABORTED = "aborted"
     DELETION = "deletion"  # a record that deletes the commit: it expired, or the group was deleted
@@ -364,7 +364,8 @@ def _committed(
     if isinstance(uncommitted.error, OffsetOutOfRange):
         state = CommitState.BEYOND_END if lag < 0 else CommitState.BELOW_START
     elif uncommitted.error is not None:
-        state = CommitState.UNREADABLE
+        what = message("commits.unreadable", error=str(uncommitted.error))
+        return known(state=CommitState.UNREADABLE, problem=what)
     elif lag == 0:
         state = CommitState.AT_END
     elif next_offset is None:

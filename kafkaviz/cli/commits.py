@@ -120,12 +120,13 @@ def _render_group(group: "GroupCommits") -> Iterator[Text]:
 
 
 def _describe_state(part: "CommittedPartition") -> str:
-    values = {
+    values: dict[str, object] = {
         "offset": part.committed.offset if part.committed else None,
         "start": part.log_start_offset,
         "end": part.log_end_offset,
         "lag": part.lag,
         "next": part.next_offset,
+        "problem": part.problem,
     }
     known = {name: value for name, value in values.items() if value is not None}
     key = part.state.value.replace("-", "_")

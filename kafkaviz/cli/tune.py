@@ -184,7 +184,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.batching.advice import advise
-    from kafkaviz.analysis.batching.ranking import measure_batching, rank_topics
+    from kafkaviz.analysis.batching.ranking import (
+        batching_topics,
+        measure_batching,
+        rank_topics,
+    )
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tuning.json_object import tuning_object
@@ -221,7 +225,8 @@ def run(args: argparse.Namespace) -> int:
     )
     answers, recommendation = tuning.recommend_all(source.cases, source.total, budgets, costs)
     progress = ByteProgress()
-    progress.expect({case.name: case.measurement.log_bytes for case in source.cases})
+    topics = batching_topics(source).values()
+    progress.expect({topic.name: topic.log_bytes for topic in topics})
     advise_all = advise
     if args.master:
         from kafkaviz.pipeline.topic_advice import advise_on_spark
@@ -239,8 +244,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         from kafkaviz.cli.text import tuning_text
 
-        topics = rank_topics(source, answers, batching)
-        output.say(tuning_text.render(source, topics, recommendation, costs))
+        ranked = rank_topics(source, answers, batching)
+        output.say(tuning_text.render(source, ranked, recommendation, costs))
         output.say(tuning_text.render_what_if(comparison) if comparison else ())
     return 0
 

@@ -35,17 +35,22 @@ def advise_on_spark(
         MissingPackages: Spark is not installed.
         KafkavizError: the name is not a master.
     """
+    if not topics:
+        return ()
     largest_first = sorted(range(len(topics)), key=lambda number: -topics[number].log_bytes)
     runner = task_runner(master, f"kafkaviz-advice-{uuid.uuid4().hex}")
     cores = runner.cores
     by_number = quotas(topics, seconds * cores, RECORD_SAMPLE_BYTES * cores)
     tasks = [pack(AdviceTask(topics[number], by_number[number])) for number in largest_first]
     job = Job(lambda _report: runner.run(tasks, Path()), ReadProgress())
-    ended = 0
+    reported = 0
     try:
-        while not job.wait_until_over(POLL_S):
-            for number in largest_first[ended : (ended := runner.count_ended())]:
+        while reported < len(tasks):
+            is_over = job.wait_until_over(POLL_S)
+            ended = len(tasks) if is_over else runner.count_ended()
+            for number in largest_first[reported:ended]:
                 on_progress(topics[number].name, 1.0)
+            reported = max(reported, ended)
         answers = cast(list[BatchingAnswer], job.wait())
     except BaseException:
         runner.cancel()

@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import commits as commits_module
-from kafkaviz.analysis.commits import CommitFate, CommitState, read_commits
+from kafkaviz.analysis.commits import (
+    CommitFate,
+    CommitState,
+    CommittedPartition,
+    read_commits,
+)
 from kafkaviz.format import batch, record
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.broker import open_broker
@@ -98,17 +103,8 @@ def test_the_last_commit_counts_unless_aborted_or_deleted(clean):
     assert deleted.commits[-1].fate == CommitFate.DELETION
 
 
-def commit_batch(base_offset: int, group: str, partition: str, offset: int | None) -> bytes:
-    """Returns a batch with one commit, as 4.0 wrote it (version 3)."""
-    topic, _, number = partition.rpartition("-")
-    strings = b"".join(len(text).to_bytes(2, "big") + text.encode() for text in (group, topic))
-    key = b"\0\1" + strings + int(number).to_bytes(4, "big")
-    value = None
-    if offset is not None:
-        epoch_and_metadata = bytes(4) + bytes(2)
-        value = b"\0\3" + offset.to_bytes(8, "big") + epoch_and_metadata
-        value += TIME_MS.to_bytes(8, "big")
-    body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)])
+def build_batch(base_offset: int, body: bytes, **fields: int) -> bytes:
+    """Returns a batch of one record, or with other header fields."""
     row = np.zeros(1, batch.BATCH)
     row["size_bytes"] = HEADER_BYTES + len(body)
     row["base_offset"] = row["last_offset"] = base_offset
@@ -116,26 +112,61 @@ def commit_batch(base_offset: int, group: str, partition: str, offset: int | Non
     row["base_timestamp_ms"] = row["max_timestamp_ms"] = TIME_MS
     row["producer_id"] = row["producer_epoch"] = row["base_sequence"] = -1
     row["record_count"] = 1
+    for name, value in fields.items():
+        row[name] = value
     data = np.zeros(HEADER_BYTES + len(body), np.uint8)
     data[HEADER_BYTES:] = np.frombuffer(body, np.uint8)
     seal(row, data)
     return data.tobytes()
 
 
+def commit_batch(
+    base_offset: int,
+    group: str,
+    partition: str,
+    offset: int,
+    topic_id: bytes | None = None,
+    **fields: int,
+) -> bytes:
+    """Returns a batch with one commit, as 4.0 wrote it (version 3), or with a topic id (4)."""
+    topic, _, number = partition.rpartition("-")
+    strings = b"".join(len(text).to_bytes(2, "big") + text.encode() for text in (group, topic))
+    key = b"\0\1" + strings + int(number).to_bytes(4, "big")
+    epoch = bytes(4)
+    if topic_id is None:
+        value = b"\0\3" + offset.to_bytes(8, "big") + epoch + bytes(2)
+        value += TIME_MS.to_bytes(8, "big")
+    else:
+        value = b"\0\4" + offset.to_bytes(8, "big") + epoch + b"\1"
+        value += TIME_MS.to_bytes(8, "big") + b"\1\0\x10" + topic_id
+    body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)])
+    return build_batch(base_offset, body, **fields)
+
+
+def write_log(root: Path, directory: str, data: bytes) -> None:
+    log = root / directory / f"{0:020}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(data)
+    log.with_suffix(".index").touch()
+    log.with_suffix(".timeindex").touch()
+
+
+def only_partition(root: Path) -> CommittedPartition:
+    [group] = read_commits(open_broker(root), "g").groups
+    [part] = group.partitions
+    return part
+
+
 @pytest.fixture
 def committed_at(clean, tmp_path):
     """Returns a function that gives the one partition of a group that committed an offset."""
 
-    def commit(partition: str, offset: int):
+    def commit(partition: str, offset: int, topic_id: bytes | None = None) -> CommittedPartition:
         root = tmp_path / f"{partition}-{offset}"
         shutil.copytree(clean / partition, root / partition)
-        log = root / "__consumer_offsets-0" / f"{0:020}.log"
-        log.parent.mkdir()
-        log.write_bytes(commit_batch(0, "g", partition, offset))
-        log.with_suffix(".index").touch()
-        log.with_suffix(".timeindex").touch()
-        [group] = read_commits(open_broker(root), "g").groups
-        [part] = group.partitions
+        data = commit_batch(0, "g", partition, offset, topic_id)
+        write_log(root, "__consumer_offsets-0", data)
+        part = only_partition(root)
         assert part.committed.offset == offset
         return part
 
@@ -160,11 +191,61 @@ def test_only_markers_follow(clean, committed_at):
 
 
 def test_what_follows_is_aborted(clean, committed_at):
-    """The last transaction of refunds-0 that was aborted hides its records from read_committed."""
-    rows = open_broker(clean).partition("refunds-0").live[-1].batches()
-    end = int(rows["last_offset"][-1]) + 1
-    states = {committed_at("refunds-0", offset).state for offset in range(end - 14, end + 2)}
-    assert states >= {CommitState.BEHIND, CommitState.AT_END, CommitState.BEYOND_END}
+    """After an aborted transaction at the end of a log, read_committed gets no record."""
+    partition = open_broker(clean).partition("refunds-1")
+    rows = partition.live[-1].batches()
+    aborted = partition.live[-1].txn_index
+    states = {}
+    for offset in range(int(rows["last_offset"][-1]) - 40, int(rows["last_offset"][-1]) + 2):
+        part = committed_at("refunds-1", offset)
+        states[offset] = part.state
+        if part.state == CommitState.ONLY_UNCOMMITTED:
+            assert part.next_offset is not None and part.next_committed_offset is None
+            assert any(
+                first <= part.next_offset <= last
+                for first, last in aborted[["first_offset", "last_offset"]].tolist()
+            )
+    assert {CommitState.BEHIND, CommitState.ONLY_UNCOMMITTED} <= set(states.values())
+
+
+def test_only_empty_batches_follow(tmp_path):
+    """Compaction keeps the last batch of a producer without its records."""
+    value = record.build(
+        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")]
+    )
+    empty = build_batch(1, b"", record_count=0, producer_id=3, producer_epoch=0, base_sequence=1)
+    write_log(tmp_path, "t-0", build_batch(0, value) + empty)
+    write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "t-0", 1))
+    part = only_partition(tmp_path)
+    assert (part.state, part.lag, part.next_offset) == (CommitState.NO_RECORD, 1, None)
+
+
+def test_a_commit_in_an_open_transaction_does_not_count_yet(tmp_path):
+    pending = commit_batch(
+        1, "g", "t-0", 9, attributes=0x10, producer_id=3, producer_epoch=0, base_sequence=0
+    )
+    write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "t-0", 7) + pending)
+    part = only_partition(tmp_path)
+    assert [commit.fate for commit in part.commits] == [CommitFate.CURRENT, CommitFate.PENDING]
+    assert (part.committed.offset, part.state) == (7, CommitState.NO_LOG)
+
+
+def test_the_log_of_a_later_topic_with_the_name(committed_at):
+    part = committed_at("orders-0", 5, topic_id=bytes(range(16)))
+    assert (part.state, part.lag) == (CommitState.OTHER_TOPIC, None)
+
+
+def test_a_log_that_cannot_be_searched_there(tmp_path):
+    value = record.build(
+        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")]
+    )
+    data = bytearray(build_batch(0, value) + build_batch(1, value) + build_batch(2, value))
+    data[-1] ^= 0xFF
+    write_log(tmp_path, "t-0", bytes(data))
+    write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "t-0", 2))
+    part = only_partition(tmp_path)
+    assert part.state == CommitState.UNREADABLE
+    assert part.problem is not None and "{" not in str(part.problem)
 
 
 def test_below_the_start_of_the_log(committed_at):
@@ -193,10 +274,9 @@ def test_long_chains_keep_their_last_commits(clean, monkeypatch):
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 def test_a_cut_log_is_a_problem_and_not_a_fault(tmp_path, share):
-    log = tmp_path / "__consumer_offsets-0" / f"{0:020}.log"
-    log.parent.mkdir()
     second = commit_batch(1, "g", "orders-0", 8)
-    log.write_bytes(commit_batch(0, "g", "orders-0", 7) + second[: int(share * len(second))])
+    data = commit_batch(0, "g", "orders-0", 7) + second[: int(share * len(second))]
+    write_log(tmp_path, "__consumer_offsets-0", data)
     commits = read_commits(open_broker(tmp_path), "g")
     [group] = commits.groups
     assert group.partitions[0].committed.offset == 7
@@ -204,12 +284,10 @@ def test_a_cut_log_is_a_problem_and_not_a_fault(tmp_path, share):
 
 
 def test_any_flipped_byte_is_a_problem_or_other_words(tmp_path):
-    log = tmp_path / "__consumer_offsets-0" / f"{0:020}.log"
-    log.parent.mkdir()
     data = bytearray(commit_batch(0, "g", "orders-0", 7))
     for position in range(len(data)):
         data[position] ^= 0xFF
-        log.write_bytes(data)
+        write_log(tmp_path, "__consumer_offsets-0", bytes(data))
         commits = read_commits(open_broker(tmp_path))
         assert len(commits.groups) + len(commits.problems) <= 2
         data[position] ^= 0xFF

@@ -25,7 +25,7 @@ def test_a_group_is_shown_commit_by_commit(clean, capsys):
     assert orders == (
         "orders-0: the group is at 5400 of 38736, 33336 behind; the next record is 5400"
     )
-    assert more == "  35 earlier commits are still there; --json lists them"
+    assert more == "  35 earlier commits are still there; --json lists the last 1000"
     assert lines[9].endswith("offset 5400 of leader epoch 0, counts")
 
 

@@ -93,7 +93,7 @@ class ContextRunner:
         costs = ((task, task.cost) for task in tasks)
         parts = [part for part, _ in pack_by_cost(costs, MIN_BYTES)]
         self._counts += map(len, parts)
-        self._context.setJobGroup(self._group, "kafkaviz ingest", interruptOnCancel=True)
+        self._context.setJobGroup(self._group, "kafkaviz", interruptOnCancel=True)
         rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
         with workers_with_kafkaviz(self._context):
             rdd.id()  # from here on, Spark has the job's Python and its environment
