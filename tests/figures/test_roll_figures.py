@@ -15,6 +15,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import say
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
@@ -265,9 +266,8 @@ def test_causes_in_words(reason, cause, because, ink):
 def test_curves_of_the_defaults(mode):
     """Below 1.78 kB/s a segment of 1 GiB is a week old before it is full."""
     view = limit_curves.view(LogConfig(), WriteLoad(1000), 5000)
-    assert view.title == "Up to 1.78 kB/s, time decides; above it, size" and view.log_point[
-        1
-    ] == pytest.approx(2**30 / 5000, rel=1e-3)
+    assert view.title == "Batches of 1000 B: up to 1.78 kB/s, time decides; above it, size"
+    assert view.log_point[1] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)
     assert {trace.name for trace in figure.data} == {
         "lowest",
@@ -277,15 +277,16 @@ def test_curves_of_the_defaults(mode):
         "time index",
         "here",
     }
-    assert trace(figure, "here").x == (5000,) and "<b>here, 5 kB/s</b>" in [
+    assert trace(figure, "here").x == (5000,) and "<b>mean, 5 kB/s</b>" in [
         note.text for note in figure.layout.annotations
     ]
     assert (
-        figure.layout.yaxis.ticktext[:4] == ("1 s", "1 min", "1 h", "1 d")
+        figure.layout.yaxis.ticktext[1:5] == ("1 s", "1 min", "1 h", "1 d")
         and figure.layout.xaxis.ticktext[1] == "1 kB/s"
     )
-    lowest = np.array(trace(figure, "lowest").y)
-    assert all(
+    halos = [trace.y for trace in figure.data if trace.name == "lowest"]
+    lowest = np.nanmin(np.array(halos, float), axis=0)
+    assert len(halos) == 2 and all(
         (lowest <= np.array(trace(figure, name).y) + 1e-9).all()
         for name in ("size", "time", "offset index", "time index")
     )
@@ -294,15 +295,38 @@ def test_curves_of_the_defaults(mode):
 def test_curves_that_end_in_nothing():
     """A time index that is always full decides at every speed; no speed, no mark."""
     view = limit_curves.view(LogConfig(segment_index_bytes=12), WriteLoad(100), 0)
-    assert view.title == "Time index decides at every speed" and view.log_point is None
+    assert (
+        view.title == "Batches of 100 B: time index decides at every speed"
+        and view.log_point is None
+    )
     figure = limit_curves.figure(view, "light")
-    assert min(trace(figure, "time index").y) == 0.01 and not figure.layout.shapes
+    assert min(trace(figure, "time index").y) == view.min_s / 100 and not figure.layout.shapes
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
     assert (
         len(names) == 4
         and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
     )
+
+
+def test_lines_leave_the_figure_where_their_names_are():
+    """A segment of 1 MiB is full in 10 ms at 100 MB/s, so the axis begins at 10 ms or lower."""
+    config = LogConfig(segment_bytes=1 << 20, segment_index_bytes=32 << 10)
+    view = limit_curves.view(config, WriteLoad(927), 339e3)
+    assert view.min_s == 0.01
+    figure = limit_curves.figure(view, "light")
+    assert figure.layout.yaxis.range[0] == -2
+    assert min(trace(figure, "size").y) >= view.min_s
+
+
+def test_the_limits_of_a_workload_name_its_mean_batch_and_its_phases():
+    def caption(**kinds: bool) -> str:
+        return limit_curves.view(LogConfig(), WriteLoad(1000), 0, **kinds).caption
+
+    batch = "1000 B"
+    assert caption() == say("rolls.curves_below_log", batch=batch)
+    assert caption(is_workload=True) == say("rolls.curves_below", batch=batch)
+    assert caption(is_workload=True, has_phases=True).endswith(say("rolls.curves_phases"))
 
 
 @pytest.mark.parametrize("segment_ms", [1000, 12_000, 20_000, 60_000, 600_000, 10**12])

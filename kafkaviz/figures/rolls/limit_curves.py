@@ -13,19 +13,22 @@ from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure, typed_array
 from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import duration, rate
+from kafkaviz.units import duration, format_bytes, rate
 
 HEIGHT = 330
 TOP = 12
 BOTTOM = 42
 LEFT = 56
 RIGHT = 104
-TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
+TICKS_S = (0.01, 1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
-MIN_S = 1
+# the axis begins at 1 s, or lower where a line would leave the figure, but not below 10 µs
+HIGHEST_MIN_S = 1
+LOWEST_MIN_S = 1e-5
 MAX_S = 3.2e8
 LINE_PX = 15
 
@@ -38,6 +41,7 @@ class LimitCurvesView:
         speeds: bytes per second.
         seconds: the time until a roll by each cause.
         lowest: the shortest of these times.
+        causes: the limit that decides at each speed, by its place in limits.CAUSES.
         log_point: speed and seconds of this log; None without a speed on the axis.
     """
 
@@ -46,15 +50,32 @@ class LimitCurvesView:
     speeds: np.ndarray
     seconds: dict[RollCause, np.ndarray]
     lowest: np.ndarray
+    causes: np.ndarray
     log_point: tuple[float, float] | None
     speed_ranges: tuple[SpeedRange, ...]
 
+    @property
+    def min_s(self) -> float:
+        """The start of the time axis: a power of ten below the end of each line."""
+        ends_s = [times[-1] for times in self.seconds.values() if times[-1] > 0]
+        power = np.floor(np.log10(min(ends_s, default=HIGHEST_MIN_S)))
+        return float(np.clip(10**power, LOWEST_MIN_S, HIGHEST_MIN_S))
 
-def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesView:
+
+def view(
+    config: LogConfig,
+    load: WriteLoad,
+    bytes_per_s: float,
+    *,
+    is_workload: bool = False,
+    has_phases: bool = False,
+) -> LimitCurvesView:
     """Returns the curves of a log's limits.
 
     Args:
         bytes_per_s: the write speed of the log; 0 if it has none.
+        is_workload: whether the batch size is the mean of a simulated workload.
+        has_phases: whether the workload changes in speed or batch size.
     """
     times = limits.seconds_until_roll(config, load, SPEEDS)
     speed_ranges = limits.speed_ranges(config, load)
@@ -73,23 +94,32 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
         for cause in (*limits.ENDS, RollCause.OFFSET_OVERFLOW)
         if cause in limits.ENDS or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
+    batch = format_bytes(round(load.batch_bytes))
+    caption = say("rolls.curves_below" if is_workload else "rolls.curves_below_log", batch=batch)
+    causes, lowest = limits.first_limit(times)
     return LimitCurvesView(
-        title=_title(speed_ranges),
-        caption=say("rolls.curves_below"),
+        title=_title(speed_ranges, batch),
+        caption=join_sentences((caption, say("rolls.curves_phases"))) if has_phases else caption,
         speeds=SPEEDS,
         seconds=seconds,
-        lowest=limits.first_limit(times)[1],
+        lowest=lowest,
+        causes=causes,
         log_point=log_point,
         speed_ranges=speed_ranges,
     )
 
 
-def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
-    """Returns a title such as "Up to 290 kB/s, time decides; above it, size"."""
+def _title(speed_ranges: tuple[SpeedRange, ...], batch: str) -> str:
+    """Returns a title such as "Batches of 1 KiB: up to 290 kB/s, time decides; above it, size"."""
     names = [roll_text.cause_name(speed_range.cause) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
-        return say("rolls.decides", cause=names[0].capitalize())
-    values = {"speed": rate(speed_ranges[1].first), "low": names[0], "high": names[1]}
+        return say("rolls.decides", batch=batch, cause=names[0])
+    values = {
+        "batch": batch,
+        "speed": rate(speed_ranges[1].first),
+        "low": names[0],
+        "high": names[1],
+    }
     if len(speed_ranges) == 2:
         return say("rolls.decide_two", **values)
     return say(
@@ -107,7 +137,7 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
         *_curve_traces(curves, colours),
         *_log_point_trace(curves, colours),
     ]
-    tick_texts = ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
+    tick_texts = ["10 ms", "1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
     layout = theme.plain_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)) | {
         "hovermode": "closest",
         "xaxis": {
@@ -120,7 +150,7 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
         },
         "yaxis": {
             "type": "log",
-            "range": np.log10([MIN_S, MAX_S]).tolist(),
+            "range": np.log10([curves.min_s, MAX_S]).tolist(),
             "tickvals": list(TICKS_S),
             "ticktext": tick_texts,
             **theme.grid_lines(colours),
@@ -139,23 +169,13 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     speeds = typed_array(curves.speeds)
     speed_texts = [rate(speed) for speed in curves.speeds]
-    lowest = {
-        "type": "scatter",
-        "x": speeds,
-        "y": _drawable(curves.lowest),
-        "mode": "lines",
-        "line": {"color": colours["ink_3"], "width": 8},
-        "hoverinfo": "skip",
-        "name": "lowest",
-        "opacity": 0.95,
-    }
     return [
-        lowest,
+        *_lowest_traces(curves, colours),
         *(
             {
                 "type": "scatter",
                 "x": speeds,
-                "y": _drawable(times),
+                "y": _drawable(times, curves.min_s),
                 "mode": "lines",
                 "line": _line_style(cause, colours),
                 "name": roll_text.cause_name(cause),
@@ -163,16 +183,43 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
                 "customdata": [_span_text(seconds) for seconds in times.tolist()],
                 "hovertemplate": _hover_template(cause),
             }
-            for cause, times in curves.seconds.items()
+            # the size is drawn last and narrow: the offset index often has nearly the same times
+            for cause, times in reversed(curves.seconds.items())
         ),
     ]
+
+
+def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    """Draws the lowest line wide and pale, in the colour of the limit that decides."""
+    traces = []
+    for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
+        is_first = curves.causes == limits.CAUSES.index(cause)
+        is_first[1:] |= is_first[:-1].copy()  # up to the next limit's halo
+        times = np.where(is_first, curves.lowest, np.inf)
+        traces.append(
+            {
+                "type": "scatter",
+                "x": typed_array(curves.speeds),
+                "y": _drawable(times, curves.min_s),
+                "mode": "lines",
+                "line": {"color": _line_colour(cause, colours), "width": 10},
+                "hoverinfo": "skip",
+                "name": "lowest",
+                "opacity": 0.3,
+            }
+        )
+    return traces
+
+
+def _line_colour(cause: RollCause, colours: dict[str, str]) -> str:
+    return colours["ink_2" if cause == RollCause.TIME else roll_text.COLOUR_NAMES[cause]]
 
 
 def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
     is_time = cause == RollCause.TIME
     return {
-        "color": colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]],
-        "width": 1.6 if is_time else 2.4,
+        "color": _line_colour(cause, colours),
+        "width": 1.6 if cause in (RollCause.TIME, RollCause.SIZE) else 2.8,
         "dash": "5px,4px" if is_time else "solid",
     }
 
@@ -187,9 +234,9 @@ def _hover_template(cause: RollCause) -> str:
     return f"{sentence}<extra></extra>"
 
 
-def _drawable(times: np.ndarray) -> list[float | None]:
+def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
     """Returns times for a log axis: 0 becomes a time below the axis, and infinity becomes None."""
-    return [max(seconds, MIN_S / 100) if isfinite(seconds) else None for seconds in times.tolist()]
+    return [max(seconds, min_s / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 
 def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
@@ -206,7 +253,7 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[d
         {
             "type": "scatter",
             "x": [speed],
-            "y": [max(MIN_S, span_s)],
+            "y": [max(curves.min_s, span_s)],
             "mode": "markers",
             "marker": marker,
             "name": "here",
@@ -244,11 +291,11 @@ def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> l
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     height_px = HEIGHT - TOP - BOTTOM
-    span = np.log10(MAX_S / MIN_S)
+    span = np.log10(MAX_S / curves.min_s)
     names = []
     for cause, times in curves.seconds.items():
         last_s = times[-1] if np.isfinite(times[-1]) else MAX_S
-        end_px = height_px * (1 - np.log10(max(last_s, 1e-9) / MIN_S) / span)
+        end_px = height_px * (1 - np.log10(max(last_s, 1e-9) / curves.min_s) / span)
         colour = roll_text.COLOUR_NAMES[cause]
         names.append(
             (

@@ -93,7 +93,7 @@ def _render_simulated_log(tab: str) -> None:
     if not run.history.segments:
         return
     if tab == LIMITS:
-        roll_figures.render_limits(run.history, run.load, run.key)
+        roll_figures.render_limits(run.history, run.load, run.key, chosen.workload)
         return
     roll_figures.render_timeline(run.history, run.key, run.appended_batches)
     roll_figures.render_comparison(chosen, run.history)

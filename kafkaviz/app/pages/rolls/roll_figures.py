@@ -280,11 +280,24 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
     )
 
 
-def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
-    """Draws the time until a roll by each limit alone, over the write rate."""
+def render_limits(
+    history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
+) -> None:
+    """Draws the time until a roll by each limit alone, over the write rate.
+
+    Args:
+        workload: the workload of a simulated log; None for a log on disk.
+    """
     figure_key = "limits", key
     view = charts.view(
-        figure_key, lambda: limit_curves.view(history.config, load, history.bytes_per_s)
+        figure_key,
+        lambda: limit_curves.view(
+            history.config,
+            load,
+            history.bytes_per_s,
+            is_workload=workload is not None,
+            has_phases=workload is not None and len(workload.phases) > 1,
+        ),
     )
     with st.container(key="kv_fig_limits"):
         charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
