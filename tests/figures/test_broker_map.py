@@ -12,6 +12,7 @@ from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import say
 from tests.support.segment_files import make_segment
 
 
@@ -150,6 +151,22 @@ def test_a_strip_ends_with_its_bar(known):
     for row in (0, 2):  # whose last segment has entries
         last = np.flatnonzero(~np.isnan(view.strip[row]))[-1]
         assert last * cell < ends[row] <= (last + 1) * cell
+
+
+def test_the_row_that_the_title_names_is_outlined(known, monkeypatch):
+    """On another page of rows, the caption says where it is; other titles name no row."""
+    view = broker_map.view(known)
+    assert view.outlined_row == 2 and view.caption.startswith(say("broker.dense_row", row=3))
+    (outline,) = broker_map.figure(view, "light").layout.shapes
+    assert (outline.y0, outline.y1) == (2, 3)
+    narrowest = broker_map.view(known, "By gap")
+    assert narrowest.caption.startswith(say("broker.dense_row", row=1))
+    monkeypatch.setattr(map_rows, "ROWS_PER_PAGE", 2)
+    first_page = broker_map.view(known)
+    assert first_page.outlined_row is None
+    assert first_page.caption.startswith(say("broker.dense_elsewhere", row=3))
+    cut = broker_map.view(torn(known, "orders-0", 45))
+    assert cut.outlined_row is None and cut.caption == say("broker.map_below")
 
 
 @pytest.mark.parametrize("kind", ["deleted", "cleaned", "swap"])

@@ -57,7 +57,7 @@ STRIP_PX = 3
 STRIP_TOP_PX = 16
 LEFT_PX = 176
 RIGHT_PX = 62
-TOP_PX = 2
+TOP_PX = 20  # room for the heading of the numbers at the right
 BOTTOM_PX = 26
 NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # share of the axis: drawn width of a torn end, invisible if to scale
@@ -100,6 +100,7 @@ class BrokerMapView:
     rows: tuple[MapRow, ...]
     bars: tuple[SegmentBar, ...]
     axis_bytes: float  # length of the axis: the longest row and room for badge texts
+    outlined_row: int | None = None  # the row with the densest index, if the title names it
     strip: np.ndarray  # one line per row, map_rows.CELLS wide: 0 to 1, NaN without entries
 
     @property
@@ -160,9 +161,12 @@ def view(
     )
     axis_bytes = _axis_length(rows, longest_bytes)
     strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
+    densest = _densest_alone(overview)
+    outlined_row = None if densest not in indexes else indexes.index(densest)
     return BrokerMapView(
         title=_title(overview),
-        caption=say("broker.map_below"),
+        caption=_caption(overview, order, densest, is_here=outlined_row is not None),
+        outlined_row=outlined_row,
         rows=rows,
         bars=bars,
         axis_bytes=axis_bytes,
@@ -380,6 +384,34 @@ def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
     return overview.entries.position[start:stop]
 
 
+def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
+    return [
+        row
+        for row in overview.partitions
+        if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
+    ]
+
+
+def _densest_alone(overview: BrokerOverview) -> int | None:
+    """Returns the number of the topic-partition that the title names as the densest."""
+    if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
+        return None
+    comparable = _comparable_rows(overview)
+    gaps = [round(cast(float, row.sums.bytes_per_entry)) for row in comparable]
+    if not gaps or gaps.count(min(gaps)) > 1:
+        return None
+    return overview.partitions.index(comparable[gaps.index(min(gaps))])
+
+
+def _caption(overview: BrokerOverview, order: str, densest: int | None, *, is_here: bool) -> str:
+    caption = say("broker.map_below")
+    if densest is None:
+        return caption
+    row = map_rows.order_rows(overview.partitions, order).index(densest) + 1
+    where = say("broker.dense_row" if is_here else "broker.dense_elsewhere", row=row)
+    return join_sentences((where, caption))
+
+
 def _title(overview: BrokerOverview) -> str:
     """Returns the most important fact: torn ends, else the densest index, else the largest log."""
     tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
@@ -390,11 +422,7 @@ def _title(overview: BrokerOverview) -> str:
             count=number_word(len(tails)).capitalize(),
             bytes=units.format_count(int(tails.sum())),
         )
-    comparable = [
-        row
-        for row in overview.partitions
-        if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
-    ]
+    comparable = _comparable_rows(overview)
     if comparable:
         return _dense_title(comparable, is_alone=len(overview.partitions) == 1)
     if not overview.total.log_bytes:
@@ -478,8 +506,21 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
             for note in _row_annotations(number, row, axis_bytes, colours)
         ]
         + _axis_annotations(colours),
+        shapes=[] if map_view.outlined_row is None else [_outline(map_view.outlined_row, colours)],
     )
     return fig
+
+
+def _outline(row: int, colours: Mapping[str, str]) -> dict:
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": row,
+        "y1": row + 1,
+        "line": {"color": colours["offset"], "width": 1.5},
+    }
 
 
 def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
@@ -734,7 +775,8 @@ def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:
             "x": 1,
             "xshift": RIGHT_PX,
             "yref": "paper",
-            "yshift": 0,
-            "yanchor": "top",
+            "y": 1,
+            "yshift": 3,
+            "yanchor": "bottom",
         }
     ]

@@ -79,20 +79,24 @@ TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "br
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
-    """Returns the indexes in `rows` of the rows on a page, in one of ORDERS; pages count from 0.
+    """Returns the indexes in `rows` of the rows on a page, in one of ORDERS; pages count from 0."""
+    return order_rows(rows, order)[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
+
+
+def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
+    """Returns the indexes in `rows` of all rows, in one of ORDERS.
 
     Rows of the same log directory stay together; the directories are sorted by name.
     """
     directories = list(dict.fromkeys(row.log_directory for row in rows))
     directories.sort(key=natural_sort_key)
-    ordered = sorted(
+    return sorted(
         range(len(rows)),
         key=lambda index: (
             directories.index(rows[index].log_directory),
             ORDERS[order](rows[index]),
         ),
     )
-    return ordered[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
 
 
 def page_count(count: int) -> int:

@@ -136,13 +136,12 @@ def render_segment_map(
         foot = _map_row("foot")
         heading = head.container()
         row_order = _choose_order(head)
-        legend = foot.empty()
         broker_map = broker_cache.broker_map(
             snapshot, row_order, _choose_page(foot, len(overview.partitions)), charts.mode()
         )
-        legend.html(_legend_html(overview, broker_map.view))
         with heading:
             elements.figure_head(broker_map.view.title, broker_map.view.caption)
+            st.html(_legend_html(overview, broker_map.view))
         with middle:
             event = charts.plot(
                 broker_map.figure,
@@ -179,6 +178,8 @@ def _choose_order(head: DeltaGenerator) -> str:
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> Html:
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
+    if "deleted" in swatches:
+        swatches["deleted"] = "disk.use_waiting_for_deletion"
     if any(partition.remote_bases for partition in overview.partitions):
         swatches[REMOTE] = "broker.hover_remote"
     swatches |= (
