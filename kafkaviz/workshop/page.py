@@ -481,6 +481,11 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
     """Draws the share of right answers per question: of the class, or the reader's own."""
     attendance = class_seat.current()
     own_answers = lesson_state.answers()
+    title = "workshop.own_score" if attendance is None else "class.counts"
+    st.html(tag("h2", say(title), class_="kv-h2"))
+    if attendance is None and not own_answers:
+        elements.paragraph(say("workshop.no_answers"))
+        return
     rows = []
     for number, lesson in enumerate(lessons, 1):
         for name, part, is_task in lesson_state.questions(lesson):
@@ -502,8 +507,6 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
                 score = say("workshop.of_seats", count=count, seats=tally.seats)
             kind = say("workshop.exercise" if is_task else "takeaway.question")
             rows.append((f"{number}.{part} {step.title}", kind, score))
-    title = "workshop.own_score" if attendance is None else "class.counts"
-    st.html(tag("h2", say(title), class_="kv-h2"))
     heads = [say(f"workshop.{name}") for name in ("step", "asked", "right")]
     table(heads, rows, "lll")
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.messages import text_in
+from kafkaviz.messages import say, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons import tasks
 from kafkaviz.workshop.lessons.grammar import LessonBlock
@@ -287,6 +287,8 @@ def test_the_short_track_ends_with_a_page_of_its_own():
     at = press(at, "kv_homework")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("binary-search", "3")
     assert "end" not in at.query_params
+    html = page_html(page(end="1"))
+    assert say("workshop.no_answers") in html and "<td" not in html
 
 
 def test_the_last_step_has_nothing_behind_it():
