@@ -237,7 +237,11 @@ export function drawLink(state, k, X, t, e, on) {
       'stroke-dasharray': earlier || !t.true ? '3 3' : null,
     }),
   );
-  if (earlier) k.append(label(X + 5, y, state.data.words.newest_earlier));
+  if (earlier) {
+    const words = state.data.words.newest_earlier,
+      px = (textWidth(words) * 11) / 12 + 9;
+    k.append(label(X + px > state.layout.w ? X - px : X + 5, y, words));
+  }
   if (!t.true)
     k.append(
       svg(
