@@ -34,11 +34,12 @@ def test_the_question_says_which_entry_it_is():
     """The entry at which a middle moves to a cold page is named, next to the one before."""
     jump, before = jump_views()
     assert (jump.question, before.question) == (
-        say("search_race.question_jump"),
+        say("search_race.question_jump_1"),
         say("search_race.question_before"),
     )
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
-    assert (jump.entry, before.entry, TAIL.entry) == ("jump", "before", "")
+    assert jump.at == "A midpoint has just moved to a page that no reader used lately. {result}"
+    assert (before.at, TAIL.at) == ("One entry earlier, before that move. {result}", "")
     assert TAIL.other == ""
 
 

@@ -50,8 +50,16 @@ def test_a_wait_says_how_long_its_page_lay_idle():
     """In bytes of log, and the number of entries at which it was needed."""
     plain, warm = VIEW.sizes[13].lanes
     assert plain.waits == ((7, "7.9 MB", "7\u202f168"), (10, "1.8 MB", "6\u202f827"))
-    assert (plain.waits_text, warm.waits_text) == ("2 waits", "no wait")
+    assert (plain.waits_text, warm.waits_text) == ("2 waits while it grew", "no wait")
     assert (plain.costs, warm.costs) == ("14 probes, 5 pages", "12 probes, 3 pages")
+
+
+def test_waits_of_different_lookups_are_said_to_be_so():
+    """Pages 7 and 10 at 7168 and 6827 entries; page 11 alone; pages 6 and 9 at the same entry."""
+    assert VIEW.sizes[13].lookups == (
+        "The 2 waits are of 2 different lookups on the way from 13 to 14 pages."
+    )
+    assert (VIEW.sizes[14].lookups, VIEW.sizes[11].lookups) == ("", "")
 
 
 def test_the_model_is_called_one():

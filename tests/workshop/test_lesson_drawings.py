@@ -260,7 +260,7 @@ def test_the_middles_are_those_of_a_plain_binary_search():
 
 
 def test_the_second_lane_is_empty_before_the_answer():
-    """No page of it is outlined, and its question is written into it."""
+    """No page of it is outlined, and its question is written above it."""
     view = LIVE["middles"].make(lesson_block("warm-section", 1, "middles"))
     shapes = index_pages.question_figure(view, "light").layout.shapes
     assert sum(shape.line.width > 0 for shape in shapes) == 5

@@ -58,7 +58,7 @@ class SearchRaceView:
     caption: str  # the meaning of hot and cold, and the place of the target
     is_even: bool  # whether both searches do the same, so that there is nothing to wait for
     is_in_front: bool  # whether the target is in front of the warm section
-    entry: str  # JUMP, BEFORE_JUMP or "" for any other
+    at: str  # the result of JUMP or BEFORE_JUMP, with the place {result}; "" for any other
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
     note: str  # the model; {read} stands for the time of one read
@@ -77,13 +77,14 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     cells = drawn_cells(race)
     lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))
+    cold = len(race.plain.cold_pages)
     is_in_front = race.warm.search.section != "warm"
     return SearchRaceView(
-        question=say(f"search_race.question_{entry or race.kind}"),
+        question=say_count(f"search_race.question_{entry or race.kind}", cold),
         caption=join_sentences([meaning, _place_text(race)]),
         is_even=race.is_even,
         is_in_front=is_in_front and race.warm_from_slot != 0,
-        entry=entry,
+        at=say_count(f"search_race.at_{entry}", cold, result="{result}") if entry else "",
         cells=cells,
         lanes=lanes,
         note=_model_text(race),
@@ -193,7 +194,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
         "caption": race_view.caption,
         "is_even": race_view.is_even,
         "is_in_front": race_view.is_in_front,
-        "entry": race_view.entry,
+        "at": race_view.at,
         "cells": [cell._asdict() for cell in race_view.cells],
         "lanes": [lane_payload(race_lane) for race_lane in race_view.lanes],
         "other": race_view.other,

@@ -62,12 +62,14 @@ class GrowthSize(NamedTuple):
     Attributes:
         size: pages and entries, in words.
         alt: a description for screen readers.
+        lookups: how many lookups waited since the index was one page shorter, if more than one.
     """
 
     pages: int
     title: str
     size: str
     alt: str
+    lookups: str
     lanes: tuple[GrowthLane, GrowthLane]
 
 
@@ -112,7 +114,7 @@ def _size(before: TailLookups | None, now: TailLookups) -> GrowthSize:
         entries=say_count("common.n_entries", now.entries),
     )
     alt = say("common.titled", title=title, below=join_semicolon(reads))
-    return GrowthSize(now.pages, title, size, alt, lanes)
+    return GrowthSize(now.pages, title, size, alt, _lookups(now), lanes)
 
 
 def _title(now: TailLookups) -> str:
@@ -123,6 +125,19 @@ def _title(now: TailLookups) -> str:
     if not waits:
         return say("tail_growth.title_none", **span)
     return say_count("tail_growth.title", len(waits), **span, pages=join_and(map(str, waits)))
+
+
+def _lookups(now: TailLookups) -> str:
+    lookups = set(now.plain.waits["entries"].tolist())
+    if len(lookups) < 2:
+        return ""
+    return say(
+        "tail_growth.lookups",
+        waits=len(now.plain.waits),
+        n=len(lookups),
+        before=now.pages - 1,
+        now=now.pages,
+    )
 
 
 def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:

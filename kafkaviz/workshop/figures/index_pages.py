@@ -212,6 +212,8 @@ def _frames(lane: PagesLane, top: int, colours: Mapping[str, str]) -> list[dict]
 
 def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: bool) -> list[dict]:
     name = f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>"
+    if not is_shown:
+        name = say("moving_middles.open", lane=name)
     texts: list[tuple[float, float, str, str, int, str]] = [(0, top - 13, "left", name, 13, "ink")]
     step = -(-lane.pages // MAX_NUMBERED)
     for page in range(lane.pages):
@@ -225,22 +227,10 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
             ]
         elif is_shown and page % step == 0:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
-    notes = [
+    return [
         note(page, y_px, text, colours[colour], size=size, xanchor=anchor)
         for page, y_px, anchor, text, size, colour in texts
     ]
-    if not is_shown:
-        question = note(
-            lane.pages / 2,
-            top + LANE_PX / 2,
-            say("moving_middles.open"),
-            colours["ink"],
-            size=15,
-            bgcolor=colours["panel"],
-            borderpad=4,
-        )
-        notes.append(question)
-    return notes
 
 
 def _ordinal(order: int) -> str:

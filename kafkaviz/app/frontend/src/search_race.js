@@ -234,7 +234,7 @@ function resultText({ data: { words }, race, lanes: [plain, warm] }) {
     },
     extra = warm.lane.steps.length - plain.lane.steps.length,
     result = fillTemplate(words[outcome], values);
-  if (race.entry) return fillTemplate(words[`at_${race.entry}`], { result });
+  if (race.at) return fillTemplate(race.at, { result });
   if (!race.is_in_front || extra <= 0) return result;
   const moreWaits = warm.waits.length - plain.waits.length;
   if (moreWaits <= 0) return countText(words, 'price', extra, { result });

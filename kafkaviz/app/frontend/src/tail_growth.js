@@ -17,8 +17,8 @@ const REST_MS = 120,
   // numbers of pages that a row has space for; the smallest sufficient one is used
   ROOM = [16, 28, 40],
   BEFORE = { y: 4, h: 14 },
-  NOW = { y: 66, h: 38 },
-  HEIGHT = 134,
+  NOW = { y: 58, h: 38 },
+  HEIGHT = 126,
   DISC = 8.5,
   UNWRITTEN = { fill: 'none', stroke: color('line-2'), 'stroke-dasharray': '2 3' };
 
@@ -62,7 +62,6 @@ function addressPages(state) {
 function build(state) {
   const { $, data, range } = state;
   $('below').textContent = data.caption;
-  $('note').textContent = data.note;
   $('legend').replaceChildren(pageLegend(data.legend));
   $('lab').textContent = data.words.slider;
   setContent(range, { min: 1, max: data.sizes.length }, []);
@@ -119,6 +118,7 @@ function show(state) {
   range.setAttribute('aria-valuetext', size.size);
   $('size').textContent = size.size;
   $('title').textContent = size.title;
+  $('note').textContent = `${size.lookups} ${data.note}`;
   $('less').disabled = pages === 1;
   $('more').disabled = pages === data.sizes.length;
   state.rows.forEach(({ waits, costs, box }, n) => {
@@ -279,9 +279,12 @@ function drawDisc(x, y, probe, cell) {
 function waitTexts(words, wait, x, cell) {
   const at = { x, 'text-anchor': 'middle' },
     y = NOW.y + NOW.h;
+  // two pages that are waited for are three apart or more
+  const isWide = 3 * cell > textWidth(fillTemplate(words.waits_at, wait)) + 12,
+    [first, second] = isWide ? [words.waits_at, words.idle] : [words.waits, words.at];
   const texts = [
-    svg('text', { ...at, y: y + 14, class: 'strong' }, words.waits),
-    svg('text', { ...at, y: y + 28, class: 'axt' }, fillTemplate(words.idle, wait)),
+    svg('text', { ...at, y: y + 14, class: 'strong' }, fillTemplate(first, wait)),
+    svg('text', { ...at, y: y + 28, class: 'axt' }, fillTemplate(second, wait)),
   ];
   return cell > 24 ? texts : texts.slice(0, 1);
 }

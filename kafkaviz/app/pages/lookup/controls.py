@@ -313,6 +313,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
             st.button(
                 say(f"lookup.{place}"),
                 key=f"kv_{place}",
+                type="primary" if target == _typed_target(target_kind) else "secondary",
                 help=say(f"lookup.{place}_about"),
                 on_click=_set_target,
                 args=(target, target_kind),

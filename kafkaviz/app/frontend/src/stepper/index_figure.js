@@ -450,7 +450,7 @@ function pickSlots(state, search, strip) {
   );
 }
 
-// Draws the remaining slots and the touched pages with their numbers.
+// Draws the remaining slots, the probed ones, and the numbers of the touched pages.
 function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   const { probes, pages, now } = view,
     parts = [];
@@ -469,15 +469,15 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
       }),
     );
   }
-  for (const k of pages)
+  for (const p of probes)
     parts.push(
       svg('line', {
-        x1: px(k + 0.5),
-        x2: px(k + 0.5),
+        x1: slotX(p.slot + 0.5),
+        x2: slotX(p.slot + 0.5),
         y1: sy - 4,
         y2: sy + sh + 4,
         stroke: color('probe'),
-        'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4,
+        'stroke-width': p === now ? 2.6 : 1.4,
       }),
     );
   if (search.memory) return parts;

@@ -111,6 +111,11 @@ function showPages(state, step, search) {
       },
     });
     state.pages.hot = hot;
+    // the cells have the scale of the strip of slots below them if no page is left out
+    state.pages.strip.classList.toggle(
+      'whole',
+      !search.cells && memory.cells.length === search.pages,
+    );
     $('pages').replaceChildren(state.pages.strip);
   }
   state.reads = coldReads(memory.lane.steps, state.pages.hot);
