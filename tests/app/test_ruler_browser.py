@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.format.batch import HEADER
+from kafkaviz.messages import say
 from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser
@@ -431,3 +432,23 @@ def test_the_chosen_slots_are_drawn_as_their_fields(ruler):
 def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(ruler):
     ruler.page.goto(f"{ruler.server}/segment")
     ruler.page.locator("h1", has_text="payments-0").wait_for()
+
+
+def test_a_remark_ends_before_the_edge_of_a_narrow_ruler(ruler):
+    """The window is moved until "newest was earlier" has been at every place of the ruler."""
+    ruler.page.set_viewport_size({"width": 390, "height": 844})
+    ruler.open("payments-0", 7975, pin="8133")
+    remark = say("ruler.newest_earlier")
+    overhangs = []
+    for _ in range(40):
+        ruler.press("ArrowRight")
+        overhangs += ruler.page.evaluate(
+            f"""remark => [...{IN_RULER}.querySelectorAll('.detail text')]
+              .filter(text => text.textContent === remark)
+              .map(text => text.getBoundingClientRect().right
+                - text.ownerSVGElement.getBoundingClientRect().right)""",
+            remark,
+        )
+    assert overhangs and max(overhangs) <= 0
+    field = ruler.page.locator(".go-to input")
+    assert field.evaluate("field => field.scrollWidth <= field.clientWidth + 1")
