@@ -1,6 +1,7 @@
 """The segment ruler in a real browser: choosing, keys, the window, slices, the offset field."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -434,21 +435,24 @@ def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(ruler
     ruler.page.locator("h1", has_text="payments-0").wait_for()
 
 
-def test_a_remark_ends_before_the_edge_of_a_narrow_ruler(ruler):
-    """The window is moved until "newest was earlier" has been at every place of the ruler."""
+def test_remarks_of_a_narrow_ruler_can_be_read(ruler):
+    """They end before the edge, and none covers another, wherever the window is."""
     ruler.page.set_viewport_size({"width": 390, "height": 844})
     ruler.open("payments-0", 7975, pin="8133")
-    remark = say("ruler.newest_earlier")
-    overhangs = []
+    remark_count = 0
     for _ in range(40):
         ruler.press("ArrowRight")
-        overhangs += ruler.page.evaluate(
+        ends = ruler.page.evaluate(
             f"""remark => [...{IN_RULER}.querySelectorAll('.detail text')]
               .filter(text => text.textContent === remark)
-              .map(text => text.getBoundingClientRect().right
-                - text.ownerSVGElement.getBoundingClientRect().right)""",
-            remark,
+              .map(text => [text.getBoundingClientRect().left, text.getBoundingClientRect().right,
+                text.ownerSVGElement.getBoundingClientRect().right])""",
+            say("ruler.newest_earlier"),
         )
-    assert overhangs and max(overhangs) <= 0
+        remark_count += len(ends)
+        assert all(right <= edge for _, right, edge in ends)
+        ends.sort()
+        assert all(before[1] <= after[0] for before, after in pairwise(ends))
+    assert remark_count
     field = ruler.page.locator(".go-to input")
     assert field.evaluate("field => field.scrollWidth <= field.clientWidth + 1")

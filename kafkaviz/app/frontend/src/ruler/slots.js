@@ -221,7 +221,7 @@ export function drawPointer(state, k, X, y, position, on, colour, dashes, past =
 }
 
 // Draws a line from a time entry to its offset entry, dashed if the newest record is in an earlier
-// batch.
+// batch. The remark about it needs room; that of the chosen slot is always drawn.
 export function drawLink(state, k, X, t, e, on) {
   const earlier = t.true && t.offset !== e.key && t.batch !== e.home,
     y = (TIME.y + TIME.h + INDEX.y) / 2 + 4;
@@ -240,7 +240,8 @@ export function drawLink(state, k, X, t, e, on) {
   if (earlier) {
     const words = state.data.words.newest_earlier,
       px = (textWidth(words) * 11) / 12 + 9;
-    k.append(label(X + px > state.layout.w ? X - px : X + 5, y, words));
+    if (on || px <= state.layout.room)
+      k.append(label(X + px > state.layout.w ? X - px : X + 5, y, words));
   }
   if (!t.true)
     k.append(
