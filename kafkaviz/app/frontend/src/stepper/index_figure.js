@@ -1,7 +1,7 @@
 // The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
 // left by each probe.
 import { color, hatchedDrawing, pageFill, svg } from '../dom.js';
-import { countText, fillTemplate, groupDigits, scale } from '../text.js';
+import { countText, fillTemplate, groupDigits, scale, textWidth } from '../text.js';
 
 // rows of probes: the figure grows with them, and shows the last ones of a longer search
 const MIN_ROWS = 4,
@@ -182,8 +182,9 @@ function drawWarmSlots({ x, top, H0, N }, F, words) {
         height: 9,
         fill: color('log-soft'),
       }),
-      svg('text', { x: x(0), y: top + H0 + 26, class: 'axt' }, words.in_front),
     );
+  if (F > 0 && textWidth(words.in_front + words.warm) + 30 < x(N) - x(0))
+    parts.push(svg('text', { x: x(0), y: top + H0 + 26, class: 'axt' }, words.in_front));
   return parts;
 }
 
