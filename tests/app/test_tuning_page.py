@@ -127,7 +127,7 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     assert '<td class="r">≈ 10 µs</td><td class="r">≈ 20 µs</td>' in text
     assert "A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB" in text
     assert "Keep 10 MiB: no index ends a segment. With 64 B, segments would roll" in text
-    assert "Interval 16 KiB. Above: a mean search" in text
+    assert "If the interval were 16 KiB (today 4 KiB). Above: a mean search" in text
     assert slider(at, "index.interval.bytes").value == "16384"
     sizes = slider(at, "segment.index.bytes")
     assert sizes.value == "10 MiB" and (sizes.options[0], sizes.options[-1]) == ("64 B", "64 MiB")
@@ -159,7 +159,8 @@ def test_a_headline_is_that_of_the_verdict(query):
     text = page_html(page(**query))
     titles = re.findall(r'class="kv-figt">(.*?)<', text)
     verdict = re.search(r'<h2 class="w">.*</span>(.*?)</h2>', text)
-    assert verdict and titles[0].startswith(f"{verdict[1]}. A lookup reads ")
+    assert verdict and titles[0].startswith(verdict[1])
+    assert "A lookup reads " in text
     is_full = query.get("tp") == "tiny-index-0"
     assert titles[1].startswith("Indexes of 300 B end segments" if is_full else "Keep 10 MiB: ")
 
@@ -184,6 +185,9 @@ def test_tiny_batches_are_not_mended_by_an_interval():
     assert f"Keep 4{T}096" in text and "Larger batches would cut" in text
     assert "about 41 µs, at worst 90 µs (modelled), above the budget of 50 µs" in text
     assert "headers at 4 KiB, and " in text
+    assert f"although p99 at worst (90 µs) is above the 50 µs budget: 2{T}048 would save" in text
+    assert "; the p99 budget is missed at worst." in text
+    assert f"<b>2{T}048, today 4{T}096</b>" in text
 
 
 def test_an_interval_that_no_file_sets_is_not_called_todays():

@@ -105,11 +105,42 @@ def test_the_curve_is_drawn_as_it_is(outcomes, mode):
     for name in index_size_curve.LINES:
         assert trace(figure, name).y.tolist() == getattr(view, name).tolist()
     assert trace(figure, "log_bytes").y.tolist() == view.log_bytes.tolist()
-    area, today, considered = figure.layout.shapes
-    assert area.x1 == 21.5
+    below, above, today, considered = figure.layout.shapes
+    assert (below.x1, above.x1) == (21.5, 21.5)
+    assert (above.y0, below.y1) == (index_size_curve.READS_FROM, index_size_curve.ROLLS_TO)
     assert today.x0 == np.log2(300)
     assert considered.x0 == np.log2(DEFAULT)
-    assert {"today", "<b>considered</b>", "<b>an index ends segments</b>"} <= set(notes(figure))
+    assert {"today", "<b>what if: 10 MiB</b>", "<b>an index ends segments</b>"} <= {*notes(figure)}
+
+
+def test_equal_lines_have_one_name(outcomes):
+    """A line below an equal one is not seen."""
+    view = curve(outcomes)
+    equal = replace(view, probes=view.plain_probes, cold_reads=view.pages)
+    names = set(notes(index_size_curve.figure(equal, "light")))
+    assert {"<b>probes<br>(plain: the same)</b>", "<b>pages =<br>device reads</b>"} <= names
+    ones = np.ones(len(view.sizes))
+    names = notes(index_size_curve.figure(replace(equal, pages=ones, cold_reads=ones), "light"))
+    assert "<b>pages =<br>device reads, 1</b>" in names
+    apart = replace(view, probes=view.plain_probes - 1, cold_reads=view.pages + 1)
+    names = set(notes(index_size_curve.figure(apart, "light")))
+    assert {f"<b>{name}</b>" for name in ("probes, plain", "probes", "pages", "device reads")} < (
+        names
+    )
+
+
+def test_the_caption_says_of_which_interval(outcomes):
+    def caption(**today) -> str:
+        view = index_size_curve.view(
+            outcomes[150], NEW, today_bytes=TODAY, considered_bytes=TODAY, **today
+        )
+        return view.caption.partition(" Above")[0]
+
+    assert caption(today_interval_bytes=150) == "Interval 150 B."
+    assert caption(today_interval_bytes=4096) == "If the interval were 150 B (today 4 KiB)."
+    assert caption(today_interval_bytes=4096, is_today_known=False) == (
+        "If the interval were 150 B (assumed today: 4 KiB)."
+    )
 
 
 def test_each_axis_says_what_is_on_it(outcomes):
@@ -227,7 +258,7 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
         np.log2(TODAY),
     )
     assert trace(figure, "considered").y[0] == np.log2(DEFAULT)
-    assert {"<b>today</b>", "<b>considered</b>", "1 MiB"} <= set(notes(figure))
+    assert {"<b>today</b>", "<b>what if</b>", "1 MiB"} <= set(notes(figure))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +273,7 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
 def test_names_of_close_marks_stand_apart(outcomes, considered, anchors):
     annotations = index_size_map.figure(size_map(outcomes, considered), "light").layout.annotations
     assert [
-        name.yanchor for name in annotations if name.text in ("<b>today</b>", "<b>considered</b>")
+        name.yanchor for name in annotations if name.text in ("<b>today</b>", "<b>what if</b>")
     ] == anchors
 
 

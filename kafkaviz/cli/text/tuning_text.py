@@ -150,7 +150,7 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
     """Yields the results of rewriting a log with its own and with other settings."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
-        (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
+        (say("cli_tune.as_set"), say("common.what_if")), comparison, strict=True
     ):
         rolls = tuple(
             message("rolls.by_cause", n=count, cause=message(f"roll_cause.{cause}"))

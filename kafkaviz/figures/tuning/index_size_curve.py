@@ -22,9 +22,9 @@ from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, format_bytes, format_count
 
-HEIGHT = 304
+HEIGHT = 280
 LEFT = 58
-RIGHT = 92
+RIGHT = 106
 TOP = 28
 BOTTOM = 42
 # shares of the height
@@ -100,11 +100,15 @@ def view(
     *,
     today_bytes: int,
     considered_bytes: int,
+    today_interval_bytes: int | None = None,
+    is_today_known: bool = True,
 ) -> IndexSizeCurveView:
     """Returns the curve of sizes at one interval.
 
     Args:
         outcomes: the outcome of each size, including today's and the considered one.
+        today_interval_bytes: today's interval, if it may differ from that of the outcomes.
+        is_today_known: whether it is known; otherwise it is inferred or assumed.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today = places[today_bytes]
@@ -114,7 +118,9 @@ def view(
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
         title=_title(outcomes, outcomes[today], outcomes[considered]),
-        caption=say("index_size.below", interval=format_bytes(outcomes[today].interval_bytes)),
+        caption=_caption(
+            outcomes[today].interval_bytes, today_interval_bytes, is_today_known=is_today_known
+        ),
         sizes=np.array([outcome.index_bytes for outcome in outcomes]),
         probes=np.array([search.mean_probes for search in searches]),
         plain_probes=plain_probes,
@@ -129,6 +135,18 @@ def view(
         most_reads=max(6.0, 1.15 * float(plain_probes.max()) + 1),
         log_range=(0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
     )
+
+
+def _caption(interval_bytes: int, today_bytes: int | None, *, is_today_known: bool) -> str:
+    key = "below_today"
+    if today_bytes not in (None, interval_bytes):
+        key = "below_if" if is_today_known else "below_if_assumed"
+    interval_text = say(
+        f"index_size.{key}",
+        interval=format_bytes(interval_bytes),
+        today=format_bytes(today_bytes or 0),
+    )
+    return join_sentences([interval_text, say("index_size.below")])
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
@@ -343,14 +361,17 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
 def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
     panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
     place = -1 if np.isfinite(curve.probes[-1]) else curve.today
+    texts = _line_texts(curve)
     read_names = [
         (
-            f"<b>{say(f'index_size.line_{name}')}</b>",
+            f"<b>{texts[name]}</b>",
             colours.get(f"{colour}_text", colours[colour]),
             panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads),
         )
         for name, (colour, _, _) in LINES.items()
+        if name in texts
     ]
+    gap_px = NAME_PX * (1 + any("<br>" in text for text in texts.values()))
     log_name = theme.note(
         f"<b>{say('index_size.line_log')}</b>",
         colours["log_text"],
@@ -364,9 +385,26 @@ def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     )
     height_px = HEIGHT - TOP - BOTTOM
     return [
-        *theme.line_names(read_names, height_px, gap_px=NAME_PX, lowest_px=panel_px),
+        *(
+            name | {"align": "left"}
+            for name in theme.line_names(read_names, height_px, gap_px=gap_px, lowest_px=panel_px)
+        ),
         log_name,
     ]
+
+
+def _line_texts(curve: IndexSizeCurveView) -> dict[str, str]:
+    """Returns the names of the lines that are seen; a line below an equal one is named with it."""
+    texts = {name: say(f"index_size.line_{name}") for name in LINES}
+    if np.allclose(curve.plain_probes, curve.probes, equal_nan=True):
+        del texts["plain_probes"]
+        texts["probes"] = say("index_size.line_same_probes")
+    if np.allclose(curve.pages, curve.cold_reads, equal_nan=True):
+        del texts["pages"]
+        most = np.nanmax(curve.pages)
+        key = "line_same_reads_always" if np.nanmin(curve.pages) == most else "line_same_reads"
+        texts["cold_reads"] = say(f"index_size.{key}", reads=f"{most:.1f}".removesuffix(".0"))
+    return texts
 
 
 def _full_until(curve: IndexSizeCurveView) -> float | None:
@@ -378,24 +416,27 @@ def _full_until(curve: IndexSizeCurveView) -> float | None:
 
 
 def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns the area where an index ends the segment, and its name; both empty without one."""
+    """Returns where an index ends the segment, per panel, and its name; both empty without one."""
     until = _full_until(curve)
     if until is None:
         return [], []
     start = float(np.log2(curve.sizes[0]))
-    area = {
-        "type": "rect",
-        "xref": "x",
-        "x0": start - 0.3,
-        "x1": until,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": colours["time_soft"],
-        "opacity": 0.5,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    areas = [
+        {
+            "type": "rect",
+            "xref": "x",
+            "x0": start - 0.3,
+            "x1": until,
+            "yref": "paper",
+            "y0": low,
+            "y1": high,
+            "fillcolor": colours["time_soft"],
+            "opacity": 0.5,
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for low, high in ((0, ROLLS_TO), (READS_FROM, 1))
+    ]
     name = theme.note(
         f"<b>{say('index_size.index_ends')}</b>",
         colours["time_text"],
@@ -405,14 +446,16 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list
         y=1,
         yanchor="top",
     )
-    return [area], [name]
+    return areas, [name]
 
 
 def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
     """Returns the lines of today's and the considered size, and their names below the panel."""
     marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
     if curve.considered is not None:
-        marks.append((curve.considered, f"<b>{say('common.considered')}</b>", {"width": 1.6}))
+        size = format_bytes(int(curve.sizes[curve.considered]))
+        name = f"<b>{say('curves.considered', interval=size)}</b>"
+        marks.append((curve.considered, name, {"width": 1.6}))
     lines = []
     names = []
     for number, (place, text, line) in enumerate(marks):

@@ -339,7 +339,7 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     below = _name_below(size_map)
     for mark in (size_map.today, size_map.considered):
         if mark:
-            text = say("curves.word_today" if mark is size_map.today else "common.considered")
+            text = say("curves.word_today" if mark is size_map.today else "common.what_if")
             x, y = _place(mark, size_map)
             names.append(
                 theme.note(

@@ -26,17 +26,22 @@ MIN_X = 64
 MAX_X = 4 << 20
 X_TICKS = [64 << 4 * power for power in range(5)]
 HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
-HEIGHT_PX = 304
+HEIGHT_PX = 280
 LEFT = 58
 RIGHT = 92
-TOP = 30
+TOP = 46
 BOTTOM = 40
 LINE_PX = 16
 FOOT_PX = 2
+TICK_PX = 4
 # up to this relative difference in mean headers, the index on disk counts as equal to its replay
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # up to this ratio of two intervals, the labels of their marks would overlap
-WIDE_PLATEAU_BYTES = 1024  # from here on the plateau has room for its label
+# from here on the name of the considered interval has room on the left of its line
+LEFT_ROOM_BYTES = 2048
+LEFT_BYTES = (
+    16_384  # from here on the name is always there, because the curve is higher on the right
+)
 # columns of sweep.SWEEP that the view has too
 ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
 COMPARED_BYTES = 65_536  # compared with today's interval if no other is considered
@@ -105,7 +110,8 @@ def view(
         current: today's interval; it is not on the curve if the index on disk differs from its
             replay.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        headline: the verdict on the interval, for the title.
+        headline: the verdict on the interval. It is the title, and the comparison of both
+            intervals begins the caption; without it the comparison is the title.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     if considered_bytes == current.interval_bytes:
@@ -124,9 +130,15 @@ def view(
         for name in ROW_COLUMNS
     }
     budget = _budget_headers(budgets, costs)
+    comparison = _title(current, compared)
     return TuningCurveView(
-        title=join_sentences([end_sentence(headline), _title(current, compared)]),
-        caption=_caption(_bytes_text(current, compared), columns["headers_p99"], budget),
+        title=headline or comparison,
+        caption=_caption(
+            (comparison if headline else "", _bytes_text(current, compared)),
+            columns["headers_p99"],
+            budget,
+            least_batch_bytes,
+        ),
         intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
@@ -140,10 +152,20 @@ def view(
     )
 
 
-def _caption(bytes_text: str, headers_p99: np.ndarray, budget: Range | None) -> str:
+def _caption(
+    texts: Sequence[str],
+    headers_p99: np.ndarray,
+    budget: Range | None,
+    least_batch_bytes: int | None,
+) -> str:
     is_drawn = bool(drawn_budget(budget, most_headers(headers_p99)))
     budget_text = say("curves.below_budget") if is_drawn else ""
-    return join_sentences([end_sentence(bytes_text), say("curves.below_headers"), budget_text])
+    plateau_text = ""
+    if _has_plateau(least_batch_bytes):
+        plateau_text = say("curves.plateau", bytes=format_count(least_batch_bytes))
+    return join_sentences(
+        [*map(end_sentence, texts), say("curves.band"), budget_text, plateau_text]
+    )
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
@@ -153,7 +175,7 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
     return replace(
         curve,
         title=say("curves.headers_today", interval=today),
-        caption=say("curves.below_headers"),
+        caption=say("curves.band"),
         **{name: getattr(curve, name)[is_today] for name in ("intervals", *ROW_COLUMNS)},
         hover_texts=tuple(compress(curve.hover_texts, is_today)),
         considered=None,
@@ -342,7 +364,6 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
         if len(line)
     ]
     budget = drawn_budget(curve.budget, most)
-    plateau, plateau_names = _plateau(curve, colours)
     if budget:
         line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
     axis_range = [0.0, float(np.log10(most))]
@@ -377,16 +398,18 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             "automargin": False,
         },
         shapes=[
-            *plateau,
+            *_plateau(curve, colours),
             *budget_shapes(budget, most, colours),
             *_mark_lines(curve, colours),
+            *_index_size_ticks(curve, colours),
         ],
         annotations=[
             *theme.line_names(name_places, height_px, gap_px=LINE_PX),
             *_mark_annotations(curve, colours),
-            *plateau_names,
             *_index_size_annotations(curve, colours),
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
+            theme.vertical_axis_name(say("curves.axis_headers"), colours, left_px=LEFT, y=1)
+            | {"yshift": 4 + LINE_PX},  # above the sizes
         ],
     )
     return chart
@@ -413,7 +436,7 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
         "x": curve.intervals.tolist(),
         "y": y.tolist(),
         "mode": "markers",
-        "marker": {"size": 14, "opacity": 0},
+        "marker": {"size": 6, "opacity": 0},
         "selected": {"marker": {"opacity": 0}},
         "unselected": {"marker": {"opacity": 0}},
         "name": "points",
@@ -453,33 +476,33 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks, near the bottom.
+    """Returns the names of the marks, where the curve is not: at the top, or at the foot.
 
-    A name is on the left of its line if the other line is close on its right. The considered name
-    is higher if it is on the right of its line, because today's name has room there; on the left
-    the curve comes down.
+    A name is on the left of its line if the other line is close on its right, or if the curve is
+    high there. Only today's name is at the foot, if it is on the right of its line.
     """
     marks_with_style = (
-        (curve.today, curve.considered, "ink_2", 400, FOOT_PX),
-        (curve.considered, curve.today, "ink", 600, FOOT_PX + LINE_PX + 2),
+        (curve.today, curve.considered, "ink_2", 400, CLOSE_RATIO * MIN_X, MAX_X / CLOSE_RATIO),
+        (curve.considered, curve.today, "ink", 600, LEFT_ROOM_BYTES, LEFT_BYTES),
     )
     annotations = []
-    for mark, other_mark, colour, weight, shift_px in marks_with_style:
+    for mark, other_mark, colour, weight, room_bytes, left_bytes in marks_with_style:
         if mark:
             is_close = (
                 other_mark is not None
                 and mark.x_bytes < other_mark.x_bytes <= CLOSE_RATIO * mark.x_bytes
             )
-            is_left = (
-                is_close and mark.x_bytes > CLOSE_RATIO * MIN_X
-            ) or mark.x_bytes > MAX_X / CLOSE_RATIO
+            is_left = (is_close and mark.x_bytes >= room_bytes) or mark.x_bytes >= left_bytes
+            is_considered = mark is curve.considered
+            is_top = is_considered or is_left
+            top_shift_px = 0 if is_considered else -LINE_PX - 2
             annotations.append(
                 {
                     "x": float(np.log10(mark.x_bytes)),
                     "yref": "paper",
-                    "y": 0,
-                    "yanchor": "bottom",
-                    "yshift": FOOT_PX if is_left else shift_px,
+                    "y": 1 if is_top else 0,
+                    "yanchor": "top" if is_top else "bottom",
+                    "yshift": top_shift_px if is_top else FOOT_PX,
                     "showarrow": False,
                     "xanchor": "right" if is_left else "left",
                     "xshift": -4 if is_left else 4,
@@ -491,18 +514,22 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
     return annotations
 
 
-def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns a second axis above the curve: the size of both indexes at each tick.
-
-    The last tick leaves its place to the name of the axis.
-    """
+def _index_sizes(curve: TuningCurveView) -> dict[int, int]:
+    """Returns the size of both indexes at each tick but the last, which has the axis name."""
     sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
+    return {interval: sizes[interval] for interval in X_TICKS[:-1] if interval in sizes}
+
+
+def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    """Returns a second axis above the curve: the size of both indexes at each tick."""
     notes = [
         theme.note(
-            format_bytes(sizes[interval]), colours["offset_text"], x=float(np.log10(interval))
+            format_bytes(size),
+            colours["offset_text"],
+            x=float(np.log10(interval)),
+            xanchor="left" if interval == MIN_X else "center",
         )
-        for interval in X_TICKS[:-1]
-        if interval in sizes
+        for interval, size in _index_sizes(curve).items()
     ]
     name = f"<b>{say('curves.both_indexes')}</b>"
     notes.append(
@@ -511,11 +538,25 @@ def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> 
     return [note | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3} for note in notes]
 
 
-def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns the area of intervals that change nothing, and its name; both empty without one."""
+def _index_size_ticks(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    line = {"color": colours["offset_text"], "width": 1}
+    end = 1 + TICK_PX / (HEIGHT_PX - TOP - BOTTOM)
+    return [
+        theme.vertical_line(interval, line) | {"y0": 1, "y1": end}
+        for interval in _index_sizes(curve)
+    ]
+
+
+def _has_plateau(least_batch_bytes: int | None) -> bool:
+    """Returns whether intervals that change nothing are on the axis."""
+    return least_batch_bytes is not None and least_batch_bytes > MIN_X
+
+
+def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    """Returns the area of intervals that change nothing; empty without one."""
     least_bytes = curve.least_batch_bytes
-    if not least_bytes or least_bytes <= MIN_X:
-        return [], []
+    if least_bytes is None or not _has_plateau(least_bytes):
+        return []
     area = {
         "type": "rect",
         "x0": MIN_X,
@@ -527,26 +568,7 @@ def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> tuple[list[dict
         "layer": "below",
         "fillcolor": theme.fade(colours["log_soft"], 0.55),
     }
-    is_wide = least_bytes >= WIDE_PLATEAU_BYTES
-    headline = say("curves.plateau_inside")
-    if not is_wide:
-        headline = say("curves.plateau_left", bytes=format_count(least_bytes))
-    name = theme.note(
-        f'<span style="font-weight:600">{headline}</span><br>{say("curves.nothing_changes")}',
-        colours["ink_2"],
-        xref="x",
-        x=float(np.log10(MIN_X if is_wide else least_bytes)),
-        xshift=4,
-        xanchor="left",
-        align="left",
-        yref="paper",
-        y=1,
-        yanchor="top",
-        yshift=3,
-        # covers the lines of the marks
-        bgcolor="rgba(0,0,0,0)" if is_wide else colours["raised"],
-    )
-    return [area], [name]
+    return [area]
 
 
 def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:

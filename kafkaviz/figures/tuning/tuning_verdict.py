@@ -1,9 +1,17 @@
 """A recommendation in words: a headline, its reasons, and the words of its numbers."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning import (
+    Budgets,
+    IntervalCost,
+    Reason,
+    Recommendation,
+    TuningVerdict,
+)
+from kafkaviz.analysis.tuning.interval_cost import budget_usage
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us, main_reasons
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.messages import language, say, say_count
@@ -47,6 +55,40 @@ def headline(recommendation: Recommendation) -> str:
         today=format_count(recommendation.current_cost.interval_bytes),
         value=format_count(recommendation.value),
     )
+
+
+def figure_headline(recommendation: Recommendation) -> str:
+    """Returns the verdict; where it keeps an interval that misses the p99 budget, also why."""
+    text = headline(recommendation)
+    p99_uses = missed_p99(recommendation)
+    if p99_uses is None or _verdict_kind(recommendation) != "keep":
+        return text
+    worst, allowed = map(format_us, p99_uses)
+    text = say("verdict.although", keep=text, worst=worst, allowed=allowed)
+    by_code = {reason.code: reason.values for reason in recommendation.reasons}
+    if "unmeetable" in by_code:
+        return say("verdict.although_unmeetable", text=text)
+    if "faster-too-little" in by_code and recommendation.gain.p99_us.typical > 0:
+        return say(
+            "verdict.although_too_little",
+            text=text,
+            to=format_count(recommendation.considered_bytes),
+            saved=format_us(recommendation.gain.p99_us.typical),
+        )
+    return text
+
+
+def missed_p99(recommendation: Recommendation) -> tuple[float, float] | None:
+    """Returns the p99 lookup at worst and its budget if today's interval is kept and misses it."""
+    if recommendation.verdict != TuningVerdict.KEEP:
+        return None
+    for reason in recommendation.reasons:
+        if reason.code == "over-budget" and "p99" in cast(tuple, reason.values["missed"]):
+            uses = budget_usage(
+                cast(IntervalCost, reason.values["at"]), cast(Budgets, reason.values["budgets"])
+            )
+            return uses["p99"]
+    return None
 
 
 def _verdict_kind(recommendation: Recommendation) -> str:

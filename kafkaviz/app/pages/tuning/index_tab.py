@@ -132,7 +132,14 @@ def _choose_interval(context: TuningContext) -> int:
 
     def text(option: str) -> str:
         number = units.format_count(int(option))
-        return say(context.today_key, value=number) if option == today else number
+        if option == today:
+            return say(context.today_key, value=number)
+        is_known = context.case.today.is_interval_known
+        return say(
+            "tuning.beside_today" if is_known else "tuning.beside_assumed_today",
+            value=number,
+            today=units.format_count(int(today)),
+        )
 
     options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
     default = str(context.recommendation.considered_bytes)
@@ -225,7 +232,7 @@ def _interval_view(context: TuningContext) -> tuning_curve.TuningCurveView:
         budgets=context.budgets,
         costs=context.costs,
         is_today_known=context.case.today.is_interval_known,
-        headline=tuning_verdict.headline(context.recommendation),
+        headline=tuning_verdict.figure_headline(context.recommendation),
     )
 
 
@@ -373,6 +380,8 @@ def _render_size_curve(context: TuningContext) -> None:
             _size_costs(context),
             today_bytes=today_bytes,
             considered_bytes=considered_bytes,
+            today_interval_bytes=context.today.interval_bytes,
+            is_today_known=context.case.today.is_interval_known,
         ),
     )
     with st.container(key="kv_fig_index_size", gap=0):

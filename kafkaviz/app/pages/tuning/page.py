@@ -42,6 +42,7 @@ from kafkaviz.figures.text.sentences import (
     join_sentences,
     to_sentence,
 )
+from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
@@ -115,11 +116,20 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
     if job is None or job.result:
         answers = job.result if job else None
         topics = rank_topics(context.source, context.answer.recommendations, answers or {})
-        return to_sentence(render(main_sentence(topics, context.case.measurement.log_bytes)))
+        text = render(main_sentence(topics, context.case.measurement.log_bytes))
+        return to_sentence(text if topics[0].savings else _with_missed_budget(context, text))
     key = "answer_failed" if job.is_over else "answer_pending"
     name = BROKER_SETTING if context.kind == "broker" else SETTING
-    index_text = to_sentence(render(tuning_text.headline(context.recommendation, name)))
+    index_text = render(tuning_text.headline(context.recommendation, name))
+    index_text = to_sentence(_with_missed_budget(context, index_text))
     return join_sentences([index_text, say(f"tuning.{key}")])
+
+
+def _with_missed_budget(context: TuningContext, text: str) -> str:
+    """Returns the text, and that the interval misses the p99 budget if it is kept anyway."""
+    if tuning_verdict.missed_p99(context.recommendation) is None:
+        return text
+    return say("tuning.budget_missed", text=text)
 
 
 def _facts(context: TuningContext) -> str:
