@@ -225,8 +225,9 @@ def _marked(name: str, text: str) -> str:
 
 
 def glossary_table() -> str:
-    """Returns each word with its meaning, as in the app."""
-    rows = [f"| {_cell(term.name)} | {_cell(term.meaning)} |\n" for term in TERMS]
+    """Returns each word with its meaning, as in the app, without the words of other texts."""
+    meanings = {term.name: term.meaning.partition(" Also called: ")[0] for term in TERMS}
+    rows = [f"| {_cell(name)} | {_cell(meaning)} |\n" for name, meaning in meanings.items()]
     return "| Word | Meaning |\n|---|---|\n" + "".join(rows)
 
 

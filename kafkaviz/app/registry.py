@@ -35,7 +35,7 @@ class Target(NamedTuple):
         kind: the message key of the heading that its result is below.
         words: the result, in the reader's language.
         aside: a note in grey, unless a snippet of a text takes its place.
-        address: the parameters that the link adds to those that links to the page keep.
+        address: the parameters that the link adds to those that the address of the page keeps.
         names: its names in all languages, in lower case.
         texts: its texts without markup, the reader's language first.
     """

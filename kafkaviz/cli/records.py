@@ -99,9 +99,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--payload",
         choices=("text", "bytes"),
-        nargs="?",
-        const="text",
-        help="also write keys, values and headers, as text (the default) or as bytes",
+        help="also write keys, values and headers, as text or as bytes",
     )
     for name, (placeholder, help_text) in OPTIONS.items():
         parser.add_argument(f"--{name}", metavar=placeholder, help=help_text)
@@ -157,10 +155,11 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
     sizes: dict[str, int] = {}
     labels = []
     for task in rows.tasks:
-        name = task.splits[0].segment_task if task.splits else None
-        labels.append(f"{name.topic}-{name.partition}" if name else "")
+        segment_task = task.splits[0].segment_task if task.splits else None
+        label = f"{segment_task.topic}-{segment_task.partition}" if segment_task else ""
+        labels.append(label)
         size_bytes = sum(split.log_bytes for split in task.splits)
-        sizes[labels[-1]] = sizes.get(labels[-1], 0) + size_bytes
+        sizes[label] = sizes.get(label, 0) + size_bytes
     progress = ByteProgress()
     progress.expect(sizes)
     read: dict[str, int] = {}

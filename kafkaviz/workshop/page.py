@@ -41,7 +41,7 @@ CSS = Path(__file__).with_name("workshop.css")
 
 @in_turn
 def render_page() -> None:
-    """Draws one step, the glossary, the hand-out or a lab; without lessons, a notice."""
+    """Draws a step, the end page, the glossary, the hand-out, a lab, or why there is no lesson."""
     lesson_state.restore_address()
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
@@ -189,7 +189,7 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
 
 
 def _render_track_picker(lessons: Sequence[Lesson]) -> None:
-    """Draws the menu for the track: all steps, or those of a session of half the time."""
+    """Draws the menu for the track: all steps, or the short track."""
     tracks = [
         name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
     ]

@@ -44,7 +44,7 @@ def test_a_file_of_the_records(directory, tmp_path, suffix, capsys):
 
 def test_json_lines_on_stdout_and_in_a_file(directory, tmp_path, capfdbinary):
     command = ["records", str(directory), "--offsets", "5-7", "--columns", "offset,value"]
-    command.append("--payload")
+    command += ["--payload", "text"]
     assert main(command) == 0
     printed = capfdbinary.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]

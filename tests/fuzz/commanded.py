@@ -21,7 +21,7 @@ COMMANDS = (
     ("rebuild", "PARTITION", "--out", "OUT"),
     ("simulate", "--replay", "PARTITION", "--out", "OUT"),
     ("report", "DIR", "-o", "OUT.html", "--payload"),
-    ("records", "PARTITION", "--payload", "--mode", "PERMISSIVE", "-o", "OUT.jsonl"),
+    ("records", "PARTITION", "--payload", "text", "--mode", "PERMISSIVE", "-o", "OUT.jsonl"),
     ("records", "DIR", "--isolation", "read_uncommitted", "-o", "OUT.parquet"),
     ("records", "DIR", "--payload", "bytes", "--mode", "DROPMALFORMED", "-o", "OUT.arrow"),
 )

@@ -23,7 +23,7 @@ COMMANDS = {
     "lookup-time": ["lookup", "DIR/orders-0", "--timestamp", "1772352009000"],
     "lookup-max": ["lookup", "DIR/orders-0", "--timestamp", "max", "--json"],
     "rebuild": ["rebuild", "DIR/orders-0", "--out", "OUT/rebuilt"],
-    "records": ["records", "DIR", "-o", "OUT/records.jsonl", "--payload"],
+    "records": ["records", "DIR", "-o", "OUT/records.jsonl", "--payload", "text"],
     "report": ["report", "DIR", "-o", "OUT/report.html", "--sha256", "--payload"],
     "simulate": ["simulate", "--replay", "DIR/orders-0", "--out", "OUT/again"],
     "tune": ["tune", "DIR", "--json"],

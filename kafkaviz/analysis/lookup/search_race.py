@@ -98,7 +98,7 @@ class SearchRace:
 
     @property
     def is_even(self) -> bool:
-        """Whether both searches read as many slots and pages, and wait for as many cold pages."""
+        """Whether both searches have the same number of probes, pages and cold pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)

@@ -51,7 +51,11 @@ class Visit(NamedTuple):
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """Draws the search field and its results. Each page has the address that links to it keep."""
+    """Draws the search field and its results.
+
+    Args:
+        pages: the pages that a result may open, each with the parameters that its address keeps.
+    """
     query = (
         st.text_input(
             say("go_to.field"),
@@ -123,7 +127,7 @@ def find_entries(
     visits: Sequence[Visit] = (),
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
-    """Returns the results for a query, best first. Links to each of the pages keep its address."""
+    """Returns the results for a query, best first; `pages` is as in `dialog`."""
     words = ISSUE.sub(r"\1-\2", query.lower()).split()
     offset = page_state.number(words[-1]) if words else None
     text = " ".join(words)

@@ -58,7 +58,7 @@ def find_targets(text: str, pages: Mapping[str, Mapping[str, str]]) -> dict[str,
 
     Args:
         text: the typed text in lower case.
-        pages: the pages that a result may open, with the address that links to them keep.
+        pages: the pages that a result may open, each with the parameters that its address keeps.
     """
     by_kind: dict[str, list[Match]] = {}
     for target in _targets() if text else map(_page_target, pages):

@@ -56,7 +56,7 @@ class RaceLane(NamedTuple):
 class SearchRaceView:
     question: str  # the title until the race is over
     caption: str  # the meaning of hot and cold, and the place of the target
-    is_even: bool  # whether both searches do the same, so that there is nothing to wait for
+    is_even: bool  # whether both searches have as many probes, pages and cold pages
     is_in_front: bool  # whether the target is in front of the warm section
     at: str  # the result of JUMP or BEFORE_JUMP, with the place {result}; "" for any other
     cells: tuple[RaceCell, ...]
