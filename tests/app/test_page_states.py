@@ -100,11 +100,6 @@ def test_a_question_mark_opens_the_list_of_keys(broker, monkeypatch):
     assert at.session_state[page_state.DIALOG][0] == "keys"
 
 
-def test_an_index_without_its_log_has_nothing_to_look_up(broker):
-    at = open_page("lookup", dir=broker, tp="t-0", segment="9")
-    assert say("common.no_log") in page_html(at)
-
-
 def test_a_broker_without_a_partition_is_empty(tmp_path):
     at = open_page("lookup", dir=whole_logs.broker(tmp_path / "kafka"))
     assert say("faults.no_partition", name="kafka") in page_html(at)

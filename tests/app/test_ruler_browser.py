@@ -344,7 +344,7 @@ def test_the_open_tab_comes_back(ruler):
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('tab') === 'Time index'")
     ruler.press("ArrowRight")
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
-    ruler.page.get_by_text("Age", exact=True).click()
+    ruler.page.get_by_text("age", exact=True).click()
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('shade') === 'Age'")
     ruler.page.reload()
     ruler.wait_for_words("Batch 11\u202f626–11\u202f627")

@@ -64,6 +64,7 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.titled("Lookup")
     walk.presses("Timestamp", "radio")
     walk.page.wait_for_url("**by=timestamp**")
+    walk.presses("Step by step", "tab")
     walk.shows(".say", "largest timestamp")
     walk.step("A timestamp: which segment is searched, and why")
     walk.page.locator(".next").click()

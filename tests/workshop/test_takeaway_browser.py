@@ -51,7 +51,7 @@ def lesson_file(browser, address):
 
 def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
     """By keyboard; the arrows are the stepper's own that has the focus."""
-    step = lesson_file.locator("#step-3")
+    step = lesson_file.locator("#step-4")
     answer = step.get_by_label("Your answer")
     answer.fill("3")
     answer.press("Enter")
@@ -70,14 +70,14 @@ def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
 
 def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
     """The right one is shown beside a wrong one, and the chart has the width of its place."""
-    step = lesson_file.locator("#step-2")
+    step = lesson_file.locator("#step-3")
     step.get_by_role("button", name="The newest, just written").click()
     step.get_by_text("Not right", exact=True).wait_for()
     assert step.locator(".ask button.right").inner_text().startswith("C")
     deadline = time.monotonic() + PATIENCE_S
-    while not lesson_file.evaluate(FITS, "#step-2 .plot") and time.monotonic() < deadline:
+    while not lesson_file.evaluate(FITS, "#step-3 .plot") and time.monotonic() < deadline:
         lesson_file.wait_for_timeout(100)  # Plotly takes its time
-    assert lesson_file.evaluate(FITS, "#step-2 .plot")
+    assert lesson_file.evaluate(FITS, "#step-3 .plot")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
