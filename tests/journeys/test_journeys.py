@@ -62,6 +62,8 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.titled("37 topic-partitions")
     walk.to("Lookup")
     walk.titled("Lookup")
+    walk.presses("heartbeat-0", "radio")
+    walk.page.wait_for_url(lambda url: "set=pages" not in url)
     walk.presses("Timestamp", "radio")
     walk.page.wait_for_url("**by=timestamp**")
     walk.presses("Step by step", "tab")
