@@ -128,22 +128,25 @@ def _choose_interval(context: TuningContext) -> int:
 
     The default is the interval that the recommendation considers.
     """
-    today = str(context.today.interval_bytes)
-
-    def text(option: str) -> str:
-        number = units.format_count(int(option))
-        if option == today:
-            return say(context.today_key, value=number)
-        is_known = context.case.today.is_interval_known
-        return say(
-            "tuning.beside_today" if is_known else "tuning.beside_assumed_today",
-            value=number,
-            today=units.format_count(int(today)),
+    today = context.today.interval_bytes
+    is_known = context.case.today.is_interval_known
+    beside = "tuning.beside_today" if is_known else "tuning.beside_assumed_today"
+    texts = {}
+    for interval_bytes in (cost.interval_bytes for cost in context.answer.interval_costs):
+        number = units.format_count(interval_bytes)
+        texts[str(interval_bytes)] = (
+            say(context.today_key, value=number)
+            if interval_bytes == today
+            else say(beside, value=number, today=units.format_count(today))
         )
-
-    options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
     default = str(context.recommendation.considered_bytes)
-    word = choice.slider(SETTING, options, default, page_state.CONSIDERED_INTERVAL, text)
+    word = choice.slider(
+        SETTING,
+        list(texts),
+        default,
+        page_state.CONSIDERED_INTERVAL,
+        lambda option: texts.get(option, option),  # AppTest gives the text itself
+    )
     return int(word)
 
 
