@@ -41,7 +41,7 @@ CSS = Path(__file__).with_name("workshop.css")
 
 @in_turn
 def render_page() -> None:
-    """Draws a step, the end page, the glossary, the hand-out, a lab, or why there is no lesson."""
+    """Draws a step, the end page, the glossary, the hand-out, a lab, or a notice."""
     lesson_state.restore_address()
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())

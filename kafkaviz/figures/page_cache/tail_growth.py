@@ -131,12 +131,16 @@ def _lookups(now: TailLookups) -> str:
     lookups = set(now.plain.waits["entries"].tolist())
     if len(lookups) < 2:
         return ""
+    waits = now.plain.waits
+    last_pages = waits["page"][waits["entries"] == now.entries].tolist()
     return say(
-        "tail_growth.lookups",
-        waits=len(now.plain.waits),
+        "tail_growth.lookups" if last_pages else "tail_growth.lookups_none",
+        waits=len(waits),
         n=len(lookups),
         before=now.pages - 1,
         now=now.pages,
+        entries=format_count(now.entries),
+        pages=join_and(map(str, last_pages)),
     )
 
 
