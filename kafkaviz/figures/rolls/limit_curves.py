@@ -24,6 +24,7 @@ TOP = 12
 BOTTOM = 42
 LEFT = 56
 RIGHT = 104
+LOWEST_PX = 4.5  # the width of the line that decides
 TICKS_S = (0.01, 1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
 # the axis begins at 1 s, or lower where a line would leave the figure, but not below 10 µs
@@ -170,7 +171,6 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
     speeds = typed_array(curves.speeds)
     speed_texts = [rate(speed) for speed in curves.speeds]
     return [
-        *_lowest_traces(curves, colours),
         *(
             {
                 "type": "scatter",
@@ -186,11 +186,12 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
             # the size is drawn last and narrow: the offset index often has nearly the same times
             for cause, times in reversed(curves.seconds.items())
         ),
+        *_lowest_traces(curves, colours),
     ]
 
 
 def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Draws the lowest line wide and pale, in the colour of the limit that decides."""
+    """Draws the lowest line wide, in the colour of the limit that decides."""
     traces = []
     for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
         is_first = curves.causes == limits.CAUSES.index(cause)
@@ -202,10 +203,9 @@ def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dic
                 "x": typed_array(curves.speeds),
                 "y": _drawable(times, curves.min_s),
                 "mode": "lines",
-                "line": {"color": _line_colour(cause, colours), "width": 10},
+                "line": {"color": _line_colour(cause, colours), "width": LOWEST_PX},
                 "hoverinfo": "skip",
                 "name": "lowest",
-                "opacity": 0.3,
             }
         )
     return traces
@@ -219,7 +219,7 @@ def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
     is_time = cause == RollCause.TIME
     return {
         "color": _line_colour(cause, colours),
-        "width": 1.6 if cause in (RollCause.TIME, RollCause.SIZE) else 2.8,
+        "width": 1.6,
         "dash": "5px,4px" if is_time else "solid",
     }
 
