@@ -515,9 +515,9 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
 
 
 def _index_sizes(curve: TuningCurveView) -> dict[int, int]:
-    """Returns the size of both indexes at each tick but the last, which has the axis name."""
+    """Returns the size of both indexes at every other tick, so that they have room on a phone."""
     sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
-    return {interval: sizes[interval] for interval in X_TICKS[:-1] if interval in sizes}
+    return {interval: sizes[interval] for interval in X_TICKS[1::2] if interval in sizes}
 
 
 def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
@@ -527,7 +527,7 @@ def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> 
             format_bytes(size),
             colours["offset_text"],
             x=float(np.log10(interval)),
-            xanchor="left" if interval == MIN_X else "center",
+            xanchor="center",
         )
         for interval, size in _index_sizes(curve).items()
     ]
