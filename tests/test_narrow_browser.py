@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app import frame
+from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser
+expect = sync_api.expect
 SPLIT_WORDS = (Path(__file__).parent / "journeys" / "split_words.js").read_text()
 LESSONS = ("lesson=1", "lesson=5&step=2", "lesson=6")
 PAGES = [page.path for name, page in frame.PAGES.items() if name != "Workshop"]
@@ -31,6 +33,6 @@ def test_a_learner_has_one_row_of_menu_and_dots(server, page):
     page.locator(AT_REST).wait_for()
     assert page.locator(".st-key-kv_top").bounding_box()["height"] < 60
     dots = page.locator(".st-key-kv_lessons button")
+    expect(dots).to_have_count(10)
     tops = dots.evaluate_all("all => all.map(dot => dot.getBoundingClientRect().top)")
-    assert len(tops) == 10
     assert len(set(tops)) == 1

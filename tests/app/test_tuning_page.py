@@ -185,7 +185,7 @@ def test_tiny_batches_are_not_mended_by_an_interval():
     assert f"Keep 4{T}096" in text and "Larger batches would cut" in text
     assert "about 41 µs, at worst 90 µs (modelled), above the budget of 50 µs" in text
     assert "headers at 4 KiB, and " in text
-    assert f"although p99 at worst (90 µs) is above the 50 µs budget: 2{T}048 would save" in text
+    assert f"although p99 at worst (90 µs) is above the 50 µs budget: 2{T}048 would meet" in text
     assert "; the p99 budget is missed at worst." in text
     assert f"<b>2{T}048, today 4{T}096</b>" in text
 
