@@ -432,7 +432,9 @@ def test_the_chosen_slots_are_drawn_as_their_fields(ruler):
 
 def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(ruler):
     ruler.page.goto(f"{ruler.server}/segment")
-    ruler.page.locator("h1", has_text="payments-0").wait_for()
+    title = ruler.page.locator("h1", has_text="payments-0")
+    title.wait_for()
+    assert "from offset 7\u202f975" in title.inner_text()
 
 
 def test_remarks_of_a_narrow_ruler_can_be_read(ruler):

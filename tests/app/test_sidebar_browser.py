@@ -124,6 +124,7 @@ def test_a_narrow_window_folds_its_sidebar(server, page):
     page.keyboard.press("Enter")
     page.locator(".st-key-kv_nav a", has_text="Health").wait_for()
     page.wait_for_function(f"({COLUMNS})() === 2")
+    assert page.locator(".st-key-kv_nav a", has_text="Health").is_visible()
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,4 @@ def test_enter_opens_a_setting_an_issue_and_a_text_of_a_lesson(server, page, typ
     field.press("Enter")
     page.wait_for_url(address)
     heading(page, title)
+    assert page.get_by_role("dialog").count() == 0

@@ -75,7 +75,7 @@ class TopicQuota:
     """The most that one topic may take.
 
     Attributes:
-        seconds: for packing and merging.
+        seconds: how long packing and merging may take.
         most_bytes: the stored bytes to decompress.
     """
 
