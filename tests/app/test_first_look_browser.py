@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 CHART_SCRIPT = "**/PlotlyChart.*.js"
+COMPONENT_SCRIPT = "**/BidiComponent.*.js"
 EVALUATED = "window.__kafkaviz_idle_scripts?.length === 0"
 # how often the script of charts was asked for
 FETCHED = """() => performance.getEntriesByType('resource')
@@ -54,6 +55,22 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
         route.continue_()
     new_page.locator(".st-key-kv_fig_map .main-svg").first.wait_for()
     assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
+
+
+@pytest.mark.parametrize("address", ["rolls?of=Simulated&lang=en", "lookup?lang=en&projector=1"])
+def test_the_head_stays_where_it_is_when_the_components_come(server, new_page, address):
+    """Those that draw nothing take no place before their script is there."""
+    waiting: list[Route] = []
+    new_page.route(COMPONENT_SCRIPT, lambda route: waiting.append(route))
+    new_page.goto(f"{server}/{address}")
+    title = new_page.locator(".kv-hd h1")
+    title.wait_for()
+    new_page.locator(".st-key-kv_copy_link [data-testid=stSkeleton]").wait_for(state="attached")
+    before_y = title.bounding_box()["y"]
+    for route in waiting:
+        route.continue_()
+    new_page.locator(".st-key-kv_copy_link button").wait_for(state="attached")
+    assert title.bounding_box()["y"] == before_y
 
 
 def test_a_skeleton_of_the_page_is_shown_until_its_head_is_there(server, new_page):

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
 MIN_PART = 0.8  # of the figure's height
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
+# the projector's styles have arrived
+ENLARGED = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1.3"
 ROW_PX = 24  # of buttons and links without a frame
 MIN_MARKS = 2  # of a box that is not empty
 SAMPLE = {("en", "time", 2)}
@@ -254,7 +256,7 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         page.locator(SETTLED).wait_for()
         page.keyboard.press("f")
         page.wait_for_url("**projector=1**")
-        page.wait_for_function("document.querySelector('.st-key-kv_head')?.currentCSSZoom > 1.3")
+        page.wait_for_function(ENLARGED)
         page.locator(SETTLED).wait_for()
         assert not page.locator("[data-testid=stSidebar]").is_visible()
         assert rests_on_first_screen(page, ".kv-hd h1", ".transport", ".say")
@@ -285,6 +287,7 @@ def test_a_page_on_a_projector(server, browser, address, figure):
         page.goto(f"{server}/{address}&lang=en&projector=1")
         page.locator(figure).first.wait_for()
         page.locator(SETTLED).wait_for()
+        page.wait_for_function(ENLARGED)
         box = page.locator(figure).first.bounding_box()
         assert (SIZES[0][1] - box["y"]) / box["height"] >= MIN_PART, box
         assert page.evaluate(SMALL_WORDS) == []
@@ -304,7 +307,7 @@ def test_a_projector_shows_no_small_word(server, browser, width, height):
         open_step(page, server, "en", "binary-search", 2)
         page.keyboard.press("f")
         page.wait_for_url("**projector=1**")
-        page.wait_for_function("document.querySelector('.st-key-kv_stage')?.currentCSSZoom > 1.3")
+        page.wait_for_function(ENLARGED)
         page.wait_for_timeout(300)
         assert page.evaluate(SMALL_WORDS) == []
         assert not page.locator("[data-testid=stSidebar]").is_visible()
