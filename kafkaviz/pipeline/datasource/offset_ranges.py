@@ -32,7 +32,7 @@ from kafkaviz.pipeline.datasource.consumer_options import (
 )
 from kafkaviz.pipeline.datasource.pushdown import NumberRange
 from kafkaviz.pipeline.datasource.source_schema import BadOption, SourceOptions
-from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, end_offset
+from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, end_offset
 from kafkaviz.search import by_time, fetch
 
 LOG = logging.getLogger("kafkaviz")
@@ -79,7 +79,7 @@ def is_split(options: SourceOptions) -> bool:
 
 
 def check_stable(
-    options: SourceOptions, key: TopicPartition, transactions: PartitionTransactions
+    options: SourceOptions, key: TopicPartition, transactions: UncommittedTransactions
 ) -> None:
     """Handles requested offsets of kafka_files that are after the last stable offset.
 

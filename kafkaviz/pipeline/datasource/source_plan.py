@@ -19,14 +19,14 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
-from kafkaviz.pipeline.datasource.transactions import NO_TRANSACTIONS, PartitionTransactions
+from kafkaviz.pipeline.datasource.transactions import NO_TRANSACTIONS, UncommittedTransactions
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.read.tasks import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
 from kafkaviz.search.fetch import READ_COMMITTED
 
 CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
-TransactionLookup = Callable[[str, Partition], PartitionTransactions]
+TransactionLookup = Callable[[str, Partition], UncommittedTransactions]
 FILE_COST_BYTES = 4096  # the cost of a segment whose .log is not read
 
 
@@ -43,7 +43,7 @@ class SourceSplit:
     segment_task: SegmentTask
     number: int = 0
     count: int = 1
-    transactions: PartitionTransactions = NO_TRANSACTIONS
+    transactions: UncommittedTransactions = NO_TRANSACTIONS
     following: LogSegment | None = None
     replica_reason: str | None = None  # a ReplicaReason, or None if all replicas are read
     offsets: NumberRange = ALL  # the offsets of its rows, if each partition has its own range
@@ -199,7 +199,7 @@ def _splits(
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None,
     is_split: bool,
 ) -> Iterator[SourceSplit]:
-    by_partition: dict[int, PartitionTransactions] = {}
+    by_partition: dict[int, UncommittedTransactions] = {}
     replica_reasons = select_replicas(name, inventory, filters, options)
     entries = _select_entries(name, inventory, filters, replica_reasons)
     for number, (entry, bases) in enumerate(entries):

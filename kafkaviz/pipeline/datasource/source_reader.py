@@ -56,7 +56,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
     SourceOptions,
 )
 from kafkaviz.pipeline.datasource.transaction_tail import MARKER
-from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, PartitionTransactions
+from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, UncommittedTransactions
 from kafkaviz.pipeline.read import scan
 from kafkaviz.pipeline.read.rows import Columns, batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.read.segment_tables import (
@@ -286,7 +286,7 @@ class SourceReader:
 
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
-    ) -> Iterator[tuple[np.ndarray | Hole | Message, PartitionTransactions]]:
+    ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Verifies the known transactions against the markers in the .log.
 
         From the first batch of a transaction on, all headers of the split are read before its
@@ -320,7 +320,7 @@ class SourceReader:
         points: EntryPoints,
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
-    ) -> tuple[PartitionTransactions, LogSegment | None]:
+    ) -> tuple[UncommittedTransactions, LogSegment | None]:
         """Returns the transactions by the markers, and the segment with a wrong .txnindex or None.
 
         If a hole may hide markers, nothing is verified. Batches outside of the query's offsets are
@@ -352,7 +352,7 @@ class SourceReader:
         return transactions, None if transactions is claimed else segment
 
     def _record_columns(
-        self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
+        self, columns: Columns, batches: np.ndarray, transactions: UncommittedTransactions
     ) -> Columns:
         if self._name == "kafka_files":
             return records.consumer_columns(columns)
@@ -361,7 +361,7 @@ class SourceReader:
         return self._add_aborted(columns, batches, transactions)
 
     def _add_aborted(
-        self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
+        self, columns: Columns, batches: np.ndarray, transactions: UncommittedTransactions
     ) -> Columns:
         """Adds whether the transaction of each record was aborted; null if it is still open."""
         if "aborted" not in self._schema.names:
@@ -531,7 +531,7 @@ def _follow(
     points: EntryPoints,
     start: int,
     stop: int,
-    claimed: PartitionTransactions,
+    claimed: UncommittedTransactions,
 ) -> bool:
     """Takes batches until all open transactions have ended.
 

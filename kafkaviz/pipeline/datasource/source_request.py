@@ -46,7 +46,7 @@ from kafkaviz.pipeline.datasource.source_reader import (
     reads_log,
 )
 from kafkaviz.pipeline.datasource.source_schema import ABORTED, RECORD_FORMATS, SourceOptions
-from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, plan_transactions
+from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, plan_transactions
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
 from kafkaviz.search.fetch import READ_COMMITTED
 
@@ -128,7 +128,7 @@ class SourceQuery:
         gaps = remote_gaps(request.name, disk_inventory, self.filters, options, ranges)
         rows += [row for gap in gaps for row in self._gap_rows(*gap)]
 
-        def decide(broker: str, partition: Partition) -> PartitionTransactions:
+        def decide(broker: str, partition: Partition) -> UncommittedTransactions:
             offsets = self.filters.limits("offset")
             if ranges is not None:
                 first = ranges[id(partition)][0]

@@ -44,7 +44,7 @@ NO_ABORTED = np.empty(0, ABORTED)
 
 
 @dataclass(frozen=True)
-class PartitionTransactions:
+class UncommittedTransactions:
     """The aborted and the open transactions.
 
     Attributes:
@@ -64,7 +64,7 @@ class PartitionTransactions:
 
     def in_range(
         self, first_offset: float, last_offset: float, last_asked: float
-    ) -> "PartitionTransactions":
+    ) -> "UncommittedTransactions":
         """Returns the transactions that touch a range of offsets.
 
         Args:
@@ -76,11 +76,11 @@ class PartitionTransactions:
         )
         if self.tail is None or self.tail.decides(last_asked):
             return replace(self, aborted=self.aborted[touches])
-        return PartitionTransactions(self.aborted[touches], dict(self.tail.open_since))
+        return UncommittedTransactions(self.aborted[touches], dict(self.tail.open_since))
 
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
-    ) -> tuple["PartitionTransactions", list[Problem]]:
+    ) -> tuple["UncommittedTransactions", list[Problem]]:
         """Reads the tail until it decides about the records, and returns the transactions.
 
         Args:
@@ -93,7 +93,7 @@ class PartitionTransactions:
         state = self.tail.follow(last_offset)
         aborted = np.unique(np.concatenate([self.aborted, _as_aborted(state.aborted)]))
         aborted = aborted[aborted["last_offset"] >= first_offset]
-        return PartitionTransactions(aborted, state.open), list(state.problems)
+        return UncommittedTransactions(aborted, state.open), list(state.problems)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
         """Returns whether the records of each batch (format.batch.BATCH) were aborted.
@@ -129,7 +129,7 @@ class PartitionTransactions:
         return mask
 
 
-NO_TRANSACTIONS = PartitionTransactions()
+NO_TRANSACTIONS = UncommittedTransactions()
 
 
 class ObservedTransactions:
@@ -175,7 +175,9 @@ class ObservedTransactions:
         """
         return all(producer_id in ignored for producer_id in self._transactions.begins)
 
-    def correct(self, claimed: PartitionTransactions, batches: np.ndarray) -> PartitionTransactions:
+    def correct(
+        self, claimed: UncommittedTransactions, batches: np.ndarray
+    ) -> UncommittedTransactions:
         """Returns the transactions according to the markers.
 
         Args:
@@ -185,7 +187,7 @@ class ObservedTransactions:
         Returns:
             `claimed` itself if the markers do not contradict it.
         """
-        observed = PartitionTransactions(
+        observed = UncommittedTransactions(
             np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())
         )
         is_pending = observed.are_open(batches)
@@ -207,14 +209,14 @@ class ObservedTransactions:
             max(int(entry["first_offset"]), observed.open[int(entry["producer_id"])])
             for entry in later
         ]
-        return PartitionTransactions(
+        return UncommittedTransactions(
             np.unique(np.concatenate([observed.aborted, later])), claimed.open
         )
 
 
 def plan_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
-) -> tuple[PartitionTransactions, list[Problem]]:
+) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the transactions of a topic-partition that concern a range of offsets.
 
     Nothing is read before the segment of the first offset, whose markers are the first ones that
@@ -243,7 +245,7 @@ def plan_transactions(
         entries, is_complete = txn_index.collect(entries, first_offset, last_offset + 1)
         aborted.append(_as_aborted(entries))
         if is_complete and not problems:
-            return PartitionTransactions(np.unique(np.concatenate(aborted))), problems
+            return UncommittedTransactions(np.unique(np.concatenate(aborted))), problems
     if gap:
         problems += _problems_of_gap(partition, gap, last_offset)
     if problems:  # only the markers of the .log are left
@@ -251,13 +253,13 @@ def plan_transactions(
     else:
         tail = _tail_of_last_roll(partition, last_offset)
         tail = tail or _tail_of_newest_snapshot(partition, first_offset, last_offset)
-    known = PartitionTransactions(np.unique(np.concatenate(aborted)), tail=tail)
+    known = UncommittedTransactions(np.unique(np.concatenate(aborted)), tail=tail)
     return known.in_range(-inf, inf, last_offset), problems
 
 
 def read_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
-) -> tuple[PartitionTransactions, list[Problem]]:
+) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the same as plan_transactions, after reading the tail of the log."""
     known, problems = plan_transactions(partition, last_offset, first_offset)
     transactions, unread = known.follow_tail(last_offset)
