@@ -201,10 +201,10 @@ def read_commits(
             for group_record in _records(partition, group, on_progress):
                 _take(groups, partition.label, group_record)
         except CleaningFailed as failure:
-            what = message("commits.unreadable", error=str(failure))
+            what = message("errors.unread_log", error=str(failure))
             problems.append((partition.directory, what))
         except KafkavizError as fault:
-            problems.append((partition.directory, message("commits.unreadable", error=str(fault))))
+            problems.append((partition.directory, message("errors.unread_log", error=str(fault))))
     logs = {
         (partition.topic, partition.partition): partition
         for partition in broker.partitions
@@ -355,7 +355,7 @@ def _committed(
         )
     except KafkavizError as fault:
         return known(
-            state=CommitState.UNREADABLE, problem=message("commits.unreadable", error=str(fault))
+            state=CommitState.UNREADABLE, problem=message("errors.unread_log", error=str(fault))
         )
     bounds = uncommitted.bounds
     next_offset = uncommitted.record.offset if uncommitted.record else None
@@ -364,7 +364,7 @@ def _committed(
     if isinstance(uncommitted.error, OffsetOutOfRange):
         state = CommitState.BEYOND_END if lag < 0 else CommitState.BELOW_START
     elif uncommitted.error is not None:
-        what = message("commits.unreadable", error=str(uncommitted.error))
+        what = message("errors.unread_log", error=str(uncommitted.error))
         return known(state=CommitState.UNREADABLE, problem=what)
     elif lag == 0:
         state = CommitState.AT_END

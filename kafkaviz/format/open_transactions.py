@@ -240,6 +240,24 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
         yield row, times.get(row)
 
 
+def bounding_rows(batches: np.ndarray) -> np.ndarray:
+    """Returns the rows of the markers, and of each producer's first and last batch between two.
+
+    Other batches do not change the producer's state or its transaction.
+    """
+    producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
+    if not len(producer_rows):
+        return producer_rows
+    producer = batches["producer_id"][producer_rows]
+    order = np.argsort(producer, kind="stable")
+    ordered = producer_rows[order]
+    producer = producer[order]
+    control = batch.is_control(batches)[ordered]
+    is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
+    is_last = np.concatenate([is_first[1:] | control[1:], [True]])
+    return np.sort(ordered[control | is_first | is_last])
+
+
 @dataclass(frozen=True)
 class EndTransactionMarker:
     """A transaction marker.

@@ -10,6 +10,7 @@ search.
 """
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,23 +123,42 @@ def entry_text(entry: np.void) -> str:
     )
 
 
-def collect(
-    entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
-) -> tuple[np.ndarray, bool]:
-    """Finds the aborted transactions that overlap [fetch_offset, upper_bound_offset).
+class IndexRead(NamedTuple):
+    """The part of a file that TransactionIndex.collectAbortedTxns reads.
 
-    As TransactionIndex.collectAbortedTxns, it reads entries until one has a last stable offset at
-    or above the upper bound.
+    Attributes:
+        entries: the entries that are read, up to the one that ends the search.
+        is_collected: whether each of them overlaps the fetched range.
+        is_complete: whether the last one reaches the upper bound, so that no later segment can have
+            another one.
+    """
 
-    Returns:
-        The entries, and whether no later segment can hold another one.
+    entries: np.ndarray
+    is_collected: np.ndarray
+    is_complete: bool
+
+
+def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: float) -> IndexRead:
+    """Reads entries until one has a last stable offset at or above the upper bound.
+
+    An entry overlaps the fetched range if its marker is at or above the fetch offset, and its first
+    offset below the upper bound.
     """
     reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
     is_complete = bool(reaches_bound.any())
     prefix = entries[: int(np.argmax(reaches_bound)) + 1] if is_complete else entries
-    return prefix[
-        (prefix["last_offset"] >= fetch_offset) & (prefix["first_offset"] < upper_bound_offset)
-    ], is_complete
+    is_collected = (prefix["last_offset"] >= fetch_offset) & (
+        prefix["first_offset"] < upper_bound_offset
+    )
+    return IndexRead(prefix, is_collected, is_complete)
+
+
+def collect(
+    entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
+) -> tuple[np.ndarray, bool]:
+    """Returns the entries that `read_entries` collects, and whether the search is complete."""
+    index_read = read_entries(entries, fetch_offset, upper_bound_offset)
+    return index_read.entries[index_read.is_collected], index_read.is_complete
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:

@@ -28,6 +28,7 @@ from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import offset_index, producer_snapshot, txn_index
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.open_transactions import OpenTransactions
+from kafkaviz.format.txn_index import IndexRead
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
 from kafkaviz.search import index
@@ -146,6 +147,9 @@ def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
 def last_stable_offset(log: LogView, end_offset: int) -> int:
     """Returns the first offset of the first open transaction, or the end offset.
 
+    The log start offset takes the place of a lower one (maybeIncrementFirstUnstableOffset of
+    UnifiedLog, 4.3.1).
+
     Reads the newest readable producer snapshot and the batches after it, as Kafka's
     ProducerStateManager does.
     """
@@ -162,7 +166,9 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
             for batches in Walk(read, 0, segment.size_bytes):
                 transactions.take(None, batches[batches["last_offset"] >= since])
     first_offset = transactions.first_offset()
-    return end_offset if first_offset is None else first_offset
+    if first_offset is None:
+        return end_offset
+    return max(first_offset, log.log_start_offset)
 
 
 class OffsetOutOfRange(KafkavizError):
@@ -256,17 +262,36 @@ def fetch_offset(
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AbortedSearch:
+    """The search for the aborted transactions that a read_committed consumer gets with a fetch.
+
+    Attributes:
+        bound_search: the search for the upper bound in the offset index.
+        upper_bound_offset: transactions that begin at or above this offset are left out.
+        reads: the .txnindex entries that are read, by the base offset of their segment, in order.
+    """
+
+    bound_search: IndexSearch
+    upper_bound_offset: int
+    reads: tuple[tuple[int, IndexRead], ...]
+
+    @property
+    def entries(self) -> np.ndarray:
+        """The aborted transactions that the consumer gets, as an array of txn_index.ENTRY."""
+        return np.concatenate(
+            [index_read.entries[index_read.is_collected] for _, index_read in self.reads]
+        )
+
+
 def aborted_transactions(
     log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
-) -> tuple[np.ndarray, IndexSearch]:
-    """Returns the aborted transactions that a read_committed consumer gets with a fetch.
+) -> AbortedSearch:
+    """Finds the aborted transactions that a read_committed consumer gets with a fetch.
 
     These are the transactions that began below an upper bound. As in
     LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, not always the
     next one.
-
-    Returns:
-        An array of txn_index.ENTRY, and the search for the bound.
 
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.
@@ -281,17 +306,17 @@ def aborted_transactions(
     )
     following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset
     bound = bound_search.entry[0] if bound_search.entry else following
-    entry_parts = []
+    reads = []
     for segment in log.segments[place:]:
         try:
-            entries, is_complete = txn_index.collect(segment.aborted, fetch_result.offset, bound)
+            index_read = txn_index.read_entries(segment.aborted, fetch_result.offset, bound)
         except CorruptBytes as fault:
             txnindex_file = cast("FileView", segment.txnindex)  # not None: it has entries
             raise failed_read(txnindex_file.path or txnindex_file.name, fault) from None
-        entry_parts.append(entries)
-        if is_complete:
+        reads.append((segment.base_offset, index_read))
+        if index_read.is_complete:
             break
-    return np.concatenate(entry_parts), bound_search
+    return AbortedSearch(bound_search=bound_search, upper_bound_offset=bound, reads=tuple(reads))
 
 
 def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:

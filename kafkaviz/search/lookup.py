@@ -132,7 +132,7 @@ def _first_record(
     aborted = None
     try:
         if isolation == READ_COMMITTED:
-            aborted, _ = aborted_transactions(log, fetch, profile, bounds.end_offset)
+            aborted = aborted_transactions(log, fetch, profile, bounds.end_offset).entries
         with segment.log.open_reader() as read:
             file_batch = next(LogReader(read, segment.log.size_bytes).batches(fetch.position), None)
             if file_batch is None:

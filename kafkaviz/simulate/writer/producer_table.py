@@ -16,6 +16,7 @@ from kafkaviz.format.open_transactions import (
     EndTransactionMarker,
     OpenTransactions,
     TransactionBegin,
+    bounding_rows,
     marker,
 )
 from kafkaviz.format.producer_snapshot import PRODUCER
@@ -79,7 +80,7 @@ class ProducerTable:
             read: reads the bytes at the batches' positions. Without it coordinator epochs are
                 unknown, and the kind of a marker comes from the row.
         """
-        relevant_rows = _relevant_rows(batches).tolist()
+        relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
             row = batches[row_number]
             if not batch.is_control(row):
@@ -165,24 +166,6 @@ class ProducerTable:
             producer.last_offset = NONE
             producer.offset_delta = 0
         return producer
-
-
-def _relevant_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows that affect the final state.
-
-    These are the markers, and each producer's first and last batch between two of its markers.
-    """
-    producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
-    if not len(producer_rows):
-        return producer_rows
-    producer = batches["producer_id"][producer_rows]
-    order = np.argsort(producer, kind="stable")
-    ordered = producer_rows[order]
-    producer = producer[order]
-    control = batch.is_control(batches)[ordered]
-    is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
-    is_last = np.concatenate([is_first[1:] | control[1:], [True]])
-    return np.sort(ordered[control | is_first | is_last])
 
 
 def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:

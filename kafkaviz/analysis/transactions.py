@@ -1,0 +1,333 @@
+"""The transactions of a partition: where each began and ended, and which one holds consumers back.
+
+A consumer with isolation.level=read_committed reads up to the last stable offset, which is the
+first offset of the oldest open transaction. For example:
+
+    producer 7   offsets 10 to 18   committed, marker at 21
+    producer 8   offsets 12 to 30   aborted, marker at 31
+    producer 9   offsets 25 to 40   open: the last stable offset is 25
+
+As ProducerStateManager of Kafka 4.3.1. The first offset of the log may be above the beginning of a
+transaction. Then a producer snapshot or a .txnindex tells where it began, or nothing does.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.batch import (
+    has_delete_horizon,
+    is_control,
+    is_log_append_time,
+    is_transactional,
+)
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.open_transactions import TransactionFault, bounding_rows, marker
+from kafkaviz.format.walk import Walk
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import Message, message
+from kafkaviz.search.fetch import READ_COMMITTED, find_bounds
+from kafkaviz.search.log_view import view_partition
+from kafkaviz.versions import NEWEST, search_profile
+
+LISTED_TRANSACTIONS = 10_000  # at most so many are listed, and every open one
+
+
+class Outcome(StrEnum):
+    """How a transaction ended."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transaction:
+    """A transaction of one producer in one partition.
+
+    Attributes:
+        transactional_id: None if __transaction_state of this copy does not name it.
+        first_offset: its first offset, as far as this copy tells.
+        last_offset: the offset of its last record; None if this copy has none of its records.
+        start_ms: the timestamp of its first batch in this copy; None without one.
+        end_ms: the timestamp of its marker; None if it is open.
+        begins_before_log: whether it began below the log start; None if neither a producer snapshot
+            nor a .txnindex tells. The true first offset may then be lower than first_offset.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    transactional_id: str | None
+    first_offset: int
+    last_offset: int | None
+    outcome: Outcome
+    start_ms: int | None
+    end_ms: int | None = None
+    marker_offset: int | None = None
+    begins_before_log: bool | None = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionTransactions:
+    """The transactions of a partition.
+
+    Attributes:
+        log_start_offset, log_end, last_stable_offset: None if Kafka could not find them.
+        held_by: the open transaction that begins at the last stable offset.
+        transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
+        counts: the number of transactions by outcome, with those that are not listed.
+        markers_alone: the markers without a record of their transaction in this copy.
+        problem: why the log could not be read to its end; the transactions after it are unknown.
+    """
+
+    partition: str
+    log_start_offset: int | None
+    log_end: int | None
+    last_stable_offset: int | None
+    held_by: Transaction | None
+    transactions: tuple[Transaction, ...]
+    counts: Mapping[Outcome, int]
+    markers_alone: int = 0
+    problem: Message | None = None
+
+    @cached_property
+    def transaction_count(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(kw_only=True)
+class _TransactionScan:
+    """The transactions of a log up to the batch that was taken last."""
+
+    log_start_offset: int
+    transactional_ids: Mapping[int, str]
+    # whether each transaction that was open at the first batch is in `open_transactions`
+    are_begins_known: bool
+    open_transactions: dict[int, Transaction]
+    ended: deque[Transaction] = field(
+        default_factory=lambda: deque[Transaction](maxlen=LISTED_TRANSACTIONS)
+    )
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    markers_alone: int = 0
+    ended_producers: set[int] = field(default_factory=set)
+
+    def take(self, segment: LogSegment, batches: np.ndarray, read: ReadInto) -> None:
+        """Takes the next batches of a segment.
+
+        Raises:
+            TransactionFault: a marker cannot be read.
+        """
+        batches = batches[is_transactional(batches) | is_control(batches)]
+        for number in bounding_rows(batches).tolist():
+            row = batches[number]
+            if not is_control(row):
+                self._append(row)
+            elif row["record_count"]:
+                kind = marker(read, row, number).kind
+                if kind in (ControlType.ABORT, ControlType.COMMIT):
+                    self._end(segment, row, is_abort=kind == ControlType.ABORT)
+
+    def _append(self, row: np.void) -> None:
+        producer_id = int(row["producer_id"])
+        last_offset = int(row["last_offset"])
+        transaction = self.open_transactions.get(producer_id)
+        if transaction is None:
+            first_offset = int(row["base_offset"])
+            is_known = self.are_begins_known or producer_id in self.ended_producers
+            transaction = Transaction(
+                producer_id=producer_id,
+                producer_epoch=int(row["producer_epoch"]),
+                transactional_id=self.transactional_ids.get(producer_id),
+                first_offset=first_offset,
+                last_offset=last_offset,
+                outcome=Outcome.OPEN,
+                start_ms=_start_ms(row),
+                begins_before_log=first_offset < self.log_start_offset if is_known else None,
+            )
+        else:
+            start_ms = _start_ms(row) if transaction.start_ms is None else transaction.start_ms
+            transaction = replace(
+                transaction,
+                producer_epoch=int(row["producer_epoch"]),
+                last_offset=last_offset,
+                start_ms=start_ms,
+            )
+        self.open_transactions[producer_id] = transaction
+
+    def _end(self, segment: LogSegment, row: np.void, *, is_abort: bool) -> None:
+        producer_id = int(row["producer_id"])
+        marker_offset = int(row["base_offset"])
+        transaction = self.open_transactions.pop(producer_id, None)
+        is_first = not self.are_begins_known and producer_id not in self.ended_producers
+        self.ended_producers.add(producer_id)
+        if marker_offset < self.log_start_offset:
+            return
+        first_offset = None
+        if is_abort and is_first:
+            first_offset = _indexed_first_offset(segment, marker_offset)
+        if transaction is None:
+            if first_offset is None:
+                self.markers_alone += 1
+                return
+            transaction = Transaction(
+                producer_id=producer_id,
+                producer_epoch=int(row["producer_epoch"]),
+                transactional_id=self.transactional_ids.get(producer_id),
+                first_offset=first_offset,
+                last_offset=None,
+                outcome=Outcome.ABORTED,
+                start_ms=None,
+            )
+        if first_offset is not None:
+            is_before = first_offset < self.log_start_offset
+            transaction = replace(
+                transaction, first_offset=first_offset, begins_before_log=is_before
+            )
+        outcome = Outcome.ABORTED if is_abort else Outcome.COMMITTED
+        self.counts[outcome] += 1
+        end_ms = int(row["max_timestamp_ms"])
+        self.ended.append(
+            replace(transaction, outcome=outcome, marker_offset=marker_offset, end_ms=end_ms)
+        )
+
+
+def _start_ms(row: np.void) -> int:
+    """Returns the timestamp of a batch's first record, or the largest one if that is not stored."""
+    is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
+    return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
+
+
+def _indexed_first_offset(segment: LogSegment, marker_offset: int) -> int | None:
+    """Returns the first offset of an aborted transaction by its .txnindex entry, if it has one."""
+    with suppress(KafkavizError):
+        entries = segment.txn_index
+        slot = int(np.searchsorted(entries["last_offset"], marker_offset))
+        if slot < len(entries) and entries["last_offset"][slot] == marker_offset:
+            return int(entries["first_offset"][slot])
+    return None
+
+
+def read_transactions(
+    partition: Partition,
+    transactional_ids: Mapping[int, str],
+    on_read: Callable[[int], None] = lambda _size_bytes: None,
+) -> PartitionTransactions:
+    """Returns the transactions of a partition, from the batches and markers in its .log files.
+
+    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS.
+
+    Args:
+        transactional_ids: the transactional id of each producer, by producer id.
+        on_read: called with the bytes that were read since the last call.
+
+    Raises:
+        CannotOpen: the partition has no .log.
+    """
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    scan = _begin_scan(partition, transactional_ids)
+    problem = None
+    for segment in partition.live:
+        problem = _take_segment(scan, segment, on_read)
+        if problem:
+            break
+    log_end = None
+    last_stable_offset = None
+    try:
+        bounds = find_bounds(view_partition(partition), search_profile(NEWEST), READ_COMMITTED)
+        log_end = bounds.end_offset
+        last_stable_offset = bounds.limit_offset
+    except KafkavizError as fault:
+        problem = problem or message("errors.unread_log", error=str(fault))
+    open_transactions = sorted(scan.open_transactions.values(), key=_first_offset)
+    held_by = None
+    for transaction in open_transactions:
+        if max(transaction.first_offset, scan.log_start_offset) == last_stable_offset:
+            held_by = transaction
+            break
+    counts = {**scan.counts, Outcome.OPEN: len(open_transactions)}
+    return PartitionTransactions(
+        partition=partition.directory,
+        log_start_offset=scan.log_start_offset,
+        log_end=log_end,
+        last_stable_offset=last_stable_offset,
+        held_by=held_by,
+        transactions=tuple(sorted([*scan.ended, *open_transactions], key=_first_offset)),
+        counts={outcome: counts.get(outcome, 0) for outcome in Outcome},
+        markers_alone=scan.markers_alone,
+        problem=problem,
+    )
+
+
+def _first_offset(transaction: Transaction) -> int:
+    return transaction.first_offset
+
+
+def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
+    """Returns a scan with the transactions that a snapshot says were open before the first batch.
+
+    The oldest readable snapshot is complete if it is that of the first segment. A later one lacks
+    the transactions that ended in between.
+    """
+    first_base = partition.live[0].base_offset
+    log_start_offset = partition.log_start_offset or 0
+    open_transactions = {}
+    are_begins_known = first_base == 0
+    for offset in () if are_begins_known else sorted(partition.snapshots):
+        if offset < first_base:
+            continue
+        try:
+            producers = partition.snapshot(offset).producers
+        except KafkavizError:
+            continue
+        first_offsets = producers["current_txn_first_offset"]
+        for row in producers[(first_offsets >= 0) & (first_offsets < first_base)]:
+            producer_id = int(row["producer_id"])
+            open_transactions[producer_id] = Transaction(
+                producer_id=producer_id,
+                producer_epoch=int(row["producer_epoch"]),
+                transactional_id=transactional_ids.get(producer_id),
+                first_offset=int(row["current_txn_first_offset"]),
+                last_offset=None,
+                outcome=Outcome.OPEN,
+                start_ms=None,
+                begins_before_log=True,
+            )
+        are_begins_known = offset == first_base
+        break
+    return _TransactionScan(
+        log_start_offset=log_start_offset,
+        transactional_ids=transactional_ids,
+        are_begins_known=are_begins_known,
+        open_transactions=open_transactions,
+    )
+
+
+def _take_segment(
+    scan: _TransactionScan, segment: LogSegment, on_read: Callable[[int], None]
+) -> Message | None:
+    """Takes the batches of a segment, and returns why it cannot be read to its end, or None."""
+    try:
+        with file.reader(segment.log.path) as read:
+            walk = Walk(read, 0, segment.log.size_bytes)
+            for batches in walk:
+                scan.take(segment, batches, read)
+                on_read(int(batches["size_bytes"].sum()))
+    except TransactionFault as fault:
+        return message(
+            "transactions.marker_unreadable", file=segment.log.name, problem=fault.message
+        )
+    except KafkavizError as fault:
+        return message("errors.unread_log", error=str(fault))
+    if walk.end.reason != "end":
+        return message("transactions.unread_from", file=segment.log.name, byte=walk.end.position)
+    return None
