@@ -130,10 +130,10 @@ FIELDS = {
     # tiered storage
     "TieredState": "store directory=local partitions problems",
     "TieredPartition": """partition=directory topic_id local_log_start deleted_segments deletion
-        counts segments problems""",
+        counts segments problems metadata_events=events unannounced_segments""",
     "TieredSegment": """start_offset end_offset bytes=log_bytes leader_epochs place state
         segment_id layout=stored.layout stored_bytes=stored.stored_bytes
-        encrypted=stored.has_encryption""",
+        encrypted=stored.has_encryption max_timestamp_ms metadata_events=event_count""",
 }
 FORMS: dict[str, Callable[[Any], Any]] = {
     "count": len,

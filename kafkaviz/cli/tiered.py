@@ -30,7 +30,12 @@ Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store t
 --json prints one object: store; directory, or null; partitions, a list of {partition, topic_id,
 local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset, bytes,
 leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
-stored_bytes, encrypted}], problems}; problems, of __remote_log_metadata. Unknown values are null.
+stored_bytes, encrypted, max_timestamp_ms, metadata_events}], problems, metadata_events: {total,
+superseded}, unannounced_segments}; problems, of __remote_log_metadata. Unknown values are null.
+metadata_events counts its records about a segment, or about all segments of the partition. A record
+is superseded if a later one of the same segment replaces it, or if the segment is deleted.
+unannounced_segments is the number of segments that only keyed updates mention (KIP-1266); their
+offsets come from the store.
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 
@@ -94,6 +99,12 @@ def _render_partition(partition: "TieredPartition") -> Iterator[str]:
     )
     if partition.deleted_segments:
         yield "  " + say_count("cli_tiered.deleted", partition.deleted_segments)
+    if partition.events:
+        yield "  " + say_count(
+            "cli_tiered.events", partition.events.total, superseded=partition.events.superseded
+        )
+    if partition.unannounced_segments:
+        yield "  " + say_count("cli_tiered.unannounced", partition.unannounced_segments)
     if partition.deletion:
         yield "  " + say("cli_tiered.deletion", state=partition.deletion)
     if partition.segments:

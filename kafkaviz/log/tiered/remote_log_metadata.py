@@ -10,9 +10,14 @@ epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 t
 finished copy that reaches as far as all earlier copies of an epoch replaces those that begin at or
 after its start, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
 RemoteLogLeaderEpochState in Kafka 4.3.1.
+
+KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them.
+Compaction may then leave an update without the record that announced its segment, and a deleted
+segment ends with a tombstone. Without a key, Kafka ignores such an update, and so do we.
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,6 +51,7 @@ class RemoteLogSegment:
 
     Attributes:
         leader_epochs: the first offset of each epoch in this segment.
+        max_timestamp_ms: the newest time of its records, or None if unknown.
         size_bytes: the size of its .log, or None if unknown.
     """
 
@@ -54,7 +60,7 @@ class RemoteLogSegment:
     end_offset: int
     leader_epochs: Mapping[int, int]
     state: str
-    max_timestamp_ms: int = -1
+    max_timestamp_ms: int | None = None
     size_bytes: int | None = None
 
     @cached_property
@@ -98,23 +104,61 @@ class _EpochSegments:
         return self.starts[self._ordered[place - 1]] if place else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RemoteLogEvents:
+    """The records of __remote_log_metadata about the segments of a topic-partition.
+
+    Attributes:
+        superseded: the records that a later one of the same segment replaces, and all records of
+            deleted segments.
+    """
+
+    total: int
+    superseded: int
+
+
 class RemoteLogMetadataCache:
     """The remote segments of one topic-partition, after the records read so far."""
 
     def __init__(self) -> None:
         self.segments: dict[str, RemoteLogSegment] = {}  # not deleted yet, by segment id
         self.deleted: dict[str, RemoteLogSegment] = {}  # deletion finished, by segment id
+        self.unannounced: dict[str, str] = {}  # the states of segments known from updates alone
+        self.event_counts: Counter[str] = Counter()  # records by segment id
         self._epochs: dict[int, _EpochSegments] = {}
 
-    def add(self, segment: RemoteLogSegment) -> None:
-        """Adds an announced segment, whose copy has started."""
-        if segment.state == COPY_STARTED:
-            self.segments[segment.segment_id] = segment
+    @property
+    def events(self) -> "RemoteLogEvents":
+        live_ids = [*self.segments, *self.unannounced]
+        needed = sum(self.event_counts[segment_id] > 0 for segment_id in live_ids)
+        total = self.event_counts.total()
+        return RemoteLogEvents(total=total, superseded=total - needed)
 
-    def update(self, segment_id: str, state: str) -> None:
-        """Sets a segment's next state; an unknown segment or an impossible state is ignored."""
+    def add(self, segment: RemoteLogSegment) -> None:
+        """Adds an announced segment, whose copy has started.
+
+        A second announcement is ignored once the segment has a later state.
+        """
+        known = self.segments.get(segment.segment_id)
+        if segment.state == COPY_STARTED and (known is None or known.state == COPY_STARTED):
+            self.segments[segment.segment_id] = segment
+            self.unannounced.pop(segment.segment_id, None)
+
+    def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
+        """Sets a segment's next state; an impossible state is ignored.
+
+        Args:
+            is_keyed: whether the record has a key. If it has none, the update of an unknown segment
+                is ignored.
+        """
         segment = self.segments.get(segment_id)
-        if segment is None or state not in (segment.state, *_NEXT_STATES[segment.state]):
+        if segment is None:
+            if is_keyed and state != DELETE_FINISHED:
+                self.unannounced[segment_id] = state
+            elif is_keyed:
+                self.unannounced.pop(segment_id, None)
+            return
+        if state not in (segment.state, *_NEXT_STATES[segment.state]):
             return
         self.segments[segment_id] = segment = replace(segment, state=state)
         for epoch, start_offset in segment.leader_epochs.items():
@@ -126,6 +170,18 @@ class RemoteLogMetadataCache:
         if state == DELETE_FINISHED:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
+    def remove(self, segment_id: str) -> None:
+        """Forgets a segment, because a tombstone says that it was deleted."""
+        self.unannounced.pop(segment_id, None)
+        segment = self.segments.pop(segment_id, None)
+        if segment is None:
+            return
+        self.deleted[segment_id] = segment
+        for epoch, start_offset in segment.leader_epochs.items():
+            epoch_segments = self._epochs.get(epoch)
+            if epoch_segments and epoch_segments.starts.get(start_offset) == segment_id:
+                epoch_segments.remove(start_offset)
+
     def delete_all(self) -> None:
         """Forgets all segments, because the deletion of the topic-partition has finished.
 
@@ -133,6 +189,7 @@ class RemoteLogMetadataCache:
         """
         self.deleted |= self.segments
         self.segments = {}
+        self.unannounced = {}
         self._epochs = {}
 
     def find(self, epoch: int, offset: int) -> RemoteLogSegment | None:
@@ -167,9 +224,10 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
         if partition.topic != REMOTE_LOG_METADATA_TOPIC or partition.state != "current":
             continue
         try:
+            key_segments: dict[bytes, tuple[TopicIdPartition, str]] = {}
             for segment, position, record in _records(partition):
                 try:
-                    _apply(record.value, caches, deletions)
+                    _apply(record, caches, deletions, key_segments)
                 except CorruptBytes as fault:
                     what = message("corrupt.at_record", offset=record.offset, problem=fault.what)
                     raise CorruptFile(segment.log.path, position, what) from None
@@ -187,15 +245,25 @@ def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecor
 
 
 def _apply(
-    value: bytes | None,
+    record: BatchRecord,
     caches: dict[TopicIdPartition, RemoteLogMetadataCache],
     deletions: dict[TopicIdPartition, str],
+    key_segments: dict[bytes, tuple[TopicIdPartition, str]],
 ) -> None:
-    if value is None:
+    """Applies one record.
+
+    Args:
+        key_segments: the segment that each key stands for, whatever the form of the keys.
+    """
+    if record.value is None:
+        if record.key in key_segments:
+            partition, segment_id = key_segments[record.key]
+            caches[partition].event_counts[segment_id] += 1
+            caches[partition].remove(segment_id)
         return
-    record = remote_metadata.decode(value)
-    values = record.values
-    if record.type.name == "RemotePartitionDeleteMetadataRecord":
+    event = remote_metadata.decode(record.value)
+    values = event.values
+    if event.type.name == "RemotePartitionDeleteMetadataRecord":
         partition = _topic_partition(values["topicIdPartition"])
         state = remote_metadata.DELETE_STATES[values["remotePartitionDeleteState"]]
         deletions[partition] = state
@@ -206,10 +274,13 @@ def _apply(
         cache = caches.setdefault(partition, RemoteLogMetadataCache())
         segment_id = values["remoteLogSegmentId"]["id"]
         state = SEGMENT_STATES[values["remoteLogSegmentState"]]
-        if record.type.name == "RemoteLogSegmentMetadataRecord":
+        cache.event_counts[segment_id] += 1
+        if record.key is not None:
+            key_segments[record.key] = (partition, segment_id)
+        if event.type.name == "RemoteLogSegmentMetadataRecord":
             cache.add(_segment(segment_id, state, values))
         else:
-            cache.update(segment_id, state)
+            cache.update(segment_id, state, is_keyed=record.key is not None)
 
 
 def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:

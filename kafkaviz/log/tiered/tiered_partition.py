@@ -25,6 +25,7 @@ from kafkaviz.log.segment import segment_of_files
 from kafkaviz.log.tiered.remote_log_metadata import (
     COPY_FINISHED,
     COPY_STARTED,
+    RemoteLogEvents,
     RemoteLogMetadata,
     RemoteLogMetadataCache,
     RemoteLogSegment,
@@ -55,6 +56,8 @@ class TieredSegment:
         state: the state in the metadata, or None if the metadata does not know the segment.
         served_end_offset: the last offset for which the store answers lookups, if the segment
             serves offsets that are no longer local; else None.
+        max_timestamp_ms: the newest time of its records by the metadata; None if unknown.
+        event_count: the records of __remote_log_metadata about it.
     """
 
     start_offset: int
@@ -67,11 +70,19 @@ class TieredSegment:
     stored: RemoteSegmentFiles | None = None
     is_local: bool = False
     served_end_offset: int | None = None
+    max_timestamp_ms: int | None = None
+    event_count: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredPartition:
-    """The segments of a topic-partition in both places, by start offset."""
+    """The segments of a topic-partition in both places, by start offset.
+
+    Attributes:
+        lineage: the (leader epoch, first offset) pairs of the log.
+        events: the records about its segments, or None without metadata.
+        unannounced_segments: segments in the store that the metadata knows from updates alone.
+    """
 
     directory: str
     topic_id: str | None
@@ -81,6 +92,9 @@ class TieredPartition:
     has_directory: bool = False  # a local directory has this topic id
     deleted_segments: int = 0  # segments whose deletion has finished, by the metadata
     deletion: str | None = None  # the state of the partition's deletion, or None
+    lineage: tuple[tuple[int, int], ...] = ()
+    events: RemoteLogEvents | None = None
+    unannounced_segments: int = 0
     problems: tuple[KafkavizError, ...] = ()
 
     @property
@@ -254,8 +268,11 @@ def join_partition(
     problems: list[KafkavizError] = []
     cache = metadata.caches.get(name)
     has_metadata = cache is not None
+    unannounced_count = 0
     if cache is None:
         cache = _cache_of_store(stored, problems)
+    else:
+        unannounced_count = _describe_unannounced(cache, stored, problems)
     lineage = _lineage(local, stored, problems)
     local_start = _local_log_start(local)
     end_offsets = _served_ends(cache, lineage, local_start, _log_start(local), stored)
@@ -273,6 +290,9 @@ def join_partition(
         has_directory=local is not None,
         deleted_segments=len(cache.deleted),
         deletion=metadata.deletions.get(name),
+        lineage=tuple(lineage),
+        events=cache.events if has_metadata else None,
+        unannounced_segments=unannounced_count,
         problems=tuple(problems),
     )
 
@@ -313,6 +333,8 @@ def _remote_rows(
                 served_end_offset=end_offsets.get(segment.segment_id)
                 if place is SegmentPlace.REMOTE
                 else None,
+                max_timestamp_ms=segment.max_timestamp_ms,
+                event_count=cache.event_counts[segment.segment_id],
             )
         )
     return rows + [
@@ -322,7 +344,9 @@ def _remote_rows(
             place=SegmentPlace.DANGLING if has_metadata else SegmentPlace.UNFINISHED,
             segment_id=segment.segment_id,
             log_bytes=_log_bytes(segment),
+            state=cache.unannounced.get(segment.segment_id),
             stored=segment,
+            event_count=cache.event_counts[segment.segment_id],
         )
         for segment in stored_by_id.values()
     ]
@@ -487,6 +511,28 @@ def _cache_of_store(
         cache.add(segment)
         cache.update(segment.segment_id, COPY_FINISHED)
     return cache
+
+
+def _describe_unannounced(
+    cache: RemoteLogMetadataCache,
+    stored: Sequence[RemoteSegmentFiles],
+    problems: list[KafkavizError],
+) -> int:
+    """Adds the copied segments that only updates mention, with their offsets from the store.
+
+    Returns:
+        The number of these segments.
+    """
+    count = 0
+    for stored_segment in stored:
+        is_copied = cache.unannounced.get(stored_segment.segment_id) == COPY_FINISHED
+        if is_copied and stored_segment.is_complete:
+            segment = _described(stored_segment, problems)
+            if segment:
+                cache.add(segment)
+                cache.update(segment.segment_id, COPY_FINISHED)
+                count += 1
+    return count
 
 
 def _described(
