@@ -126,7 +126,11 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     assert '<td class="r">9.57 KiB</td><td class="r">2.80 KiB</td>' in text
     assert '<td class="r">≈ 10 µs</td><td class="r">≈ 20 µs</td>' in text
     assert "A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB" in text
-    assert "Keep 10 MiB: no index ends a segment. With 64 B, segments would roll" in text
+    assert f"Keep 4{T}096: a lookup on hot pages takes about 5.5 µs" in text
+    assert (
+        "Keep 10 MiB: from 1 KiB on no index ends a segment, and a lookup on cold pages takes "
+        "375 µs. At 64 B: 370 µs, and 15 times as many rolls"
+    ) in text
     assert "If the interval were 16 KiB (today 4 KiB). Above: a mean search" in text
     assert slider(at, "index.interval.bytes").value == "16384"
     sizes = slider(at, "segment.index.bytes")
@@ -272,8 +276,8 @@ def test_another_index_size():
     at = page(tp="tiny-index-0", consider="150")
     text = page_html(at)
     assert (
-        "Indexes of 300 B end segments; from 4 MiB on none does. With 10 MiB, segments would roll "
-        f"12{T}341 times less often, and a search would take 20.2 probes instead of 5.7"
+        "Indexes of 300 B end segments, from 4 MiB on none does; a lookup on cold pages takes "
+        f"297 µs. At 10 MiB: 811 µs, and 12{T}341 times fewer rolls"
     ) in text
     assert "Interval 150 B." in text
     assert (
@@ -290,7 +294,7 @@ def test_another_index_size():
         '<td class="r">1.0</td><td class="r">1.0</td><td class="r">≈ 297 µs</td></tr>'
     ) in text
     move_slider(at, "segment.index.bytes", "64 KiB")
-    assert "With 64 KiB, segments would roll 223 times less often" in page_html(at)
+    assert "At 64 KiB: 300 µs, and 223 times fewer rolls" in page_html(at)
 
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):

@@ -57,8 +57,8 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     """Where an index ends segments today, and what a search reads of an index of 24 entries."""
     view = curve(outcomes)
     assert view.title == (
-        "Indexes of 300 B end segments; from 4 MiB on none does. With 10 MiB, segments would roll "
-        f"12{T}341 times less often, and a search would take 20.2 probes instead of 5.7"
+        "Indexes of 300 B end segments, from 4 MiB on none does; a lookup on cold pages takes "
+        f"297 µs. At 10 MiB: 811 µs, and 12{T}341 times fewer rolls"
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
@@ -72,18 +72,33 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 
 def test_a_smaller_size_rolls_sooner(outcomes):
     assert curve(outcomes, DEFAULT, 65_536).title == (
-        "Keep 10 MiB: no index ends a segment. With 64 KiB, segments would roll 55 times as often, "
-        "and a search would take 13.6 probes instead of 20.2"
+        "Keep 10 MiB: from 4 MiB on no index ends a segment, and a lookup on cold pages takes "
+        "811 µs. At 64 KiB: 300 µs, and 55 times as many rolls"
     )
-    assert "With 256 KiB, segments would roll 14 times as often" in (
-        curve(outcomes, DEFAULT, DEFAULT).title
+    assert curve(outcomes, DEFAULT, DEFAULT).title.endswith(
+        "At 256 KiB: 397 µs, and 14 times as many rolls"
     )
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
     assert curve(outcomes, DEFAULT, 64 << 20).title == (
-        "Keep 10 MiB: no index ends a segment. With 64 MiB, nothing would change"
+        "Keep 10 MiB: from 4 MiB on no index ends a segment, and a lookup on cold pages takes "
+        "811 µs. At 64 MiB: the same"
     )
+
+
+def test_sizes_that_all_give_one_log_say_so(outcomes):
+    still = [each for each in outcomes[150] if each.index_bytes >= 4 << 20]
+    view = index_size_curve.view(still, NEW, today_bytes=DEFAULT, considered_bytes=DEFAULT)
+    assert view.title == (
+        "Keep 10 MiB: an index of any size ends no segment, and a lookup on cold pages takes 811 µs"
+    )
+
+
+def test_a_size_whose_index_ended_one_segment_is_not_safe(outcomes):
+    *_, last = outcomes[150]
+    assert not last.is_index_full
+    assert replace(last, rolls={**last.rolls, RollCause.TIME_INDEX_FULL: 1}).is_index_full
 
 
 def test_a_point_says_all_of_its_size(outcomes):

@@ -425,7 +425,8 @@ class IndexSizeOutcome:
 
     @property
     def is_index_full(self) -> bool:
-        return self.cause in INDEX_CAUSES
+        """Whether an index ended a segment, if only one."""
+        return any(cause in self.rolls for cause in INDEX_CAUSES)
 
     @property
     def rolls_per_gib(self) -> float:
@@ -509,7 +510,7 @@ def sweep_index_sizes(
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
         sized = replace(config, segment_index_bytes=index_bytes)
-        if outcomes and not any(cause in outcomes[-1].rolls for cause in INDEX_CAUSES):
+        if outcomes and not outcomes[-1].is_index_full:
             outcome = replace(
                 outcomes[-1],
                 index_bytes=index_bytes,

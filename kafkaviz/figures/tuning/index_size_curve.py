@@ -117,7 +117,7 @@ def view(
     plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
-        title=_title(outcomes, outcomes[today], outcomes[considered]),
+        title=_title(outcomes, outcomes[today], outcomes[considered], costs),
         caption=_caption(
             outcomes[today].interval_bytes, today_interval_bytes, is_today_known=is_today_known
         ),
@@ -150,7 +150,7 @@ def _caption(interval_bytes: int, today_bytes: int | None, *, is_today_known: bo
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
-    """Returns the least size with which no index ends most segments; None without one."""
+    """Returns the least size with which no index ends a segment; None without one."""
     return next((each.index_bytes for each in outcomes if not each.is_index_full), None)
 
 
@@ -173,9 +173,12 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
 
 
 def _title(
-    outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
+    outcomes: Sequence[IndexSizeOutcome],
+    today: IndexSizeOutcome,
+    considered: IndexSizeOutcome,
+    costs: LookupCosts,
 ) -> str:
-    """Returns whether today's indexes end segments, and what another size would change."""
+    """Returns today's cost of a lookup, where an index ends segments, and another size's cost."""
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_per_gib / today.rolls_per_gib
     least = least_safe_bytes(outcomes)
@@ -183,20 +186,22 @@ def _title(
         "today": format_bytes(today.index_bytes),
         "other": format_bytes(other.index_bytes),
         "least": "" if least is None else format_bytes(least),
-        "probes": f"{other.search().mean_probes:.1f}",
-        "probes_today": f"{today.search().mean_probes:.1f}",
+        "us": format_us(other.cold_us(costs).typical),
+        "us_today": format_us(today.cold_us(costs).typical),
         "times": count_text(max(ratio, 1 / ratio)),
     }
     if not today.is_index_full:
-        verdict = "today_safe"
+        verdict = "always_safe" if least == outcomes[0].index_bytes else "today_safe"
     else:
         verdict = "today_full" if least is None else "today_full_until"
     if 0.99 < ratio < 1.01:
-        change = "no_change" if other is not today else "never"
+        change = "no_change"
     else:
         change = "sooner" if ratio > 1 else "later"
-    verdict_text = end_sentence(say(f"index_size.{verdict}", **values))
-    return join_sentences([verdict_text, say(f"index_size.{change}", **values)])
+    verdict_text = say(f"index_size.{verdict}", **values)
+    if other is today:
+        return verdict_text
+    return join_sentences([end_sentence(verdict_text), say(f"index_size.{change}", **values)])
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:

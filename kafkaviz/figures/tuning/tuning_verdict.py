@@ -58,11 +58,16 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict; where it keeps an interval that misses the p99 budget, also why."""
+    """Returns the verdict with the time of a lookup.
+
+    Where it keeps an interval that misses the p99 budget, it says why.
+    """
     text = headline(recommendation)
     p99_uses = missed_p99(recommendation)
     if p99_uses is None or _verdict_kind(recommendation) != "keep":
-        return text
+        is_kept = recommendation.verdict == TuningVerdict.KEEP
+        cost = recommendation.current_cost if is_kept else recommendation.proposed_cost
+        return say("verdict.at_cost", text=text, us=format_us(cost.mean_us.typical))
     worst, allowed = map(format_us, p99_uses)
     text = say("verdict.although", keep=text, worst=worst, allowed=allowed)
     by_code = {reason.code: reason.values for reason in recommendation.reasons}
