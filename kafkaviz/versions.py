@@ -107,6 +107,18 @@ LATEST_TIERED_QUERY = _since(
 EARLIEST_PENDING_QUERY = _since(
     (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
 )
+# Faults that one release has and another mends
+OFFSETS_GIVEN_TWICE = Behaviour(
+    "an append that fails at its time index entry leaves its batch in the .log, and the next one "
+    "gets the same offsets",
+    (((2, 3), (4, 0, 1)),),
+    "KAFKA-19407",
+)
+MOVED_LOG_CLOSED = Behaviour(
+    "a log is closed when its copy in another log directory replaces it, though a flush may follow",
+    (((1, 1), (4, 0, 2)), ((4, 1), (4, 1, 2))),
+    "KAFKA-19571",
+)
 # The files of a broker directory
 LOG_START_CHECKPOINT = _since(
     (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107"

@@ -407,6 +407,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
         yield from log_directories.check_plan(check_plan)
         yield from log_directories.check_missing_partitions(check_plan)
         yield from settings.check_broker(check_plan.broker, release)
+        yield from settings.check_topics(check_plan)
 
 
 def _predict_restart(check_plan: CheckPlan) -> Restart | None:

@@ -143,7 +143,7 @@ class Settings:
         }
         return known_settings | {
             name: SettingValue(
-                name, config_value.value, Origin.TOPIC, name, _describe_record(config_value)
+                name, config_value.value, Origin.TOPIC, name, describe_record(config_value)
             )
             for name, config_value in extra.items()
         }
@@ -172,7 +172,7 @@ class Settings:
                         message(
                             "setting_source.named",
                             name=source_name,
-                            source=_describe_record(values[source_name]),
+                            source=describe_record(values[source_name]),
                         ),
                     )
         for source_name in (
@@ -365,7 +365,7 @@ def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     return (name for name, _ in definition.broker_names)
 
 
-def _describe_record(config_value: ConfigValue) -> Message:
+def describe_record(config_value: ConfigValue) -> Message:
     return message(
         "setting_source.config_record",
         offset=config_value.offset,

@@ -211,7 +211,7 @@ LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
     ("index-zero-tail", "tickets-any-0/00000000000000000000.index"),
     ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex"),
 }
-UNFLUSHED_TRIM = message("finding.unflushed_trim")
+UNFLUSHED_TRIM = CODES["index-zero-tail"].cause
 
 
 def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(restarted_4_4):

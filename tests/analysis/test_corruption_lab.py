@@ -16,9 +16,10 @@ from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.varint import read_varint, read_varlong
-from kafkaviz.format import txn_index
+from kafkaviz.format import record, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.format.metadata import TOPIC_RESOURCE
 from kafkaviz.format.names import CLEAN_SHUTDOWN
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
@@ -149,6 +150,23 @@ def repeated_offset(lab: Lab) -> None:
         data[offset_at] = 0
 
     change_summed(lab, log(lab), change)
+
+
+def set_topic(lab: Lab, topic: str, name: str, value: str) -> None:
+    """Replaces the last record of the metadata log, a batch of its own, by a ConfigRecord."""
+
+    def change(data: bytearray) -> None:
+        row = walk(bytes(data))[0][-1]
+        position = int(row["position"])
+        parts = b"".join(bytes([len(part) + 1]) + part.encode() for part in (topic, name, value))
+        config = bytes([1, 4, 0, TOPIC_RESOURCE]) + parts + b"\0"
+        data[position + HEADER_BYTES :] = record.build(
+            [record.Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=config)]
+        )
+        size_bytes = len(data) - position
+        lab.set(data, position, size_bytes, True, batch_length_bytes=size_bytes - 12)
+
+    lab.change(log(lab, METADATA), change)
 
 
 def producer(lab: Lab, number: int, epoch: int, sequence: int) -> None:
@@ -1027,6 +1045,12 @@ FAULTS = [
         most_maps=settings.MAPS_OF_JVM + settings.MAPS_PER_SEGMENT * 2,
     ),
     Fault("segments-tiny", "clicks-none-0", lambda lab: split(lab, 24, 4096, grow=True)),
+    Fault(
+        "topic-diskless",
+        "__cluster_metadata-0/00000000000000000000.log",
+        lambda lab: set_topic(lab, "clicks-none", settings.DISKLESS, "true"),
+        beside=PLAIN,
+    ),
 ]
 
 
@@ -1084,6 +1108,27 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
         if finding.code not in (fault.code, *fault.also, *FORETOLD) and finding.severity != "info"
     ]
     assert [(finding.code, finding.file, finding.message) for finding in others] == []
+
+
+def test_a_topic_that_is_not_diskless_has_no_finding(clean, tmp_path):
+    lab = Lab(clean, tmp_path / "kafka")
+    set_topic(lab, "clicks-none", settings.DISKLESS, "false")
+    assert "topic-diskless" not in {one.code for one in check(open_broker(lab.path)).findings}
+
+
+@pytest.mark.parametrize(
+    ("version", "is_named"),
+    [("3.9", True), ("4.0", True), ("4.0.1", False), ("4.3.1", False)],
+)
+def test_offsets_that_an_old_release_gives_twice(clean, tmp_path, version, is_named):
+    """KAFKA-19407: the finding names the fault for the releases that have it."""
+    code = "offsets-not-increasing"
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    rebased(lab, 9, lambda batches: int(batches["base_offset"][8]))
+    findings = check(open_broker(lab.path), version=version).findings
+    (problem,) = [one.message["problem"] for one in findings if one.code == code]
+    assert (problem.key == "finding.with_cause") == is_named
+    assert not is_named or problem["cause"] == CODES[code].cause
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)

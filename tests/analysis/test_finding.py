@@ -35,7 +35,7 @@ INFOS = frozenset(
     """
     offset-gap-explained index-coarse index-first-offset-keys index-unwritten-slots timeindex-deep-offset timeindex-empty
     leftover-deleted retention-by-mtime interval-without-effect remote-copy-unfinished checks-partial open-transaction
-    other-log-directories future-replica
+    other-log-directories future-replica topic-diskless
 """.split()  # noqa: SIM905
 )
 NOTHING = Evidence(message("evidence.no_file"))
@@ -50,7 +50,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 94
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 95
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

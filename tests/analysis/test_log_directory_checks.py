@@ -266,6 +266,23 @@ def test_a_replica_that_is_moved(folder):
     assert ("future-replica-alone", "disk-c", name) in found(check(folder))
 
 
+@pytest.mark.parametrize(
+    ("version", "key"),
+    [
+        ("4.1.1", "finding.with_cause"),
+        ("4.1.2", "finding.future_replica"),
+        ("4.4.0", "finding.future_replica"),
+    ],
+)
+def test_a_move_may_take_a_directory_offline(folder, version, key):
+    """KAFKA-19571: the finding names the fault for the releases that have it."""
+    name = f"profiles-0.{'0a' * 16}-future"
+    shutil.copytree(folder / "disk-b" / "profiles-0", folder / "disk-c" / name)
+    health = check(folder, version)
+    (finding,) = [one for one in health.findings if one.code == "future-replica"]
+    assert finding.message.key == key
+
+
 def test_a_replica_elsewhere_than_it_is_assigned(folder):
     """4.4.0 serves it where it is."""
     shutil.move(folder / "disk-b" / "profiles-0", folder / "disk-c" / "profiles-0")

@@ -20,6 +20,7 @@ OF_BROKER = {
     "maps-near-limit",
     "meta-properties-bad",
     "metadata-log-missing",
+    "topic-diskless",
     "unclean-shutdown",
 }
 

@@ -14,6 +14,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import go_to, go_to_targets
 from kafkaviz.app.widgets.go_to import Visit
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import say
 from kafkaviz.workshop.lessons import glossary
 from tests.support.segment_files import make_segment
 
@@ -307,6 +308,26 @@ def test_a_finding_is_found_by_its_code_or_its_issue():
     assert (entry.words, entry.page) == ("The .index is missing", "Health")
     entries = go_to.find_entries(Location(""), "KAFKA-7283", EVERY_PAGE)
     assert "Health" in [entry.page for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("issue", "title"),
+    [
+        ("KAFKA-19407", "finding_title.offsets_not_increasing"),
+        ("KAFKA-19571", "finding_title.future_replica"),
+        ("KAFKA-20979", "finding_title.index_zero_tail"),
+        ("KAFKA-21000", "finding_title.log_zero_tail"),
+    ],
+)
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_a_finding_is_found_by_the_issue_of_its_cause(issue, title, language):
+    with catalogues.speaking(language):
+        found = {
+            entry.words: entry.aside
+            for entry in go_to.find_entries(Location(""), issue, EVERY_PAGE)
+            if entry.page == "Health"
+        }
+        assert issue in found[say(title)]
 
 
 def test_later_searches_are_fast():

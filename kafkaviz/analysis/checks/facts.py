@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.segment import Index, Segment
@@ -12,8 +12,6 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
 RETENTION_MS = 7 * DAY_MS  # default of retention.ms in 4.3.1
-UNFLUSHED_TRIM = message("finding.unflushed_trim")
-UNFLUSHED_CUT = message("finding.unflushed_cut")
 MAX_RUNS = 10  # listed findings of one code in one file; more are only counted
 
 
@@ -147,7 +145,7 @@ class PartitionFacts:
         slots_text = message("evidence.unwritten_slots", n=entries, slots=index.unwritten_slots)
         text = slots_text
         if not is_active:
-            text = message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
+            text = message("finding.unflushed_slots", slots=slots_text, why=CODES[code].cause)
         evidence = Evidence(slots_text, expected, "00" * entry_bytes)
         byte_range = entries * entry_bytes, index.unwritten_slots * entry_bytes
         return self.make_finding(code, name, text, evidence, byte_range)

@@ -13,12 +13,11 @@ import numpy as np
 
 from kafkaviz.analysis.checks.facts import (
     MAX_RUNS,
-    UNFLUSHED_CUT,
     PartitionFacts,
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding, with_cause
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
@@ -423,8 +422,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 message("finding.offset_overflow"),
                 evidence,
             )
+        code = "offsets-not-increasing"
         text = message("finding.offsets_not_increasing", offset=misplaced.previous_offset)
-        return self._batch_finding("offsets-not-increasing", row, text, evidence)
+        text = with_cause(code, text, self._facts.release)
+        return self._batch_finding(code, row, text, evidence)
 
     def _unread_finding(self, unread_range: UnreadRange) -> Finding:
         length = unread_range.stop - unread_range.start
@@ -466,6 +467,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_finding(self, tail: Tail) -> Finding:
+        code = TAILS[tail.kind]
         position = tail.position
         length = tail.size_bytes
         first_bytes = file.read(self._segment.log.path, position, SHOWN_BYTES)
@@ -479,11 +481,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         if tail.kind == "torn":
             text = message("finding.torn_tail", n=length, **tail_place)
         elif tail.kind == "zeros" and self._segment.state != "active":
-            text = message("finding.unflushed_tail", why=UNFLUSHED_CUT, **tail_place)
+            text = message("finding.unflushed_tail", why=CODES[code].cause, **tail_place)
         else:
             text = message("finding.tail", **tail_place)
         consequence, next_step = self._tail_advice(tail)
-        code = TAILS[tail.kind]
         return self._facts.make_finding(
             code,
             name,

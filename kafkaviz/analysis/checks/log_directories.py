@@ -17,7 +17,7 @@ from typing import cast
 from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import PartitionKey, Trace
-from kafkaviz.analysis.findings.finding import WARNING, Evidence, Finding, finding
+from kafkaviz.analysis.findings.finding import WARNING, Evidence, Finding, finding, with_cause
 from kafkaviz.analysis.restart.next_start import stray_reason
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names
@@ -163,7 +163,7 @@ def _future_replicas(
         elif current:
             code = "future-replica"
             place = broker.directory_of(current[0]).text
-            text = message("finding.future_replica", path=place)
+            text = with_cause(code, message("finding.future_replica", path=place), release)
             evidence = Evidence(message("evidence.current_replica", path=place))
         elif broker.lacks_metadata_log:
             continue

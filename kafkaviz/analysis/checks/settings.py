@@ -1,21 +1,26 @@
-"""The checks of the costs of settings.
+"""The checks of settings and of their costs.
 
-They find indexes that roll segments too soon, segments that are too small, and wasted disk space.
+They find indexes that roll segments too soon, segments that are too small, wasted disk space, and
+topics that a setting may have put elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.inference.roll import roll_reasons
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
+from kafkaviz.log.settings import describe_record
 from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
+DISKLESS = "diskless.enable"  # in KIP-1163; Kafka up to 4.4.0 has no such setting
 MAPS_OF_JVM = 1500  # greatest number of maps before the first index
 NEAR = 0.8  # share of the limit
 MIN_SEGMENT_BYTES = 1 << 20  # least segment.bytes since 4.0 (KIP-1030)
@@ -156,3 +161,18 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
             message("evidence.maps", n=maps), message("evidence.fewer_maps", n=MAX_MAP_COUNT)
         )
         yield finding("maps-near-limit", text, evidence, release=release)
+
+
+def check_topics(plan: CheckPlan) -> Iterator[Finding]:
+    """Yields a finding for each topic of this broker that is set to be diskless."""
+    for topic in sorted({partition.topic for partition in plan.broker.partitions}):
+        config_value = plan.settings.image.topic_configs(topic).get(DISKLESS)
+        if config_value is None or config_value.value != "true":
+            continue
+        yield finding(
+            "topic-diskless",
+            message("finding.topic_diskless", topic=topic),
+            Evidence(describe_record(config_value)),
+            file=f"{METADATA_DIRECTORY}/{config_value.file}",
+            release=plan.assumed_release.release,
+        )

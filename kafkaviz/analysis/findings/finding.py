@@ -88,6 +88,8 @@ class Code:
     reference: str | None
     # a change of behaviour, and the consequence in releases before it
     earlier_behaviour: tuple[Behaviour, Message] | None
+    cause: Message | None  # a fault of Kafka that may have caused it
+    faulty_releases: Behaviour | None  # the releases with that fault; None if the check decides
     family: str = ""  # CODES fills it in
 
 
@@ -116,6 +118,8 @@ def _code(
     earlier: tuple[Behaviour, str] | None = None,
     *,
     consequence: str = "",
+    cause: str = "",
+    faulty: Behaviour | None = None,
 ) -> Code:
     """Returns the code of one row of the table; its family is not filled in.
 
@@ -123,6 +127,8 @@ def _code(
         next_step: the key of a message, without "next_step." if it is of that file.
         earlier: a change of behaviour, and the consequence in releases before it.
         consequence: a key of consequence.toml; by default the name of the code.
+        cause: a key of finding.toml: a fault of Kafka that may have caused it.
+        faulty: the releases with that fault; None if the check decides.
     """
     key = name.replace("-", "_")
     behaviour_before = None
@@ -136,6 +142,8 @@ def _code(
         next_step=message(next_step if "." in next_step else f"next_step.{next_step}"),
         reference=reference,
         earlier_behaviour=behaviour_before,
+        cause=message(f"finding.{cause}") if cause else None,
+        faulty_releases=faulty,
     )
 
 
@@ -151,11 +159,17 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
         _code("batch-record-count", ERROR, "restore_partition"),
         _code("record-malformed", ERROR, "restore_partition", consequence="consumers_stop"),
         _code("decompress-failed", ERROR, "restore_partition", consequence="consumers_stop"),
-        _code("offsets-not-increasing", ERROR, "restore_partition"),
+        _code(
+            "offsets-not-increasing",
+            ERROR,
+            "restore_partition",
+            cause="offsets_given_twice",
+            faulty=versions.OFFSETS_GIVEN_TWICE,
+        ),
         _code("offset-below-base", ERROR, "restore_partition"),
         _code("offset-overflow", ERROR, "let_start_split", "KAFKA-6264"),
         _code("log-torn-tail", ERROR, "let_recovery_cut"),
-        _code("log-zero-tail", ERROR, "let_recovery_cut"),
+        _code("log-zero-tail", ERROR, "let_recovery_cut", cause="unflushed_cut"),
         _code("log-garbage-tail", ERROR, "let_recovery_cut"),
         _code("segment-overlap", ERROR, "restore_partition"),
         _code("segment-gap", WARNING, "look_for_segment"),
@@ -164,7 +178,14 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
     "offset-index": (
         _code("index-missing", WARNING, "let_start_rebuild"),
         _code("index-size-not-multiple", WARNING, "rebuild_indexes", "KAFKA-7283", _SANITY),
-        _code("index-zero-tail", WARNING, "rebuild_indexes", "KAFKA-19200", _SANITY),
+        _code(
+            "index-zero-tail",
+            WARNING,
+            "rebuild_indexes",
+            "KAFKA-19200",
+            _SANITY,
+            cause="unflushed_trim",
+        ),
         _code("index-not-monotonic", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
         _code("index-position-beyond-log", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
         _code("index-position-not-batch-start", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
@@ -179,7 +200,14 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
         _code(
             "timeindex-size-not-multiple", WARNING, "rebuild_both_indexes", "KAFKA-7283", _SANITY
         ),
-        _code("timeindex-zero-tail", ERROR, "rebuild_both_indexes", "KAFKA-19200", _SANITY),
+        _code(
+            "timeindex-zero-tail",
+            ERROR,
+            "rebuild_both_indexes",
+            "KAFKA-19200",
+            _SANITY,
+            cause="unflushed_trim",
+        ),
         _code(
             "timeindex-not-monotonic",
             ERROR,
@@ -244,7 +272,13 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
         _code("other-log-directories", INFO, "other_log_directories"),
         _code("metadata-log-missing", ERROR, "metadata_log_missing"),
         _code("partition-in-two-directories", ERROR, "way_out.move_one_replica_away"),
-        _code("future-replica", INFO, "future_replica"),
+        _code(
+            "future-replica",
+            INFO,
+            "future_replica",
+            cause="moved_log_closed",
+            faulty=versions.MOVED_LOG_CLOSED,
+        ),
         _code("future-replica-alone", ERROR, "future_replica_alone"),
         _code("log-directory-missing", WARNING, "log_directory_missing"),
         _code("log-directory-empty", WARNING, "log_directory_empty"),
@@ -293,6 +327,7 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
         _code("preallocation-waste", WARNING, "copy_with_holes"),
         _code("maps-near-limit", WARNING, "raise_map_count", "KAFKA-19390"),
         _code("segments-tiny", WARNING, "raise_segment_settings", "KIP-1030"),
+        _code("topic-diskless", INFO, "check_the_kafka", "KIP-1163"),
     ),
 }
 FAMILIES = tuple(_TABLE)
@@ -356,6 +391,14 @@ def _consequence(row: Code, release: Release) -> Message:
     if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release):
         return row.earlier_behaviour[1]
     return row.consequence
+
+
+def with_cause(code: str, text: Message, release: Release) -> Message:
+    """Returns the text of a finding, with the fault of Kafka if the release has it."""
+    row = CODES[code]
+    if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
+        return message("finding.with_cause", finding=text, cause=row.cause)
+    return text
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:

@@ -205,7 +205,8 @@ def _finding_targets() -> Iterator[Target]:
 
     for code in CODES.values():
         names = (code.name, *_in_all_languages(code.title))
-        texts = (f"{render(code.consequence)} {code.reference or ''}".strip(),)
+        cause = render(code.cause) if code.cause else ""
+        texts = (" ".join(filter(None, (render(code.consequence), code.reference, cause))),)
         yield Target(
             "finding_list.findings", render(code.title), code.name, "Health", {}, names, texts
         )
