@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 SHOWN_COMMITS = 10
 EPILOG = """\
-The commits are those that compaction has left in __consumer_offsets. The group continues from the
-last one that counts: commits of an aborted transaction do not, and those of an open one not yet.
+Compaction has left these commits in __consumer_offsets. The group continues from the last one that
+counts: commits of an aborted transaction do not, and those of an open one not yet.
 The directories must hold the partition of __consumer_offsets that keeps the group; the logs of its
 topics are optional. Without --group, all groups are listed.
 
