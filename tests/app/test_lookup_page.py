@@ -89,7 +89,7 @@ def test_a_moment_is_a_target_too(clean):
 )
 def test_another_unit_is_warned_of(clean, target, unit):
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
-    assert f"makes sense in {unit}, and Kafka counts in milliseconds" in page_html(at)
+    assert f"makes sense in {unit}, but Kafka counts in milliseconds" in page_html(at)
     press_button(at, "kv_unit")
     assert f"makes sense in {unit}" not in page_html(at)
     assert next(field for field in at.text_input if field.key == "target").value.startswith(

@@ -547,8 +547,8 @@ def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monke
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "ordres", "--out", "out"]) == 2
     text = (
-        "kafkaviz: ordres: neither a file nor a workload that comes with kafkaviz, "
-        f"which are {', '.join(PRESETS)}\n"
+        "kafkaviz: ordres: neither a file nor one of the workloads that come with kafkaviz: "
+        f"{', '.join(PRESETS)}\n"
     )
     assert capsys.readouterr().err == text
     assert (

@@ -384,7 +384,7 @@ def test_nothing_is_written(clean, capsys):
 def test_a_name_that_is_nothing_lists_the_workloads(capsys):
     assert main(["tune", "no-such-workload"]) == 2
     assert (
-        "neither a file nor a workload that comes with kafkaviz, which are heartbeat, orders"
+        "neither a file nor one of the workloads that come with kafkaviz: heartbeat, orders"
         in capsys.readouterr().err
     )
 

@@ -76,7 +76,7 @@ def test_compressed_batches_of_16_kib_stay(tmp_path, capsys):
     document, lines = answer(tmp_path, capsys, COMPRESSED)
     assert 12_000 < document["source"]["batch_bytes_mean"] < 24_000
     assert verdicts(document) == ["keep", "keep", "keep"]
-    assert lines[0] == ("batches, codec and index can stay: no change of them is worth it")
+    assert lines[0] == ("keep batches, codec and index as they are: no change is worth it")
     assert document["answer"] == {
         "sentence": lines[0],
         "part": None,
