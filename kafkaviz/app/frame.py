@@ -50,12 +50,20 @@ KEYS_ANYWHERE: Keys = (("K", "go_to"), (("?", "Esc"), "keys"))
 KEYS_OF_GO_TO: Keys = (("↑↓", "entries"), (("Enter",), "open"))
 
 
-def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) -> Location:
+def frame(
+    name: str,
+    crumbs: Render | None = None,
+    tools: Render | None = None,
+    *,
+    get_subject: Callable[[Location], str] = lambda _location: "",
+) -> Location:
     """Draws everything around the page with this name, and returns the location its address names.
 
     Args:
         crumbs: draws the breadcrumbs of a page that shows no directory.
         tools: draws additional controls on the right of the bar.
+        get_subject: returns the name of a practice log that the page shows instead of the location,
+            else ""; the breadcrumbs are that name.
     """
     session_language.sync_address()
     access.confine()
@@ -73,6 +81,9 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     )
     _remember(name, location)
     _sidebar(name, location)
+    subject = get_subject(location) if location.directory else ""
+    if subject:
+        crumbs = partial(elements.crumb, subject)
     _bar(page, location, crumbs, tools)
     _listen(page, location)
     _dialog(name, location)
@@ -220,13 +231,7 @@ def _newer_release_note(location: Location) -> Html:
 def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | None) -> None:
     """Draws the breadcrumbs, each with a menu, and on the right the controls of every page."""
     with st.container(key="kv_top", horizontal=True):
-        (crumbs or partial(_directories, page, location))()
-        if page.depth > 1 and isinstance(location, PartitionLocation):
-            elements.separator()
-            _partitions(page, location)
-        if page.depth > 2 and isinstance(location, SegmentLocation):
-            elements.separator()
-            _segments(page, location)
+        (crumbs or partial(_location_crumbs, page, location))()
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
                 tools()
@@ -262,6 +267,16 @@ def _link(location: Location) -> tuple[list[str], str]:
     if not path or path == default or is_upload:
         return [*private, page_state.DIRECTORY], ""
     return private, say("frame.link_path", path=location.directory_text)
+
+
+def _location_crumbs(page: Page, location: Location) -> None:
+    _directories(page, location)
+    if page.depth > 1 and isinstance(location, PartitionLocation):
+        elements.separator()
+        _partitions(page, location)
+    if page.depth > 2 and isinstance(location, SegmentLocation):
+        elements.separator()
+        _segments(page, location)
 
 
 def _directories(page: Page, location: Location) -> None:

@@ -156,7 +156,7 @@ def _toggle_pages() -> None:
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
     _render_fold()
-    st.html(tag("span", say("workshop.title"), style="padding:0 8px"), width="content")
+    elements.crumb(say("workshop.title"))
     if position is None:
         return
     elements.separator()
@@ -176,14 +176,16 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
         for number, lesson in enumerate(lessons)
         if lesson_state.parts(lesson)
     }
+    is_end = bool(st.query_params.get(lesson_address.END))
+    title = _numbered_title(position.number, position.lesson)
     label = st.menu_button(
-        elements.escape_markdown(_numbered_title(position.number, position.lesson)),
+        elements.escape_markdown(say("workshop.finish") if is_end else title),
         [*names],
         format_func=elements.escape_markdown,
         type="tertiary",
         key="kv_pick_lesson",
     )
-    if label and names[label] is not position.lesson:
+    if label and (is_end or names[label] is not position.lesson):
         open_step(names[label].name, lesson_state.parts(names[label])[0])
         st.rerun()
 

@@ -139,8 +139,13 @@ def test_the_page_opens_on_an_example(clean):
     assert at.query_params["set"] == "pages"
     assert say("lookup.pages_title") in page_html(at)
     assert at.session_state["target"] == "258051"
+    name = say("lookup.practice", name=say("lookup.set_pages"))
+    assert name in page_html(at) and not at.get("menu_button")
     pick(at, "set", "real")
     assert "set" not in at.query_params and say("lookup.pages_title") not in page_html(at)
+    assert name not in page_html(at)
+    labels = [menu.proto.label.replace("\\", "") for menu in at.get("menu_button")]
+    assert labels[1:] == ["heartbeat-0", "00000000000000010905"]
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,14 @@ def test_a_workload_of_ones_own():
     assert workloads.parse_own(to_toml(workloads.parse_own(SMALL))) == workloads.parse_own(SMALL)
 
 
+def test_the_breadcrumbs_name_what_is_shown():
+    at = page(tp="tiny-index-0")
+    assert f">{say('rolls.simulated')}</span>" in page_html(at) and not at.get("menu_button")
+    at = page(tp="tiny-index-0", of="tiny-index-0")
+    assert f">{say('rolls.simulated')}</span>" not in page_html(at)
+    assert at.get("menu_button")[1].proto.label.replace("\\", "") == "tiny-index-0"
+
+
 def test_a_partition_on_disk():
     text = page_html(page(tp="tiny-index-0", of="tiny-index-0"))
     assert (

@@ -278,6 +278,7 @@ def test_the_short_track_ends_with_a_page_of_its_own():
     at = page(lesson="after-a-crash", at="5", track="short", answers=answers)
     at = press(at, "kv_next")
     assert query_value(at, "end") == "1"
+    assert say("workshop.finish") in {each.proto.label for each in at.get("menu_button")}
     assert page_html(at).count("<li>") == 4
     rows = re.findall(
         r"<td[^>]*>(\d+\.\d+) [^<]*</td><td[^>]*>\w+</td><td[^>]*>([✓✗–])", page_html(at)

@@ -140,6 +140,11 @@ def heading(text: str, aside: str = "") -> None:
     st.html(tag("h2", escape(text), " ", tag("small", escape(aside)), class_="kv-h2"))
 
 
+def crumb(text: str) -> None:
+    """Draws a breadcrumb that has no menu."""
+    st.html(tag("span", text, style="padding:0 8px"), width="content")
+
+
 def separator() -> None:
     """Draws the sign between two breadcrumbs."""
     st.html(tag("span", "›", class_="kv-sep", aria_hidden="true"), width="content")

@@ -62,29 +62,35 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 @in_turn
 def render_page() -> None:
-    location = frame("Lookup")
+    location = frame("Lookup", get_subject=_practice_name)
     apply_print_style()
-    own = (
-        {
-            OWN_SET: elements.cut_middle(
-                units.escape_controls(location.partition.directory), LABEL_CHARACTERS
-            )
-        }
-        if isinstance(location, SegmentLocation) and location.segment.files
-        else {}
-    )
-    sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
-    if not location.fault:
-        _begin_with_example()
     choice.open_by_address(VIEW_PARAMETERS)
-    chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
-    if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
+    chosen_set, sets = _choose_set(location)
+    if chosen_set == OWN_SET:
         return _render_partition(location, sets)
     _render_lookup(
         lookup_source.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
         sets,
         versions.NEWEST,
     )
+
+
+def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
+    """Returns the chosen index and the labels of all; OWN_SET also for a location without one."""
+    sets = {name: say(f"lookup.set_{name}") for name in SETS}
+    if isinstance(location, SegmentLocation) and location.segment.files:
+        name = units.escape_controls(location.partition.directory)
+        sets = {OWN_SET: elements.cut_middle(name, LABEL_CHARACTERS)} | sets
+    if not location.fault:
+        _begin_with_example()
+    chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
+    is_missing = OWN_SET not in sets and _asks_for_location(location)
+    return OWN_SET if is_missing else chosen_set, sets
+
+
+def _practice_name(location: Location) -> str:
+    chosen_set, sets = _choose_set(location)
+    return "" if chosen_set == OWN_SET else say("lookup.practice", name=sets[chosen_set])
 
 
 def _begin_with_example() -> None:

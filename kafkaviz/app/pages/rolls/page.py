@@ -58,7 +58,7 @@ NAME_CHARACTERS = 22
 
 @in_turn
 def render_page() -> None:
-    location = frame("Rolls")
+    location = frame("Rolls", get_subject=_simulated_name)
     apply_print_style()
     _render_body(location, _render_head(location))
 
@@ -130,9 +130,7 @@ def _render_head(location: Location) -> str:
     Returns:
         SIMULATED, or the chosen topic-partition.
     """
-    labels = {
-        elements.cut_middle(source, NAME_CHARACTERS): source for source in _source_names(location)
-    }
+    labels = _labels(location)
     current = _current_label(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
@@ -167,6 +165,17 @@ def _render_head(location: Location) -> str:
             gap=0,
         )
     return source_name
+
+
+def _labels(location: Location) -> dict[str, str]:
+    return {
+        elements.cut_middle(source, NAME_CHARACTERS): source for source in _source_names(location)
+    }
+
+
+def _simulated_name(location: Location) -> str:
+    is_simulated = _current_label(list(_labels(location))) == SIMULATED
+    return say("rolls.simulated") if is_simulated else ""
 
 
 def _label_text(label: str) -> str:
