@@ -167,13 +167,12 @@ class _TransactionScan:
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)
-        is_first = not self.are_begins_known and producer_id not in self.ended_producers
         self.ended_producers.add(producer_id)
         if marker_offset < self.log_start_offset:
             return
         first_offset = None
-        if is_abort and is_first:
-            first_offset = _indexed_first_offset(segment, marker_offset)
+        if is_abort:
+            first_offset = _indexed_first_offset(segment, producer_id, marker_offset)
         if transaction is None:
             if first_offset is None:
                 self.markers_alone += 1
@@ -187,7 +186,7 @@ class _TransactionScan:
                 outcome=Outcome.ABORTED,
                 start_ms=None,
             )
-        if first_offset is not None:
+        if first_offset is not None and first_offset <= transaction.first_offset:
             is_before = first_offset < self.log_start_offset
             transaction = replace(
                 transaction, first_offset=first_offset, begins_before_log=is_before
@@ -206,12 +205,16 @@ def _start_ms(row: np.void) -> int:
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
 
-def _indexed_first_offset(segment: LogSegment, marker_offset: int) -> int | None:
-    """Returns the first offset of an aborted transaction by its .txnindex entry, if it has one."""
+def _indexed_first_offset(segment: LogSegment, producer_id: int, marker_offset: int) -> int | None:
+    """Returns the first offset of an aborted transaction by its .txnindex entry, if it has one.
+
+    Retention or compaction may have removed the first records, but the entry keeps the offset.
+    """
     with suppress(KafkavizError):
         entries = segment.txn_index
         slot = int(np.searchsorted(entries["last_offset"], marker_offset))
-        if slot < len(entries) and entries["last_offset"][slot] == marker_offset:
+        names = ["last_offset", "producer_id"]
+        if slot < len(entries) and entries[names][slot].item() == (marker_offset, producer_id):
             return int(entries["first_offset"][slot])
     return None
 

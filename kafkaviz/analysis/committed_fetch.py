@@ -1,0 +1,397 @@
+"""One fetch of a read_committed consumer: how it learns which records to skip, step by step.
+
+The broker sends bytes of one .log below the last stable offset, with a list of the transactions
+that were aborted in that range. It gets the list from the .txnindex files:
+
+    fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
+    (7, 80 to 95)      ended before the fetch offset
+    (8, 90 to 120)     overlaps, and is returned
+    (9, 151 to 160)    begins at or above the upper bound
+    its last stable offset 161 reaches the bound, so the search ends
+
+The bytes still have the records of the aborted transactions. The consumer skips the batches of
+producer 8 from offset 90 on, up to the abort marker of this producer.
+
+As LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka 4.3.1, and
+CompletedFetch of its consumer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import heapify, heappop
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.opened_path import broker_around
+from kafkaviz.analysis.transactions import Outcome
+from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.batch import MAGIC_2, is_control, is_transactional
+from kafkaviz.format.batch_records import ensure_valid
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.open_transactions import TransactionFault, marker
+from kafkaviz.format.walk import Walk
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.search.fetch import (
+    MAX_BYTES,
+    READ_COMMITTED,
+    AbortedSearch,
+    Bounds,
+    Fetch,
+    aborted_transactions,
+    fetch_offset,
+    find_bounds,
+)
+from kafkaviz.search.log_view import LogView, SegmentView
+
+MAX_FETCH_BYTES = (
+    55 << 20
+)  # fetch.max.bytes of a broker: it sends no more, whatever a consumer asks for
+LISTED_STEPS = 1000  # the last index entries that are listed
+LISTED_BATCHES = 10_000  # the first batches that are listed
+OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMMITTED}
+
+
+class FetchEnd(StrEnum):
+    """Why the fetched bytes end where they do."""
+
+    MAX_BYTES = "max-bytes"
+    SEGMENT_END = "segment-end"  # a fetch reads one segment
+    LAST_STABLE_OFFSET = "last-stable-offset"
+
+
+class BoundSource(StrEnum):
+    """Where the upper bound comes from."""
+
+    INDEX_ENTRY = "index-entry"  # the first .index entry at or after the end of the bytes
+    NEXT_SEGMENT = "next-segment"  # no such entry: the base offset of the next segment
+    LOG_END = "log-end"  # no such entry, and no next segment
+
+
+class EntryDecision(StrEnum):
+    """Whether a .txnindex entry is returned to the consumer."""
+
+    RETURNED = "returned"
+    ENDED_BEFORE = "ended-before"  # its marker is below the fetch offset
+    BEGINS_AFTER = "begins-after"  # it begins at or above the upper bound
+
+
+class BatchFate(StrEnum):
+    """The consumer's decision about a batch."""
+
+    DELIVERED = "delivered"
+    ABORTED = "aborted"  # skipped
+    CONTROL = "control"  # a transaction marker; the application never gets it
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexStep:
+    """A .txnindex entry that the broker reads.
+
+    Attributes:
+        segment_base_offset: the segment of the .txnindex.
+        last_offset: the offset of the abort marker.
+        ends_search: whether its last stable offset reaches the upper bound, so that no later entry
+            can overlap the fetched range.
+    """
+
+    segment_base_offset: int
+    slot: int
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+    decision: EntryDecision
+    ends_search: bool
+
+
+class AbortedRange(NamedTuple):
+    """An aborted transaction as the fetch response names it: it has no end."""
+
+    producer_id: int
+    first_offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchedBatch:
+    """A batch in the fetched bytes.
+
+    Attributes:
+        producer_id: -1 without one.
+        newly_aborted: the transactions that the consumer takes from the returned list before it
+            decides about this batch: they begin at or below the batch's last offset.
+        ends: the outcome that a transaction marker sets; None for other batches. An abort marker
+            removes its producer from the aborted ones.
+    """
+
+    base_offset: int
+    last_offset: int
+    position: int
+    size_bytes: int
+    producer_id: int
+    is_transactional: bool
+    fate: BatchFate
+    newly_aborted: tuple[AbortedRange, ...] = ()
+    ends: Outcome | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommittedFetch:
+    """One fetch of a read_committed consumer.
+
+    Attributes:
+        segment_base_offset: the segment that the bytes are from; None if nothing is read.
+        position, size_bytes: the fetched bytes of its .log.
+        end: why the bytes end there; None if nothing is read.
+        upper_bound_offset: transactions that begin at or above it are not returned; None if nothing
+            is read.
+        bound_slot: the slot of the .index entry that gives the bound; None without one.
+        steps: the last LISTED_STEPS entries that the broker reads, in order.
+        step_count: the number of entries that it reads.
+        returned: the aborted transactions that the consumer gets, in the order of the entries.
+        batches: the first LISTED_BATCHES complete batches, in order.
+        batch_count: the number of complete batches.
+        next_offset: the offset of the consumer's next fetch.
+        error: the exception that the consumer throws at the batch after the last one; None if it
+            reads all of them.
+    """
+
+    partition: str
+    offset: int
+    log_start_offset: int
+    log_end: int
+    last_stable_offset: int
+    segment_base_offset: int | None = None
+    position: int | None = None
+    size_bytes: int = 0
+    end: FetchEnd | None = None
+    upper_bound_offset: int | None = None
+    bound_source: BoundSource | None = None
+    bound_slot: int | None = None
+    steps: tuple[IndexStep, ...] = ()
+    step_count: int = 0
+    returned: tuple[AbortedRange, ...] = ()
+    batches: tuple[FetchedBatch, ...] = ()
+    batch_count: int = 0
+    next_offset: int
+    error: str | None = None
+
+    @property
+    def delivered(self) -> tuple[tuple[int, int], ...]:
+        """The offsets that the application gets records of, as (first, last) ranges."""
+        return self._ranges(BatchFate.DELIVERED)
+
+    @property
+    def skipped(self) -> tuple[tuple[int, int], ...]:
+        """The offsets of aborted records that the consumer skips, as (first, last) ranges."""
+        return self._ranges(BatchFate.ABORTED)
+
+    def _ranges(self, fate: BatchFate) -> tuple[tuple[int, int], ...]:
+        ranges: list[tuple[int, int]] = []
+        for batch in self.batches:
+            if batch.fate != fate:
+                continue
+            first = max(batch.base_offset, self.offset)
+            if ranges and ranges[-1][1] + 1 == first:
+                first = ranges.pop()[0]
+            ranges.append((first, batch.last_offset))
+        return tuple(ranges)
+
+
+def explain_fetch(
+    partition: Partition,
+    offset: int,
+    max_bytes: int = MAX_BYTES,
+    *,
+    version: str | None = None,
+    as_is: bool = False,
+    broker: Broker | None = None,
+) -> CommittedFetch:
+    """Returns one fetch of a read_committed consumer, with each decision.
+
+    The log is in the state after the next start of its broker, as for `lookup`.
+
+    Args:
+        max_bytes: max.partition.fetch.bytes of the consumer. A first batch that is larger is sent
+            whole. At most MAX_FETCH_BYTES are read.
+        version: the Kafka release; by default the assumed one.
+        as_is: whether to read the present bytes, without the changes of a start.
+        broker: the broker with all of its log directories that were opened.
+
+    Raises:
+        CannotOpen: there is no .log, or a file cannot be read.
+        OffsetOutOfRange: the offset is outside the log.
+        FailedRead: Kafka refuses to read a .log or a .txnindex.
+    """
+    if not version:
+        version = assume_release(broker or broker_around(partition)).version
+    profile = versions.search_profile(version)
+    log = open_log_view(partition, version, as_is=as_is, broker=broker)
+    bounds = find_bounds(log, profile, READ_COMMITTED)
+    fetch = fetch_offset(log, offset, profile, bounds, min(max_bytes, MAX_FETCH_BYTES))
+    if fetch.fault:
+        raise fetch.fault
+    if fetch.batch is None:
+        return CommittedFetch(
+            partition=log.name,
+            offset=offset,
+            log_start_offset=bounds.start_offset,
+            log_end=bounds.end_offset,
+            last_stable_offset=bounds.limit_offset,
+            next_offset=offset,
+        )
+    place = next(
+        place
+        for place, segment in enumerate(log.segments)
+        if segment.base_offset == fetch.segment_base_offset
+    )
+    search = aborted_transactions(log, fetch, profile, bounds.end_offset)
+    returned = tuple(
+        AbortedRange(producer_id, first_offset)
+        for producer_id, first_offset in search.entries[["producer_id", "first_offset"]].tolist()
+    )
+    consumer = _Consumer(offset, returned)
+    consumer.read(log.segments[place], fetch)
+    has_entry = search.bound_search.entry is not None
+    is_last = place == len(log.segments) - 1
+    without_entry = BoundSource.LOG_END if is_last else BoundSource.NEXT_SEGMENT
+    return CommittedFetch(
+        partition=log.name,
+        offset=offset,
+        log_start_offset=bounds.start_offset,
+        log_end=bounds.end_offset,
+        last_stable_offset=bounds.limit_offset,
+        segment_base_offset=fetch.segment_base_offset,
+        position=fetch.position,
+        size_bytes=fetch.size_bytes,
+        end=_fetch_end(log, fetch, bounds),
+        upper_bound_offset=search.upper_bound_offset,
+        bound_source=BoundSource.INDEX_ENTRY if has_entry else without_entry,
+        bound_slot=search.bound_search.slot_search.slot if has_entry else None,
+        steps=tuple(_steps(search, offset)),
+        step_count=sum(len(index_read.entries) for _, index_read in search.reads),
+        returned=returned,
+        batches=tuple(consumer.batches),
+        batch_count=consumer.batch_count,
+        next_offset=consumer.next_offset,
+        error=consumer.error,
+    )
+
+
+def _fetch_end(log: LogView, fetch: Fetch, bounds: Bounds) -> FetchEnd:
+    end = fetch.position + fetch.size_bytes
+    is_limit = (fetch.segment_base_offset, end) == (bounds.limit_base_offset, bounds.limit_position)
+    if is_limit and bounds.limit_offset < bounds.end_offset:
+        return FetchEnd.LAST_STABLE_OFFSET
+    size_bytes = next(
+        segment.size_bytes
+        for segment in log.segments
+        if segment.base_offset == fetch.segment_base_offset
+    )
+    return FetchEnd.SEGMENT_END if end == size_bytes else FetchEnd.MAX_BYTES
+
+
+def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
+    """Yields the last LISTED_STEPS entries that the broker reads."""
+    left_out = sum(len(index_read.entries) for _, index_read in search.reads) - LISTED_STEPS
+    for base_offset, index_read in search.reads:
+        count = len(index_read.entries)
+        for slot in range(max(0, left_out), count):
+            entry = index_read.entries[slot]
+            decision = EntryDecision.RETURNED
+            if not index_read.is_collected[slot]:
+                has_ended = entry["last_offset"] < fetch_offset
+                decision = EntryDecision.ENDED_BEFORE if has_ended else EntryDecision.BEGINS_AFTER
+            yield IndexStep(
+                segment_base_offset=base_offset,
+                slot=slot,
+                producer_id=int(entry["producer_id"]),
+                first_offset=int(entry["first_offset"]),
+                last_offset=int(entry["last_offset"]),
+                last_stable_offset=int(entry["last_stable_offset"]),
+                decision=decision,
+                ends_search=index_read.is_complete and slot == count - 1,
+            )
+        left_out -= count
+
+
+class _Consumer:
+    """A consumer that takes the batches of one fetch, as CompletedFetch.nextFetchedRecord does."""
+
+    def __init__(self, offset: int, returned: tuple[AbortedRange, ...]) -> None:
+        self._queue = [(first_offset, producer_id) for producer_id, first_offset in returned]
+        heapify(self._queue)
+        self._aborted_producers: set[int] = set()
+        self.batches: list[FetchedBatch] = []
+        self.batch_count = 0
+        self.next_offset = offset
+        self.error: str | None = None
+
+    def read(self, segment: SegmentView, fetch: Fetch) -> None:
+        """Takes the complete batches among the fetched bytes, up to one that it cannot read."""
+        with segment.log.open_reader() as read:
+            stop = fetch.position + fetch.size_bytes
+            for rows in Walk(read, fetch.position, stop):
+                for number, row in enumerate(rows):
+                    try:
+                        self._take(read, row, number)
+                    except CorruptBytes as fault:
+                        self.error = str(fault.what)
+                        return
+                    except TransactionFault as fault:
+                        self.error = fault.message
+                        return
+
+    def _take(self, read: ReadInto, row: np.void, number: int) -> None:
+        producer_id = int(row["producer_id"])
+        last_offset = int(row["last_offset"])
+        _check(read, row)
+        newly_aborted = ()
+        kind = None
+        if producer_id >= 0:
+            newly_aborted = tuple(self._begin_aborted(last_offset))
+            if is_control(row) and row["record_count"]:
+                kind = marker(read, row, number).kind
+            if kind == ControlType.ABORT:
+                self._aborted_producers.discard(producer_id)
+        fate = BatchFate.DELIVERED
+        if is_control(row):
+            fate = BatchFate.CONTROL
+        elif is_transactional(row) and producer_id in self._aborted_producers:
+            fate = BatchFate.ABORTED
+        self.next_offset = last_offset + 1
+        self.batch_count += 1
+        if self.batch_count <= LISTED_BATCHES:
+            fetched_batch = FetchedBatch(
+                base_offset=int(row["base_offset"]),
+                last_offset=last_offset,
+                position=int(row["position"]),
+                size_bytes=int(row["size_bytes"]),
+                producer_id=producer_id,
+                is_transactional=bool(is_transactional(row)),
+                fate=fate,
+                newly_aborted=newly_aborted,
+                ends=OUTCOMES.get(kind) if kind is not None else None,
+            )
+            self.batches.append(fetched_batch)
+
+    def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
+        """Moves producers from the returned list to the aborted ones, up to an offset."""
+        while self._queue and self._queue[0][0] <= last_offset:
+            first_offset, producer_id = heappop(self._queue)
+            self._aborted_producers.add(producer_id)
+            yield AbortedRange(producer_id, first_offset)
+
+
+def _check(read: ReadInto, row: np.void) -> None:
+    """Raises CorruptBytes for a batch that the consumer refuses because of its checksum."""
+    if row["magic"] < MAGIC_2:
+        return
+    data = np.empty(int(row["size_bytes"]), np.uint8)
+    ensure_valid(data[: read(int(row["position"]), data)].tobytes())
