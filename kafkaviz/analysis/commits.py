@@ -130,7 +130,7 @@ class GroupCommits:
     """A consumer group in __consumer_offsets.
 
     Attributes:
-        type: "classic", "consumer", "share" or "streams"; None if no record tells.
+        type: "classic", "consumer", "share" or "streams"; None if no record says so.
         kept_in: its partition of __consumer_offsets, such as __consumer_offsets-2.
         record_count: every record about the group or its members.
     """

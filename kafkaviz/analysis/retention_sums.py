@@ -22,8 +22,8 @@ class DeletionSchedule:
 
     Attributes:
         due_bytes: bytes that the pass itself deletes.
-        within_bytes: bytes that go within each of SCHEDULE_MS, and not within the one before it.
-        later_bytes: bytes that go after the last of SCHEDULE_MS.
+        within_bytes: bytes deleted within each of SCHEDULE_MS, and not within the one before it.
+        later_bytes: bytes deleted after the last of SCHEDULE_MS.
         undated_bytes: bytes without a date, per state of KEPT_STATES.
     """
 

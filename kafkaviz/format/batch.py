@@ -1,6 +1,7 @@
 """The record batch of a .log: its 61-byte header (magic 2), and a native row for any magic.
 
-As DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. A .log is a sequence of batches without gaps:
+Follows DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. A .log is a sequence of batches without
+gaps:
 
     position 0      | header 61 B | records ... |          size_bytes = 12 + batch length
     position 2871   | header 61 B | records ... |

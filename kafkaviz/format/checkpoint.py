@@ -150,8 +150,8 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
 def parse_properties(text: str | bytes) -> dict[str, str]:
     r"""Parses Java properties such as meta.properties: key=value lines in Latin-1.
 
-    As java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes; at the end of a
-    line it continues the line. If a key is repeated, its last value counts.
+    Follows java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes; at the end
+    of a line it continues the line. If a key is repeated, its last value counts.
 
     Raises:
         CorruptBytes: a \u is not followed by four hexadecimal digits.

@@ -8,7 +8,7 @@ a change of leader, with the output of kafka-dump-log 4.3.1:
     0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00
         LeaderChange: {"version":0,"leaderId":1,"voters":[...],...}
 
-As ControlRecordType, EndTransactionMarker, ControlRecordUtils and DumpLogSegments, 4.3.1.
+Follows ControlRecordType, EndTransactionMarker, ControlRecordUtils and DumpLogSegments, 4.3.1.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Messages of magic 0 and 1 (.log), from before Kafka 0.11: single ones, and compressed wrappers.
 
-As LegacyRecord and AbstractLegacyRecordBatch of Kafka 4.3.1. The message (k1, v1) of magic 1 at
-offset 7 with timestamp 5:
+Follows LegacyRecord and AbstractLegacyRecordBatch of Kafka 4.3.1. The message (k1, v1) of magic 1
+at offset 7 with timestamp 5:
 
     offset           | size     | CRC-32   | magic | attributes | timestamp        | key, value
     0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 |

@@ -116,7 +116,7 @@ def parse_file(name: str) -> SegmentName | None:
 def parse_offset(name: str) -> int:
     """Returns the offset that Kafka reads from a file's name: the number before the first dot.
 
-    As LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
+    Follows LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
 
     Raises:
         ValueError: the name has no dot, or Long.parseLong refuses the part before it.
@@ -156,9 +156,9 @@ def topic_of(directory: str) -> str:
 def parse_directory(name: str) -> PartitionName | None:
     """Parses a partition directory's name; returns None if Kafka would not load the directory.
 
-    As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray
-    is cut at its last dot. The rest is split at its last dash, because a topic may contain dashes
-    and dots.
+    Follows LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or
+    -stray is cut at its last dot. The rest is split at its last dash, because a topic may contain
+    dashes and dots.
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):

@@ -1,8 +1,8 @@
 """Tracks the open and aborted transactions of a log, from its batches and markers.
 
-As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, but only the state that a transaction
-index needs. For example, producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: this
-gives the entry (7, 10, 30, 20), because no transaction below 20 is open after that.
+Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, but only the state that a
+transaction index needs. For example, producer 7 begins at offset 10, producer 8 at 20, and 7 aborts
+at 30: this gives the entry (7, 10, 30, 20), because no transaction below 20 is open after that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

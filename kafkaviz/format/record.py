@@ -1,7 +1,7 @@
 """The records inside a batch of magic 2.
 
-As DefaultRecord of Kafka 4.3.1. A record is its length and then fields, most of them varints. The
-record (k1, v1) at the batch's base offset:
+Follows DefaultRecord of Kafka 4.3.1. A record is its length and then fields, most of them varints.
+The record (k1, v1) at the batch's base offset:
 
     14 | 00         | 00              | 00           | 04 6b31 | 04 7631 | 00
     10 | attributes | timestamp delta | offset delta | key     | value   | number of headers

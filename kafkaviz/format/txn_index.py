@@ -5,7 +5,7 @@ The entry (0, 2000, 980, 1005, 1006) means: producer 2000 began a transaction at
 aborted it with the marker at 1005; after that, no transaction below 1006 was open. Commits are not
 written.
 
-As TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its start without a
+Follows TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its start without a
 search.
 """
 

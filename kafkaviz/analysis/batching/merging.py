@@ -1,9 +1,9 @@
 """The batches of a log that another linger.ms and batch.size would have merged into one.
 
-As RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka 4.3.1: a producer
-has one open batch per partition. It is sent when it has no room for the next record, or linger.ms
-after it was opened, or later if the connection is busy. When it was sent is not in the log; the log
-has the timestamps of the records. So the answer is a range:
+Follows RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka 4.3.1: a
+producer has one open batch per partition. It is sent when it has no room for the next record, or
+linger.ms after it was opened, or later if the connection is busy. When it was sent is not in the
+log; the log has the timestamps of the records. So the answer is a range:
 
     today, linger.ms 0      |a b|   |c|      |d e|             |f|
     time in ms               0 1     4        9 11              30
@@ -23,9 +23,9 @@ has the timestamps of the records. So the answer is a range:
   Batches without a producer id count as if one producer had sent them.
 
 These rules assume that a producer does not wait for each record's acknowledgement, and that the
-application does not call flush: nothing in the log tells that. They also assume that records come
-at the same times. A producer that sends as fast as it can is faster with larger batches, and so it
-may merge a few more.
+application does not call flush; the log shows neither. They also assume that records come at the
+same times. A producer that sends as fast as it can is faster with larger batches, and so it may
+merge a few more.
 
 In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
 its first records join, and the others begin the next batch. A new epoch, another transaction or

@@ -1,8 +1,8 @@
 """The records of a sample packed again with each codec, at several batch sizes.
 
 Blocks of neighbouring records are packed in an order that is spread over the windows, until the
-time is used up. Every codec and level sees the same blocks. The bytes are
-the same as from Kafka's classes (codec.compress_as_broker). The times are measured on this machine.
+time is used up. Every codec and level sees the same blocks. The bytes are the same as from Kafka's
+classes (codec.compress_as_broker). The times are measured on this machine.
 """
 
 import time

@@ -264,7 +264,7 @@ def _unread(partition: str, log_directory: str | None, error: KafkavizError) -> 
 
 
 def compacted_partitions(plan: CheckPlan) -> list[Partition]:
-    """Returns the partitions with a log that a cleaner cares for.
+    """Returns the partitions of compacted topics, without replicas that are not in use.
 
     Raises:
         CannotOpen: a single partition was opened, and it is not compacted.

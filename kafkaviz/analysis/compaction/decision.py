@@ -1,9 +1,9 @@
 """Whether the cleaner takes a log now, which part of it, and what ends that part.
 
-As LogCleanerManager and LogToClean of Kafka 4.1 to 4.4.0. For example, a log with segments at 0, 30
-and 60, the checkpoint 30 and no open transaction: segment 0 is clean, segment 30 can be cleaned,
-and segment 60 is active. The cleaner takes the log if the bytes of segment 30 are more than
-min.cleanable.dirty.ratio of the bytes of both.
+Follows LogCleanerManager and LogToClean of Kafka 4.1 to 4.4.0. For example, a log with segments at
+0, 30 and 60, the checkpoint 30 and no open transaction: segment 0 is clean, segment 30 can be
+cleaned, and segment 60 is active. The cleaner takes the log if the bytes of segment 30 are more
+than min.cleanable.dirty.ratio of the bytes of both.
 """
 
 from collections.abc import Sequence

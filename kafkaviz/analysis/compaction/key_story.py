@@ -49,7 +49,7 @@ MATCH: np.dtype = np.dtype(
 
 
 class Fate(StrEnum):
-    """Why a record stays in a cleaning at this moment, or why it goes."""
+    """Why a cleaning at this moment keeps or removes a record."""
 
     LATEST = "latest"
     LATEST_TOMBSTONE = "latest-tombstone"  # a cleaning gives it a delete horizon

@@ -1,7 +1,7 @@
 """Every record of a small log, and what one cleaning does with it.
 
-A fate has the same meaning as in a key's story. The cleaning says which markers go, and where its
-map ended.
+A fate has the same meaning as in a key's story. The cleaning says which markers it removes, and
+where its map ended.
 """
 
 from collections.abc import Iterator, Sequence

@@ -394,8 +394,8 @@ class TailLookup:
     Attributes:
         probes: the slots that it reads, in order.
         warm_from_slot: the first slot of the warm section; None for a plain search.
-        waits: rows of page_replay.FAULT, one per page that was not in memory when a lookup needed
-            it, since the index was one page shorter.
+        waits: rows of page_replay.FAULT for the time in which the index grew by its last page: one
+            per page that was not in memory when a lookup needed it.
         hot_pages: the pages in memory after the search.
     """
 

@@ -137,7 +137,7 @@ def add_counts(
 ) -> None:
     """Adds histograms to those of the same intervals in `flat`.
 
-    An added histogram may be longer than its room, if only zeros are left out.
+    `flat` may have fewer bins for an interval: the other added bins are left out and must be 0.
     """
     for interval_number in range(len(starts) - 1):
         length = min(

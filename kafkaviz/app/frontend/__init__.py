@@ -186,7 +186,7 @@ def sidebar() -> None:
 
 
 def one_step(query: str) -> None:
-    """Makes a change of page to this query a single step of the browser's history."""
+    """Changes the page's query, so that one step back in the browser undoes the change."""
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
 
 

@@ -107,6 +107,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Returns a file name without a path. Its suffix tells the format of the archive."""
+    """Returns a file name without a path. Its suffix gives the format of the archive."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

@@ -304,7 +304,7 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
     """Returns for each offset the position of the greatest entry not above it, or 0.
 
-    As Kafka's OffsetIndex.lookup does.
+    Follows Kafka's OffsetIndex.lookup.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)

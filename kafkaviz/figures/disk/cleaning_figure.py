@@ -2,8 +2,8 @@
 
 A small log is drawn record by record: each record is a cell, and below it is the same offset after
 the cleaning, so that the holes can be seen. A larger log is drawn as bars on the scale of its
-offsets: the segments before, the share of the records that go, the segments after. Two more bars
-show the segments on the scale of their bytes.
+offsets: the segments before, the share of the records that the cleaning removes, the segments
+after. Two more bars show the segments on the scale of their bytes.
 
     figure(view(log, cleaning, records, step=MAP))
 
@@ -27,7 +27,7 @@ from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import LISTED_RANGES, Cleaning, OffsetRanges
 from kafkaviz.units import file_stem, format_bytes, format_count
 
-# the steps: the range of the cleaner, its offset map, the records that go, the log afterwards
+# the steps: the range of the cleaner, its offset map, the removed records, the log afterwards
 STEPS = RANGE, MAP, REMOVAL, RESULT = range(1, 5)
 CLEAN = "clean"
 DIRTY = "dirty"
@@ -106,8 +106,8 @@ class LogBars:
 
     Attributes:
         before: the segments by part.
-        removed: the share of the records that go, per column. If not all ranges of offsets are
-            listed, the last columns are missing.
+        removed: the share of the records that are removed, per column. If not all ranges of offsets
+            are listed, the last columns are missing.
         after: the segments after the cleaning.
         marks: (share of the width, text).
     """
@@ -431,7 +431,7 @@ def _listed_end(cleaning: Cleaning) -> int | None:
 def removed_shares(
     removed: OffsetRanges, retained: OffsetRanges, first: int, length: int
 ) -> tuple[float, ...]:
-    """Returns the share of the records that go, in each of BAR_COLUMNS columns of offsets.
+    """Returns the share of records that are removed, in each of BAR_COLUMNS columns of offsets.
 
     A column without any record has the share 0.
     """

@@ -142,7 +142,7 @@ def local_path(text: str) -> Path:
 
 
 def views_root() -> str:
-    """Returns the folder of the views of tiered storage, whose links may lead into a mirror."""
+    """Returns the folder of the views of tiered storage; links in a view may lead into a mirror."""
     return _roots()[1]
 
 

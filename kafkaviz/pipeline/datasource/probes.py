@@ -125,7 +125,7 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
 
 
 def _probe() -> type[DataSource]:
-    """Returns a source whose column names tell whether its Python can import kafkaviz.
+    """Returns a source whose column names show whether its Python can import kafkaviz.
 
     The source itself needs only pyspark.
     """

@@ -121,7 +121,7 @@ class TableLayout:
     _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # where each run goes
 
     def find(self, span: RowRange) -> RowRange:
-        """Returns the new place of used rows."""
+        """Returns where rows of a stored file are after the merges."""
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1

@@ -1,10 +1,10 @@
 """One cleaning of a log: the map of its keys, the records that stay, and the new segments.
 
-As Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. First it maps the keys from the first
-dirty offset on, until the map is full. Then it copies all segments up to there, several small ones
-into one, without the records that the map proves superseded. For example, with the map
-{k1: 14, k2: 28}, the record of k1 at 3 goes, the one at 14 stays, and one at 40 stays whatever its
-key, because the map ends at 28.
+Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. First it maps the keys from the
+first dirty offset on, until the map is full. Then it copies all segments up to there, several small
+ones into one, without the records that the map proves superseded. For example, with the map {k1:
+14, k2: 28}, the record of k1 at 3 goes, the one at 14 stays, and one at 40 stays whatever its key,
+because the map ends at 28.
 """
 
 from bisect import bisect_left, bisect_right

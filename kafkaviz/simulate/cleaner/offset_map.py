@@ -1,8 +1,8 @@
 """The map of a cleaning: the latest offset of each key in the dirty part of a log.
 
-As SkimpyOffsetMap of Kafka, which knows a key only by its MD5 hash. Here a key is known by 128 bits
-of SipHash-1-3, which is faster; both take 24 bytes per key. Two keys with the same hash would count
-as one key. The seeds are random, so no one can choose keys with the same hash.
+Follows SkimpyOffsetMap of Kafka, which knows a key only by its MD5 hash. Here a key is known by 128
+bits of SipHash-1-3, which is faster; both take 24 bytes per key. Two keys with the same hash would
+count as one key. The seeds are random, so no one can choose keys with the same hash.
 
 Kafka's map has a fixed size and takes slots * load factor keys. This one grows up to that many.
 """

@@ -1,8 +1,8 @@
 """The compiled loops of a cleaning: they map the keys, and copy the records that stay.
 
-As Cleaner.buildOffsetMapForSegment, Cleaner.shouldRetainRecord and MemoryRecords.filterTo of Kafka
-4.3.1. A batch that keeps all its records is copied byte for byte. Another one is written again with
-the kept records: same offsets, new deltas of time, as MemoryRecordsBuilder writes them.
+Follows Cleaner.buildOffsetMapForSegment, Cleaner.shouldRetainRecord and MemoryRecords.filterTo of
+Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Another one is written
+again with the kept records: same offsets, new deltas of time, as MemoryRecordsBuilder writes them.
 """
 
 import numpy as np
@@ -174,7 +174,7 @@ def filter_batches(
     tombstones: np.ndarray,
     markers: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Copies the batches of a chunk into the output, without the records that go.
+    """Copies the batches of a chunk into the output, without the records that are removed.
 
     Args:
         rules: one row of RULE per batch.

@@ -1,8 +1,8 @@
 """The files of a simulated broker directory outside its single topic-partition.
 
-As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them.
-Files that a release does not have are left out, and so is the metadata log. For example, a broker
-of 4.3.1 that was stopped after offset 40000 leaves:
+Follows LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0. Files
+that a release does not have are left out, and so is the metadata log. For example, a broker of
+4.3.1 that was stopped after offset 40000 leaves:
 
 - bootstrap.checkpoint
 - .kafka_cleanshutdown with {"version":0,"brokerEpoch":1}

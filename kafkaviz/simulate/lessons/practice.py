@@ -42,7 +42,7 @@ BatchColumns = tuple[np.ndarray, np.ndarray]  # sizes in bytes and record counts
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
     """Returns the numbers of the batches that get an entry, shape (n,).
 
-    As LogSegment.append of 4.3.1, with one batch per append.
+    Follows LogSegment.append of 4.3.1, with one batch per append.
     """
     rows = np.empty(len(size_bytes), np.int64)
     count = 0

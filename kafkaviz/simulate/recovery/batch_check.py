@@ -1,8 +1,8 @@
 """Checks complete batches: the size must cover the header, and the checksum must be right.
 
-As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1, which looks at neither codec
-nor records. The checksum covers no field before it, because brokers may change the base offset and
-the leader epoch of magic 2.
+Follows ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1, which looks at neither
+codec nor records. The checksum covers no field before it, because brokers may change the base
+offset and the leader epoch of magic 2.
 """
 
 import zlib

@@ -1,6 +1,6 @@
 """The leader epochs of a log, with their start offsets, as in leader-epoch-checkpoint.
 
-As LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0), (3, 500), (5,
+Follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0), (3, 500), (5,
 900). If it is cut to end at 800, (0, 0), (3, 500) remain. If it also starts at 600, (3, 600)
 remains.
 """

@@ -1,8 +1,8 @@
 """Decides which segments a load recovers: unflushed ones, and those with a distrusted index.
 
-As LogSegment.sanityCheck and the sanityCheck of each index. Kafka 4.3.1 checks only the transaction
-index; up to 2.2 all three indexes were checked (KAFKA-7283). Kafka uses a wrong index that passes
-the check.
+Follows LogSegment.sanityCheck and the sanityCheck of each index. Kafka 4.3.1 checks only the
+transaction index; up to 2.2 all three indexes were checked (KAFKA-7283). Kafka uses a wrong index
+that passes the check.
 
 The checks take the bytes of one segment from any source. A load uses them, and so does a lookup
 that must know whether a load would change the files that it reads.

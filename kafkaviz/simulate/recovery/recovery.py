@@ -1,6 +1,6 @@
 """Recovers a segment: rebuilds its indexes from the .log, and cuts off the invalid tail.
 
-As LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
+Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
 offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts 6000 bytes after
 position 0 and gets the entry (29, 6000). The fifth starts 6000 bytes later and gets (49, 12000).
 The .log ends before the first batch with a wrong checksum.

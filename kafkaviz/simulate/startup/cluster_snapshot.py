@@ -1,7 +1,7 @@
 """Snapshots of the cluster's metadata (.checkpoint), which a node reads before the metadata log.
 
-As KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka 4.3.1
-and 4.4.0. For example, of 00000000000000000200-0000000003.checkpoint and
+Follows KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka
+4.3.1 and 4.4.0. For example, of 00000000000000000200-0000000003.checkpoint and
 00000000000000000900-0000000004.checkpoint only the second is read, batch after batch.
 
 - A wrong checksum ends the start.

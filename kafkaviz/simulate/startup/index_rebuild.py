@@ -1,8 +1,8 @@
 """Rebuilds the indexes of segments from their .log: recovers each segment in turn and closes it.
 
-As LogSegment.recover and close of Kafka 4.3.1. The open transactions at the first segment come from
-the latest producer snapshot at or below it, and from the batches after that snapshot. Each later
-segment continues with those of the one before.
+Follows LogSegment.recover and close of Kafka 4.3.1. The open transactions at the first segment come
+from the latest producer snapshot at or below it, and from the batches after that snapshot. Each
+later segment continues with those of the one before.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,7 @@
 """Checks the log directories of a KRaft broker at a start, before the first log is loaded.
 
-As MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of Kafka 4.3.1 and 4.4.0:
+Follows MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of Kafka 4.3.1 and
+4.4.0:
 
 - Every directory has a meta.properties with the same cluster and node.
 - No directory.id occurs twice.

@@ -1,8 +1,8 @@
 """Loads one log at a start: leftovers, segments, indexes and producer snapshots.
 
-As LogLoader of Kafka 4.3.1, in its order; config.ReleaseBehaviour holds the differences of earlier
-releases. No file is changed: each change is a StartupStep, and LoadedDirectory holds the files as
-they would be afterwards.
+Follows LogLoader of Kafka 4.3.1, in its order; config.ReleaseBehaviour holds the differences of
+earlier releases. No file is changed: each change is a StartupStep, and LoadedDirectory holds the
+files as they would be afterwards.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
 """The broker's own files that a start reads before its first log, and its offset checkpoints.
 
-As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka
-4.3.1, which read meta.properties, bootstrap.checkpoint and quorum-state.
+Follows MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of
+Kafka 4.3.1, which read meta.properties, bootstrap.checkpoint and quorum-state.
 
 - A directory without a readable meta.properties counts as missing.
 - All records of bootstrap.checkpoint are read, but no checksum is checked. A file with the text "x"

@@ -1,6 +1,6 @@
 """Producer snapshots at a start: which are deleted or written, and the open transactions.
 
-As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
+Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
 transaction of each producer is tracked.
 """
 
@@ -171,7 +171,7 @@ def refusal(fault: TransactionFault) -> BrokerException:
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
     """Deletes files that belong to no segment, except the latest one above all base offsets.
 
-    As ProducerStateManager.removeStraySnapshots.
+    Follows ProducerStateManager.removeStraySnapshots.
     """
     segment_offsets = set(bases)
     strays = sorted(

@@ -1,6 +1,6 @@
 """Predicts what the next start of a broker does to its directory.
 
-As LogManager and LogLoader of Kafka 4.3.1. For example, a broker was not stopped cleanly. Its
+Follows LogManager and LogLoader of Kafka 4.3.1. For example, a broker was not stopped cleanly. Its
 partition orders-0 has recovery point 200 and segments 0, 150 and 300, and 150 ends in half a batch:
 
     truncate orders-0 150 .log        half a batch is cut off

@@ -1,8 +1,8 @@
 """Appends to one open segment in a compiled loop, until it must roll or Kafka refuses an append.
 
-As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, with batches of 1000
-bytes and ten records and interval 4096, the sixth append finds 5000 bytes since the last entry and
-gets (59, 5000); the eleventh gets (109, 10000).
+Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, with batches of
+1000 bytes and ten records and interval 4096, the sixth append finds 5000 bytes since the last entry
+and gets (59, 5000); the eleventh gets (109, 10000).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """A segment while Kafka writes it: its state in memory, and its two indexes.
 
-As LogSegment of Kafka 2.4 to 4.4.0.
+Follows LogSegment of Kafka 2.4 to 4.4.0.
 
 - The counter of bytes since the last index entry is not stored on disk. It starts at 0 whenever a
   segment is opened or truncated.
@@ -213,7 +213,7 @@ class OpenSegment:
     def end(self) -> None:
         """Adds the last entry of the time index, and trims both indexes to their entries.
 
-        As LogSegment.onBecomeInactiveSegment and close.
+        Follows LogSegment.onBecomeInactiveSegment and close.
         """
         self.timeindex.open(self._room_bytes)
         self._put_last_time()

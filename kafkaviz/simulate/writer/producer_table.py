@@ -1,8 +1,8 @@
 """The state of each producer of a log, for producer snapshots and the transaction index.
 
-As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Only a producer's last batch is kept:
-sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2). A marker ends the transaction and
-carries the coordinator's epoch; it has no sequence.
+Follows ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Only a producer's last batch is
+kept: sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2). A marker ends the
+transaction and carries the coordinator's epoch; it has no sequence.
 """
 
 from dataclasses import dataclass

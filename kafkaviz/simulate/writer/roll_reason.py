@@ -1,8 +1,8 @@
 """The rules by which an append starts a new segment, and the numbers that broke one of them.
 
-As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, which checks before the append is written. For
-example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 bytes. An append of
-51 bytes goes to a new segment, and the old one stays at 950.
+Follows LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, which checks before the append is written.
+For example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 bytes. An append
+of 51 bytes goes to a new segment, and the old one stays at 950.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
-As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed are
-arguments. No file is opened: a log_bytes.LogBytes stores the bytes of the .log files, and indexes
-are kept in memory.
+Follows UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed
+are arguments. No file is opened: a log_bytes.LogBytes stores the bytes of the .log files, and
+indexes are kept in memory.
 
     log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
     log.append(chunk.rows, chunk.data)

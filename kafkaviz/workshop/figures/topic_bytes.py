@@ -38,7 +38,7 @@ HEADS = (
 
 
 class WrittenLog(NamedTuple):
-    """The same records in batches of one kind.
+    """The size of a log if its records were written in batches of one kind.
 
     Attributes:
         kind: "today", "codec", "batches" or "both".

@@ -225,7 +225,7 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns what a step says before its question is answered. A snippet tells no answer.
+    """Returns what a step says before its question is answered. No snippet gives an answer away.
 
     The issues and proposals that its other blocks name are at the end.
     """

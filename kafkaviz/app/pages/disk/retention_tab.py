@@ -106,7 +106,7 @@ class _Choice(NamedTuple):
     topic: str | None  # None: all topics
     logs: "Sequence[LogRetention]"
     proposed: "ProposedLimits"
-    compacted: "Sequence[DecidedLog]"  # those of the topic that the cleaner cares for
+    compacted: "Sequence[DecidedLog]"  # those of the topic that are compacted
     dirty_ratio: float | None  # None keeps the current one
 
     def is_limited(self, log: "LogRetention") -> bool:
@@ -175,7 +175,7 @@ def _choose(
 def _compacted_logs(
     snapshot: BrokerSnapshot, health: "Health", topic: str
 ) -> "Sequence[DecidedLog]":
-    """Returns the logs of a topic that the cleaner cares for.
+    """Returns the compacted logs of a topic.
 
     If they cannot be read, draws why and a button that tries it again, and returns none.
     """
