@@ -244,7 +244,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Returns the share of a partition with the records apart that its next cleaning removes.
+    """Moves the records that the partition's next cleaning removes to a use of their own.
 
     Args:
         superseded_bytes: Cleaning.superseded_bytes.

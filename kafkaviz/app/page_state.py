@@ -183,7 +183,7 @@ def address(
 
 
 def parameter(directory: str) -> str | list[str]:
-    """Returns the value of an address parameter: a list of several log directories."""
+    """Returns the address parameter for a directory: a list if it names several log directories."""
     directories = split_directories(directory)
     return directories if len(directories) > 1 else directory
 

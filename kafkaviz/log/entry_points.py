@@ -282,9 +282,9 @@ class EntryPoints:
         return 0
 
     def position_after_time(self, timestamp_ms: float) -> int:
-        """Returns the end of the first batch with a newer record to which the .timeindex leads.
+        """Returns the end of the first batch with a newer record that the .timeindex points to.
 
-        It is the end of the .log if the .timeindex leads to none.
+        It is the end of the .log if the .timeindex points to none.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:

@@ -89,8 +89,8 @@ class SampleExtent:
 
     Attributes:
         log_bytes: the size of its .log files.
-        window_bytes: the bytes of them whose headers were read.
-        stored_bytes: the bytes of them whose records were decompressed.
+        window_bytes: the bytes of those batches whose headers were read.
+        stored_bytes: the bytes of those batches whose records were decompressed.
         plain_bytes: the size of these records before compression.
         is_whole: whether these are all records of the topic.
         skipped: the same as in RecordSample.

@@ -87,13 +87,13 @@ class PredictedStep:
 
 @dataclass(frozen=True)
 class StartComparison:
-    """A directory before and after.
+    """A directory at two moments, and whether a start between them explains the changes.
 
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
-        is_started: whether the broker was probably started in between. It was if the marker of the
-            clean stop is another one. It also was if, of the files that only a start changes, at
-            least as many changed as predicted as stayed the same against the prediction.
+        is_started: whether the broker was probably started in between. One sign is another marker
+            of the clean stop. The other: of the files that only a start changes, at least half
+            changed as predicted.
         is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
 

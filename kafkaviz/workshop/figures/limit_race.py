@@ -95,7 +95,7 @@ TICKS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class RaceLine:
-    """The way to one limit.
+    """A line: how much of one limit is used up, from the first append on.
 
     Attributes:
         early_text: the amount after `early_ms` of the view.

@@ -117,7 +117,7 @@ def _make(block: LessonBlock) -> TopicBytesView:
 
 
 def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
-    """Returns rows of how it is written, batches, bytes of headers and records, and their sum."""
+    """Returns a row per way of writing the log: batches, bytes of headers, of records, of both."""
     return [
         (
             _label(log),
