@@ -99,7 +99,12 @@ def test_every_reason_to_roll_is_named_with_its_setting():
 
 def test_the_limits_have_a_tab_and_so_do_the_appends():
     at = page(tab="Limits")
-    assert "time decides; above it, time index" in page_html(at)
+    text = page_html(at)
+    assert "time decides; above it, time index" in text
+    assert (  # 16 773 799 B / 2 061 entries
+        f"Segment 0 rolls by size all the same: written at 400 kB/s, its time entries are 8{T}139 B "
+        f"apart, so 16 MiB of .log have 2{T}061 of them, and the time index has room for 2{T}729."
+    ) in text
     assert len(at.get("plotly_chart")) == 1
     assert not page(tab="Growth").get("plotly_chart")
 

@@ -36,6 +36,7 @@ from kafkaviz.app.workloads import OWN_TITLE, config_of, format_setting
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
@@ -301,21 +302,43 @@ def render_limits(
     )
     with st.container(key="kv_fig_limits"):
         charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
-        elements.paragraph(_safe_size_text(history.config, load, history.bytes_per_s))
+        elements.paragraph(_safe_size_text(history, load))
 
 
-def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
+def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
+    """Returns the least safe index size and, if today's is less, why one rolls by size."""
+    config = history.config
+    bytes_per_s = history.bytes_per_s
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
     share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
-    return say(
-        "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe",
+    is_safe = config.segment_index_bytes >= safe
+    text = say(
+        "rolls.safe" if is_safe else "rolls.unsafe",
         batch=units.format_bytes(round(load.batch_bytes)),
         gap=units.format_count(round(gap)),
         share=units.format_percent(share, 1),
         safe=units.format_count(safe),
         now=units.format_count(config.segment_index_bytes),
     )
+    return text if is_safe else join_sentences((text, _size_roll_text(history)))
+
+
+def _size_roll_text(history: RollHistory) -> str:
+    """Returns why a segment rolls by size although the mean batch fills an index first, or ""."""
+    for segment in history.segments:
+        if segment.reason and segment.reason.cause == RollCause.SIZE and segment.time_entries:
+            open_ms = max(1, segment.ended_ms - segment.opened_ms)
+            return say(
+                "rolls.size_all_the_same",
+                segment=units.format_count(segment.base_offset),
+                speed=units.rate(1000 * segment.log_bytes / open_ms),
+                gap=units.format_count(round(segment.log_bytes / segment.time_entries)),
+                size=units.format_bytes(history.config.segment_bytes),
+                entries=units.format_count(segment.time_entries),
+                slots=units.format_count(history.config.usable_time_slots),
+            )
+    return ""
 
 
 def render_growth(*, is_simulated: bool) -> None:
