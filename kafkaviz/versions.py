@@ -162,6 +162,9 @@ TIERED_STORAGE = _since(
 TIERED_COPY_STOPPED = _since(
     (3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950"
 )
+COPY_LAG = _since(
+    (4, 4), "remote.copy.lag.ms and remote.copy.lag.bytes delay the upload of a segment", "KIP-1241"
+)
 # How a broker starts on a directory
 INDEXES_TRUSTED = _since(
     (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"

@@ -134,6 +134,10 @@ FIELDS = {
     "TieredSegment": """start_offset end_offset bytes=log_bytes leader_epochs place state
         segment_id layout=stored.layout stored_bytes=stored.stored_bytes
         encrypted=stored.has_encryption max_timestamp_ms metadata_events=event_count""",
+    "PartitionUpload": """partition log_directory now_ms leader=is_leader last_stable_offset
+        highest_remote_offset counts kept_bytes kept_segments segments""",
+    "SegmentUpload": """start_offset end_offset bytes=size_bytes state blocked_by offset until_ms
+        why""",
 }
 FORMS: dict[str, Callable[[Any], Any]] = {
     "count": len,

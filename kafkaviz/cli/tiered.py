@@ -1,7 +1,8 @@
 """kafkaviz tiered: lists which segments are in the local directory, in tiered storage, or lost."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +11,37 @@ from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.messages import message, say, say_count
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.tiering.upload import PartitionUpload
     from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
     from kafkaviz.log.tiered.tiered_view import TieredState
 
 LOST_STATUS = 1
-COLUMNS = ("offsets", "bytes", "epochs", "place", "state")
+COLUMNS = ("offsets", "bytes", "epochs", "place", "state", "upload")
+# the width of each column, its alignment, and what follows it
+LAYOUT = (
+    (21, "<", ""),
+    (12, ">", "  "),
+    (8, "<", "  "),
+    (12, "<", ""),
+    (23, "<", ""),
+    (0, "<", ""),
+)
 EPILOG = """\
 PATH is a store of remote segments: a folder of LocalTieredStorage or of Aiven's plugin, or an
 archive of one. Or PATH is a broker directory, and --tiered names the store. The content of
 __remote_log_metadata is read from the broker directory; without it, each complete segment in the
-store counts as copied.
+store counts as copied. Without --tiered, a broker directory shows which segments its metadata calls
+copied and what stands in the way of the others.
 
 A segment is local: only in the broker directory; both; remote: only in the store; unfinished: its
 copy has begun and not ended; dangling: in the store, but unknown to readers; lost: copied according
 to the metadata, but in neither place.
+
+The last column says of each local segment whether the leader can upload it, or what stands in the
+way: it is active, it does not end below the last stable offset, the producer snapshot at its end is
+missing (KAFKA-16209), it has no leader epoch, remote.copy.lag (since 4.4) or
+remote.log.copy.disable (since 3.9) holds it, or an older segment fails first. Kafka uploads a
+damaged index as it is.
 
 Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
@@ -31,11 +49,18 @@ Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store t
 local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset, bytes,
 leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
 stored_bytes, encrypted, max_timestamp_ms, metadata_events}], problems, metadata_events: {total,
-superseded}, unannounced_segments}; problems, of __remote_log_metadata. Unknown values are null.
+superseded}, unannounced_segments}; problems, of __remote_log_metadata; uploads, a list of
+{partition, log_directory, now_ms, leader, last_stable_offset, highest_remote_offset, counts,
+kept_bytes, kept_segments, segments: [{start_offset, end_offset, bytes, state, blocked_by, offset,
+until_ms, why}]}, for local logs. Unknown values are null.
 metadata_events counts its records about a segment, or about all segments of the partition. A record
 is superseded if a later one of the same segment replaces it, or if the segment is deleted.
 unannounced_segments is the number of segments that only keyed updates mention (KIP-1266); their
 offsets come from the store.
+The state of an upload is uploaded, ready, not-enabled, copy-disabled, active, below-log-start,
+above-last-stable-offset, copy-lag, epochs-missing, snapshot-missing, behind, index-damaged,
+epochs-late or unknown. kept_segments are past local retention and stay only because they are not
+uploaded (KAFKA-19952).
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 
@@ -61,31 +86,49 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Lists the segments; returns 1 if one is lost."""
+    from kafkaviz.analysis.checks.plan import plan_check
     from kafkaviz.analysis.json_objects import to_json_object
-    from kafkaviz.log.broker import read_tiered_state
+    from kafkaviz.analysis.tiering.upload import tiered_directories, tiered_uploads
+    from kafkaviz.log.broker import is_tiered_store, open_broker, read_tiered_state
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 
-    state = read_tiered_state(args.tiered or args.path, args.path if args.tiered else None)
-    if args.json:
-        output.say_json("tiered", to_json_object(state))
+    is_store = args.tiered is None and is_tiered_store(args.path)
+    if is_store:
+        state = read_tiered_state(args.path)
+        uploads, problems = (), ()
     else:
-        output.say(_render(state))
+        plan = plan_check(open_broker(args.path))
+        state = read_tiered_state(args.tiered, args.path, tiered_directories(plan))
+        uploads, problems = tiered_uploads(plan, state)
+    state = replace(state, problems=(*state.problems, *problems))
+    if args.json:
+        uploads_object = {"uploads": to_json_object(uploads)}
+        output.say_json("tiered", to_json_object(state) | uploads_object)
+    else:
+        output.say(_render(state, uploads))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)
     return LOST_STATUS if is_lost else 0
 
 
-def _render(state: "TieredState") -> Iterator[str]:
-    yield say("cli_tiered.store", path=state.store)
+def _render(state: "TieredState", uploads: "Sequence[PartitionUpload]") -> Iterator[str]:
+    if state.store:
+        yield say("cli_tiered.store", path=state.store)
     if state.local:
         yield say("cli_tiered.directory", path=state.local)
+    uploads_by_directory = {upload.partition: upload for upload in uploads}
     for partition in state.partitions:
         yield ""
-        yield from _render_partition(partition)
+        upload = uploads_by_directory.get(partition.directory) if partition.has_directory else None
+        yield from _render_partition(partition, upload)
     for problem in state.problems:
         yield say("cli_tiered.problem", problem=problem.message)
 
 
-def _render_partition(partition: "TieredPartition") -> Iterator[str]:
+def _render_partition(
+    partition: "TieredPartition", upload: "PartitionUpload | None"
+) -> Iterator[str]:
+    from kafkaviz.figures.text.upload_text import reason_text, summary_lines
+
     counts = tuple(
         message(f"cli_tiered.n_{place}", n=count)
         for place, count in partition.counts.items()
@@ -107,6 +150,12 @@ def _render_partition(partition: "TieredPartition") -> Iterator[str]:
         yield "  " + say_count("cli_tiered.unannounced", partition.unannounced_segments)
     if partition.deletion:
         yield "  " + say("cli_tiered.deletion", state=partition.deletion)
+    reasons = {}
+    if upload:
+        yield from (f"  {line}" for line in summary_lines(upload))
+        reasons = {
+            segment.start_offset: reason_text(upload, segment) for segment in upload.segments
+        }
     if partition.segments:
         yield "  " + _row(
             *(
@@ -121,6 +170,7 @@ def _render_partition(partition: "TieredPartition") -> Iterator[str]:
             " ".join(map(str, segment.leader_epochs)),
             say(f"cli_tiered.{segment.place.value}"),
             _describe_state(segment),
+            reasons.get(segment.start_offset, "") if segment.is_local else "",
         )
     for problem in partition.problems:
         yield "  " + say("cli_tiered.problem", problem=problem.message)
@@ -133,8 +183,9 @@ def _describe_state(segment: "TieredSegment") -> str:
     return " ".join(filter(None, parts))
 
 
-def _row(offsets: str, size: str, epochs: str, place: str, state: str) -> str:
-    return (
-        f"{output.pad(offsets, 21)}{output.pad(size, 12, '>')}  {output.pad(epochs, 8)}  "
-        f"{output.pad(place, 12)}{state}"
+def _row(*cells: str) -> str:
+    """Returns a line of the table, from its cells in the order of COLUMNS."""
+    return "".join(
+        f"{output.pad(cell, width, align)}{gap}"
+        for cell, (width, align, gap) in zip(cells, LAYOUT, strict=True)
     ).rstrip()

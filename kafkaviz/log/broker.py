@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,6 +31,7 @@ from kafkaviz.log.partition import (
 )
 from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.segment_store import find_root
 from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.messages import Message, message, say
 
@@ -657,18 +658,31 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
     return tiered_view.open_view(state_store, state_local) / name
 
 
-def read_tiered_state(store: Path | str, path: Path | str | None = None) -> TieredState:
+def read_tiered_state(
+    store: Path | str | None,
+    path: Path | str | None = None,
+    directories: Collection[str] = (),
+) -> TieredState:
     """Returns where the segments of a store, and of its broker directory, are.
 
     Args:
         store: a folder with remote segments, an archive of one, or a path that join_tiered
-            returned.
+            returned; None for a broker directory alone.
         path: the broker directory, or an archive of one.
+        directories: partition directories to return even if nothing was copied.
 
     Raises:
         CannotOpen: `store` is not a store of remote segments.
     """
-    return tiered_view.read_state(*_tiered_sources(store, path))
+    if store is None and path is not None:
+        return tiered_view.read_state(None, archive.unpacked_root(Path(path)), directories)
+    return tiered_view.read_state(*_tiered_sources(cast("Path", store), path), directories)
+
+
+def is_tiered_store(path: Path | str) -> bool:
+    """Returns whether a path is a store of remote segments, an archive of one, or a view of one."""
+    root = archive.unpacked_root(Path(path))
+    return tiered_view.sources(root) is not None or find_root(root) is not None
 
 
 def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, Path | None]:

@@ -23,6 +23,7 @@ from tests.kafka import (
     retention_passes,
     spark_source,
     starts,
+    uploads,
 )
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
@@ -59,6 +60,7 @@ def main() -> int:
         _compare(partial(starts.differences, count, seed)),
         _compare(retention_passes.differences),
         _compare(freed_starts.differences),
+        _compare(uploads.differences),
         _compare(real_producers.differences),
         _damaged(count, seed),
         _loads(count, seed),

@@ -90,6 +90,7 @@ class TieredPartition:
     local_log_start: int | None = None
     log_start: int = 0  # the checkpointed log start offset
     has_directory: bool = False  # a local directory has this topic id
+    has_metadata: bool = False  # __remote_log_metadata here mentions it
     deleted_segments: int = 0  # segments whose deletion has finished, by the metadata
     deletion: str | None = None  # the state of the partition's deletion, or None
     lineage: tuple[tuple[int, int], ...] = ()
@@ -259,11 +260,14 @@ def join_partition(
     stored: Sequence[RemoteSegmentFiles],
     metadata: RemoteLogMetadata,
     local: Partition | None,
+    *,
+    has_store: bool = True,
 ) -> TieredPartition:
     """Joins the stored, recorded and local segments of one topic-partition.
 
     Args:
         local: its partition directory, or None if there is none.
+        has_store: False if no store was given; each copied segment then counts as stored.
     """
     problems: list[KafkavizError] = []
     cache = metadata.caches.get(name)
@@ -277,7 +281,12 @@ def join_partition(
     local_start = _local_log_start(local)
     end_offsets = _served_ends(cache, lineage, local_start, _log_start(local), stored)
     rows = _remote_rows(
-        cache, stored, has_metadata=has_metadata, local=local, end_offsets=end_offsets
+        cache,
+        stored,
+        has_metadata=has_metadata,
+        has_store=has_store,
+        local=local,
+        end_offsets=end_offsets,
     )
     remote_starts = {row.start_offset for row in rows if row.is_local}
     rows += _local_rows(local, remote_starts)
@@ -288,6 +297,7 @@ def join_partition(
         local_log_start=local_start,
         log_start=_log_start(local),
         has_directory=local is not None,
+        has_metadata=has_metadata,
         deleted_segments=len(cache.deleted),
         deletion=metadata.deletions.get(name),
         lineage=tuple(lineage),
@@ -302,6 +312,7 @@ def _remote_rows(
     stored: Sequence[RemoteSegmentFiles],
     *,
     has_metadata: bool,
+    has_store: bool,
     local: Partition | None,
     end_offsets: Mapping[str, int],
 ) -> list[TieredSegment]:
@@ -315,7 +326,7 @@ def _remote_rows(
         is_local = local_start is not None and segment.start_offset >= local_start
         place = _place(
             segment.state,
-            is_stored=in_store is not None and in_store.is_complete,
+            is_stored=not has_store or (in_store is not None and in_store.is_complete),
             is_local=is_local,
             is_needed=segment.end_offset >= log_start,
         )

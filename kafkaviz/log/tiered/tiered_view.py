@@ -18,7 +18,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, offset_index, time_index
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.format.remote_names import LEADER_EPOCHS as STORED_EPOCHS
-from kafkaviz.format.remote_names import MANIFEST
+from kafkaviz.format.remote_names import MANIFEST, TopicIdPartition
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
 from kafkaviz.log.partition import CheckpointOffsets, Partition, RemoteGap, open_partition
@@ -55,11 +55,13 @@ class TieredState:
     """Everything in a store and its broker directory.
 
     Attributes:
+        store: None if only a broker directory was given.
         local: the broker directory, or None for a store alone.
-        partitions: the partitions with remote segments or metadata about them, by directory name.
+        partitions: the partitions with remote segments or metadata about them, and those that were
+            asked for, by directory name.
     """
 
-    store: Path
+    store: Path | None
     local: Path | None
     partitions: tuple[TieredPartition, ...]
     problems: tuple[KafkavizError, ...] = ()
@@ -120,14 +122,15 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
     state = read_state(store, local)
-    home = views_folder() / _identity(state.store, local)
-    folder = home / (local or state.store).name
+    root = cast("Path", state.store)
+    home = views_folder() / _identity(root, local)
+    folder = home / (local or root).name
     folder.mkdir(parents=True, exist_ok=True)
     views = _sync(folder, state)
     if local is None and not any(partition.remote for partition in views.values()):
         _raise_reason(views.values())
     description = {
-        "store": os.fspath(state.store),
+        "store": os.fspath(root),
         "given_store": os.fspath(store),
         "local": local and os.fspath(local),
         "partitions": {name: partition.remote for name, partition in views.items()},
@@ -238,21 +241,25 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
     return TieredOffsets(*offsets) if offsets else None
 
 
-def read_state(store: Path, local: Path | None = None) -> TieredState:
+def read_state(
+    store: Path | None, local: Path | None = None, directories: Collection[str] = ()
+) -> TieredState:
     """Returns where the segments of each topic-partition are.
 
     Args:
+        store: None for the broker directory alone, whose metadata is then trusted.
         local: the broker directory to which the store belongs.
+        directories: partition directories to return even if nothing was copied.
 
     Raises:
         CannotOpen: `store` is not a store.
     """
-    root = find_root(store)
-    if root is None:
+    root = find_root(store) if store else None
+    if store and root is None:
         raise CannotOpen(
             store, message("tiered.no_store"), message("tiered.give_store"), kind="not-kafka"
         )
-    stored = list_store(root)
+    stored = list_store(root) if root else {}
     problems: list[KafkavizError] = []
     local_partitions = _local_partitions(local, problems) if local else {}
     metadata = read_metadata(local_partitions.values())
@@ -260,13 +267,22 @@ def read_state(store: Path, local: Path | None = None) -> TieredState:
         (partition.directory, partition.topic_id): partition
         for partition in local_partitions.values()
     }
+    asked = {
+        TopicIdPartition(partition.topic, partition.partition, partition.topic_id or "")
+        for directory, partition in local_partitions.items()
+        if directory in directories
+    }
     names_of_all = sorted(
-        {*stored, *metadata.caches, *metadata.deletions},
+        {*stored, *metadata.caches, *metadata.deletions, *asked},
         key=lambda name: (names.natural_sort_key(name.directory), name.topic_id),
     )
     partitions = tuple(
         join_partition(
-            name, stored.get(name, ()), metadata, by_id.get((name.directory, name.topic_id))
+            name,
+            stored.get(name, ()),
+            metadata,
+            by_id.get((name.directory, name.topic_id or None)),
+            has_store=root is not None,
         )
         for name in names_of_all
     )

@@ -34,7 +34,7 @@ public final class TieredBroker {
     private static final long PATIENCE_NS = 120_000_000_000L;
     private static final int RECORD_BYTES = 300;
 
-    private static final Map<String, String> SETTINGS = Map.ofEntries(
+    static final Map<String, String> SETTINGS = Map.ofEntries(
         Map.entry("transaction.state.log.replication.factor", "1"),
         Map.entry("transaction.state.log.min.isr", "1"),
         Map.entry("transaction.state.log.num.partitions", "1"),
@@ -82,19 +82,19 @@ public final class TieredBroker {
             send("audit", 0, 150, "zstd");
             send("gone", 0, 120, "none");
             transactions();
-            settle(admin);
+            settle(broker.logs, store);
         });
         broker.run(admin -> {
             send("orders", 180, 120, "lz4");
-            settle(admin);
+            settle(broker.logs, store);
             admin.deleteRecords(Map.of(new TopicPartition("audit", 0), RecordsToDelete.beforeOffset(70))).all().get();
             admin.deleteTopics(List.of("gone")).all().get();
             waitUntil(() -> remote("gone") == 0);
-            settle(admin);
+            settle(broker.logs, store);
         });
         broker.run(admin -> {
             send("orders", 300, 100, "none");
-            settle(admin);
+            settle(broker.logs, store);
             for (String topic : List.of("orders", "payments", "audit")) tell(answers, admin, topic);
         });
     }
@@ -146,15 +146,16 @@ public final class TieredBroker {
         }
     }
 
-    /** Waits until nothing was copied, deleted or noted for a while. */
-    private void settle(Admin admin) throws Exception {
+    /** Waits until nothing was copied, deleted or noted in these folders for a while. */
+    static void settle(Path... folders) throws Exception {
         String before = "";
         int still = 0;
         long until = System.nanoTime() + PATIENCE_NS;
         while (still < 8) {
             if (System.nanoTime() > until) throw new IOException("the broker does not come to rest: " + before);
             Thread.sleep(500);
-            String now = files(broker.logs) + files(store);
+            String now = "";
+            for (Path folder : folders) now += files(folder);
             still = now.equals(before) ? still + 1 : 0;
             before = now;
         }

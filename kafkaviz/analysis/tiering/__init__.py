@@ -1,0 +1,1 @@
+"""Tiered storage: what is uploaded, what stays locally, and what remote retention deletes."""

@@ -1,0 +1,432 @@
+"""Which segments of a log can go to remote storage, and what stands in the way of the others.
+
+Only the leader uploads. Every remote.log.manager.task.interval.ms it takes the segments after the
+last uploaded offset, the oldest first, and stops at the first one that fails. For example, orders-0
+has the segments 0, 100, 200 and 300, and offsets up to 99 are uploaded:
+
+    0      uploaded
+    100    snapshot-missing   there is no 00000000000000000200.snapshot
+    200    behind             waits for 100, although nothing is wrong with it
+    300    active
+
+The rules come from RemoteLogManager.RLMCopyTask (candidateLogSegments, isEligibleForUpload and
+copyLogSegment) and UnifiedLog.isRemoteLogEnabled. They were read in the source of 3.6 to 4.3.1 and
+in the class files of 4.4.0:
+
+- A segment is a candidate if it is closed and ends at or below the last stable offset.
+- 4.4 waits until remote.copy.lag.ms or remote.copy.lag.bytes allows it (KIP-1241).
+- No release uploads a segment without the producer snapshot at its end. ProducerStateManager of
+  3.6.0 to 3.7.0 throws the NullPointerException before anything is recorded. Since 3.7.1
+  (KAFKA-16209), copyLogSegment throws it after COPY_SEGMENT_STARTED was recorded, so each attempt
+  adds such a record.
+- A segment needs at least one leader epoch: RemoteLogSegmentMetadata refuses an empty map.
+- Kafka does not check an index before it uploads it. RemoteIndexCache checks it at the first read.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from kafkaviz import versions
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.retention import NO_LIMIT, RetentionLimits, SegmentAge, log_retention
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import LEADER_EPOCHS
+from kafkaviz.log import file
+from kafkaviz.log.metadata_log import read_leaders
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.tiered.tiered_partition import TieredPartition
+from kafkaviz.log.tiered.tiered_view import TieredState
+from kafkaviz.messages import Message
+from kafkaviz.search.log_view import SegmentView
+from kafkaviz.simulate.config import release_behaviour
+from kafkaviz.simulate.recovery.index_check import distrust
+
+
+class UploadState(StrEnum):
+    """Whether a segment can be uploaded, or the first thing that stands in the way."""
+
+    UPLOADED = "uploaded"
+    READY = "ready"  # the next pass of the leader uploads it
+    NOT_ENABLED = "not-enabled"  # remote.storage.enable is not set
+    COPY_DISABLED = "copy-disabled"  # remote.log.copy.disable, since 3.9
+    ACTIVE = "active"
+    BELOW_LOG_START = "below-log-start"  # it is deleted without being uploaded
+    ABOVE_STABLE = "above-last-stable-offset"
+    COPY_LAG = "copy-lag"  # remote.copy.lag.ms and remote.copy.lag.bytes, since 4.4
+    EPOCHS_MISSING = "epochs-missing"  # no leader epoch covers any of its offsets
+    SNAPSHOT_MISSING = "snapshot-missing"
+    BEHIND = "behind"  # an older segment ends every pass before this one
+    # These are uploaded, but cannot be read completely:
+    INDEX_DAMAGED = "index-damaged"
+    EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
+    UNKNOWN = "unknown"  # the directory does not tell whether it was uploaded
+
+
+# These never go away by themselves: each pass fails at the same segment.
+FAILING_STATES = (UploadState.EPOCHS_MISSING, UploadState.SNAPSHOT_MISSING)
+UPLOADABLE_STATES = (UploadState.READY, UploadState.INDEX_DAMAGED, UploadState.EPOCHS_LATE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadRules:
+    """The settings that decide about uploads.
+
+    Attributes:
+        is_enabled: whether the topic has remote storage; None if unknown.
+        lag_ms, lag_bytes: remote.copy.lag.ms and .bytes, where -1 was replaced by the local limit;
+            0 means no lag, and -1 that this limit never allows an upload.
+    """
+
+    is_enabled: bool | None = True
+    is_copy_disabled: bool = False
+    lag_ms: int = 0
+    lag_bytes: int = NO_LIMIT
+
+    @property
+    def has_lag(self) -> bool:
+        return self.lag_ms != 0 and self.lag_bytes != 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadFacts:
+    """The files and offsets of a log that decide about uploads.
+
+    Attributes:
+        segments: the local segments, by base offset; the last one is active.
+        snapshots: the offsets of the producer snapshots.
+        epochs: (leader epoch, first offset) of leader-epoch-checkpoint; None if it is unreadable.
+        last_stable_offset: None if no checkpoint has the high watermark.
+        highest_remote_offset: the last uploaded offset, -1 for none, None if unknown.
+    """
+
+    segments: Sequence[SegmentView]
+    snapshots: Collection[int]
+    epochs: Sequence[tuple[int, int]] | None
+    log_start_offset: int = 0
+    last_stable_offset: int | None = None
+    highest_remote_offset: int | None = None
+    now_ms: int = 0
+    release: versions.Release = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentUpload:
+    """What is known about the upload of one local segment.
+
+    Attributes:
+        end_offset: the last offset; None for the active segment.
+        blocked_by: the base offset of the segment that it waits for.
+        offset: the offset of the missing snapshot, the last stable offset, or the start of the
+            first leader epoch, as the state needs it.
+        until_ms: when remote.copy.lag.ms allows the upload; None without that limit.
+        why: what is wrong with its index.
+    """
+
+    start_offset: int
+    end_offset: int | None
+    size_bytes: int
+    state: UploadState
+    blocked_by: int | None = None
+    offset: int | None = None
+    until_ms: int | None = None
+    why: Message | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionUpload:
+    """The uploads of one local log.
+
+    Attributes:
+        is_leader: whether the metadata log names this broker as the leader; None if unknown.
+        kept_segments: the base offsets of the segments that local retention would delete at now_ms
+            if they were uploaded (KAFKA-19952).
+    """
+
+    partition: str
+    log_directory: str | None
+    now_ms: int
+    is_leader: bool | None
+    last_stable_offset: int | None
+    highest_remote_offset: int | None
+    segments: tuple[SegmentUpload, ...]
+    kept_segments: tuple[int, ...]
+    kept_bytes: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of segments in each state; a state without a segment is left out."""
+        counts = {state: 0 for state in UploadState}
+        for segment in self.segments:
+            counts[segment.state] += 1
+        return {state.value: count for state, count in counts.items() if count}
+
+    @property
+    def failing(self) -> SegmentUpload | None:
+        """The first segment whose upload fails in every pass."""
+        return next((item for item in self.segments if item.state in FAILING_STATES), None)
+
+
+def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
+    """Returns the partition directories whose topic has remote storage, by their settings."""
+    return tuple(
+        partition.directory
+        for partition in plan.partitions
+        if partition.state == "current" and upload_rules(plan, partition).is_enabled
+    )
+
+
+def tiered_uploads(
+    plan: CheckPlan, state: TieredState
+) -> tuple[tuple[PartitionUpload, ...], tuple[KafkavizError, ...]]:
+    """Returns the uploads of each local log in a tiered state, and the errors of unreadable logs.
+
+    Args:
+        plan: the plan of the broker directory `state.local`.
+    """
+    locals_by_name = {
+        (partition.directory, partition.topic_id): partition
+        for partition in plan.partitions
+        if partition.state == "current" and partition.live
+    }
+    leaders = read_leaders(plan.broker).leaders
+    uploads = []
+    problems = []
+    for tiered in state.partitions:
+        partition = locals_by_name.get((tiered.directory, tiered.topic_id or None))
+        if partition is None:
+            continue
+        leader = leaders.get(partition.topic_id or "", {}).get(partition.partition)
+        is_leader = None if leader is None else leader.leader == plan.broker.node_number
+        try:
+            upload = partition_upload(
+                plan,
+                partition,
+                highest_remote_offset=_highest_remote_offset(state, tiered),
+                is_leader=is_leader,
+            )
+        except KafkavizError as fault:
+            problems.append(fault)
+        else:
+            uploads.append(upload)
+    return tuple(uploads), tuple(problems)
+
+
+def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int | None:
+    if tiered.latest_tiered is not None:
+        return tiered.latest_tiered
+    return -1 if state.store is not None or tiered.has_metadata else None
+
+
+def partition_upload(
+    plan: CheckPlan,
+    partition: Partition,
+    *,
+    highest_remote_offset: int | None,
+    is_leader: bool | None = None,
+) -> PartitionUpload:
+    """Returns the uploads of a partition with at least one local segment; no record is read.
+
+    Raises:
+        KafkavizError: a file cannot be read.
+    """
+    partition = partition.without_remote()
+    log = read_log_state(
+        partition, now_ms=plan.now_ms, producer_expiration_ms=plan.producer_expiration_ms
+    )
+    limits = plan.limits(partition)
+    stable_offset = None
+    if partition.high_watermark is not None:
+        stable_offset = log.facts.last_stable_offset
+    facts = UploadFacts(
+        segments=log.views,
+        snapshots=partition.snapshots,
+        epochs=_read_epochs(partition),
+        log_start_offset=partition.log_start_offset or 0,
+        last_stable_offset=stable_offset,
+        highest_remote_offset=highest_remote_offset,
+        now_ms=plan.now_ms,
+        release=plan.assumed_release.release,
+    )
+    retention = log_retention(
+        partition.directory,
+        [_age(view) for view in log.views],
+        limits,
+        now_ms=plan.now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=log.facts.log_end_offset,
+        highest_remote_offset=highest_remote_offset,
+    )
+    kept = [item.age for item in retention.segments if item.state == "not-uploaded"]
+    return PartitionUpload(
+        partition=partition.directory,
+        log_directory=plan.log_directory(partition),
+        now_ms=plan.now_ms,
+        is_leader=is_leader,
+        last_stable_offset=stable_offset,
+        highest_remote_offset=highest_remote_offset,
+        segments=segment_uploads(facts, upload_rules(plan, partition, limits)),
+        kept_segments=tuple(age.base_offset for age in kept),
+        kept_bytes=sum(age.size_bytes for age in kept),
+    )
+
+
+def upload_rules(
+    plan: CheckPlan, partition: Partition, limits: RetentionLimits | None = None
+) -> UploadRules:
+    """Returns the settings of a topic that decide about uploads.
+
+    Args:
+        limits: CheckPlan.limits, if it is already known.
+    """
+    release = plan.assumed_release.release
+    topic = partition.topic
+    if not versions.TIERED_STORAGE.applies_to(release):
+        return UploadRules(is_enabled=False)
+    enable = plan.settings.find(topic, "remote.storage.enable")
+    if not enable.is_known:
+        return UploadRules(is_enabled=None)
+    if versions.TIERED_COPY_STOPPED.applies_to(release):
+        is_copy_disabled = plan.settings.find(topic, "remote.log.copy.disable").value is True
+    else:
+        is_copy_disabled = False
+    lag_ms, lag_bytes = 0, NO_LIMIT
+    if versions.COPY_LAG.applies_to(release):
+        limits = limits or plan.limits(partition)
+        lag_ms = _lag(plan, topic, "remote.copy.lag.ms", limits.retention_ms)
+        lag_bytes = _lag(plan, topic, "remote.copy.lag.bytes", limits.retention_bytes)
+    return UploadRules(
+        is_enabled=enable.value is True,
+        is_copy_disabled=is_copy_disabled,
+        lag_ms=lag_ms,
+        lag_bytes=lag_bytes,
+    )
+
+
+def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
+    """Returns a lag, where -1 stands for the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
+    value = plan.settings.find(topic, name).value
+    if value is None:
+        return 0
+    if value == NO_LIMIT:
+        return NO_LIMIT if local_limit is None else local_limit
+    return int(value)
+
+
+def _read_epochs(partition: Partition) -> list[tuple[int, int]] | None:
+    path = partition.path / LEADER_EPOCHS
+    if not file.is_there(path):
+        return []
+    try:
+        return checkpoint.parse_leader_epochs(file.read_text(path))
+    except CorruptBytes:
+        return None
+
+
+def _age(view: SegmentView) -> SegmentAge:
+    counted_by = "entry" if view.max_timestamp[0] >= 0 else "mtime"
+    return SegmentAge(view.base_offset, view.size_bytes, view.largest_timestamp_ms, counted_by)
+
+
+def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUpload, ...]:
+    """Returns for each segment whether the next pass of the leader uploads it."""
+    uploads: list[SegmentUpload] = []
+    blocked_by = None
+    lagging = _lagging_segments(facts, rules)
+    ends = [*(view.base_offset for view in facts.segments[1:]), None]
+    for view, end in zip(facts.segments, ends, strict=True):
+        upload = SegmentUpload(
+            start_offset=view.base_offset,
+            end_offset=None if end is None else end - 1,
+            size_bytes=view.size_bytes,
+            state=UploadState.READY,
+        )
+        upload = _decide(upload, view, end, facts=facts, rules=rules, lagging=lagging)
+        if upload.state in UPLOADABLE_STATES and blocked_by is not None:
+            upload = replace(upload, state=UploadState.BEHIND, blocked_by=blocked_by)
+        elif blocked_by is None and upload.state in (*FAILING_STATES, UploadState.COPY_LAG):
+            blocked_by = view.base_offset
+        if upload.state in UPLOADABLE_STATES and facts.highest_remote_offset is None:
+            upload = replace(upload, state=UploadState.UNKNOWN)
+        uploads.append(upload)
+    return tuple(uploads)
+
+
+def _decide(
+    upload: SegmentUpload,
+    view: SegmentView,
+    end: int | None,
+    *,
+    facts: UploadFacts,
+    rules: UploadRules,
+    lagging: Collection[int],
+) -> SegmentUpload:
+    """Returns the upload with the first reason that Kafka meets, without the older segments."""
+    highest = facts.highest_remote_offset
+    stable = facts.last_stable_offset
+    if end is not None and highest is not None and end - 1 <= highest:
+        return replace(upload, state=UploadState.UPLOADED)
+    if rules.is_enabled is False:
+        return replace(upload, state=UploadState.NOT_ENABLED)
+    if end is None:
+        return replace(upload, state=UploadState.ACTIVE)
+    if rules.is_copy_disabled:
+        return replace(upload, state=UploadState.COPY_DISABLED)
+    if end <= facts.log_start_offset:
+        return replace(upload, state=UploadState.BELOW_LOG_START)
+    if stable is not None and end > stable:
+        return replace(upload, state=UploadState.ABOVE_STABLE, offset=stable)
+    if view.base_offset in lagging:
+        until_ms = view.largest_timestamp_ms + rules.lag_ms if rules.lag_ms > 0 else None
+        return replace(upload, state=UploadState.COPY_LAG, until_ms=until_ms)
+    if facts.epochs is not None and not any(start < end for _, start in facts.epochs):
+        return replace(upload, state=UploadState.EPOCHS_MISSING)
+    if end not in facts.snapshots:
+        return replace(upload, state=UploadState.SNAPSHOT_MISSING, offset=end)
+    fault = _index_fault(view, facts.release)
+    if fault is not None:
+        return replace(upload, state=UploadState.INDEX_DAMAGED, why=fault)
+    if facts.epochs and facts.epochs[0][1] > view.base_offset:
+        return replace(upload, state=UploadState.EPOCHS_LATE, offset=facts.epochs[0][1])
+    return upload
+
+
+def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
+    """Returns the segments that are too young and too near the end (isEligibleForUpload, 4.4.0)."""
+    if not rules.has_lag:
+        return set()
+    first_offset = facts.log_start_offset
+    if facts.highest_remote_offset is not None:
+        first_offset = max(facts.highest_remote_offset + 1, first_offset)
+    ends = [*(view.base_offset for view in facts.segments[1:]), None]
+    waiting = [
+        view
+        for view, end in zip(facts.segments, ends, strict=True)
+        if end is None or end > first_offset
+    ]
+    later_bytes = sum(view.size_bytes for view in waiting)
+    lagging = set()
+    for view in waiting:
+        later_bytes -= view.size_bytes
+        age_ms = facts.now_ms - view.largest_timestamp_ms
+        is_old = rules.lag_ms > 0 and (age_ms < 0 or age_ms >= rules.lag_ms)
+        is_far = rules.lag_bytes > 0 and later_bytes >= rules.lag_bytes
+        if not is_old and not is_far:
+            lagging.add(view.base_offset)
+    return lagging
+
+
+def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
+    """Returns what RemoteIndexCache will find wrong with an index of a segment, or None.
+
+    Its checks are those of a start up to 2.2: the sanityCheck of each index.
+    """
+    behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
+    try:
+        distrusted = distrust(lambda kind: getattr(view, kind), view.base_offset, behaviour)
+    except CorruptBytes as fault:
+        return fault.what
+    return distrusted.why if distrusted else None
