@@ -1,6 +1,7 @@
 """kafkaviz tiered: lists which segments are in the local directory, in tiered storage, or lost."""
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,17 +32,16 @@ PATH is a store of remote segments: a folder of LocalTieredStorage or of Aiven's
 archive of one. Or PATH is a broker directory, and --tiered names the store. The content of
 __remote_log_metadata is read from the broker directory; without it, each complete segment in the
 store counts as copied. Without --tiered, a broker directory shows which segments its metadata calls
-copied and what stands in the way of the others.
+copied and what prevents the upload of the others.
 
 A segment is local: only in the broker directory; both; remote: only in the store; unfinished: its
 copy has begun and not ended; dangling: in the store, but unknown to readers; lost: copied according
 to the metadata, but in neither place.
 
-The last column says of each local segment whether the leader can upload it, or what stands in the
-way: it is active, it does not end below the last stable offset, the producer snapshot at its end is
-missing (KAFKA-16209), it has no leader epoch, remote.copy.lag (since 4.4) or
-remote.log.copy.disable (since 3.9) holds it, or an older segment fails first. Kafka uploads a
-damaged index as it is.
+The last column says of each local segment whether the leader can upload it, or what prevents it: it
+is active, it does not end below the last stable offset, the producer snapshot at its end is missing
+(KAFKA-16209), it has no leader epoch, remote.copy.lag (since 4.4) or remote.log.copy.disable (since
+3.9) holds it, or an older segment fails first. Kafka does not check an index before its upload.
 
 Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
@@ -58,7 +58,7 @@ is superseded if a later one of the same segment replaces it, or if the segment 
 unannounced_segments is the number of segments that only keyed updates mention (KIP-1266); their
 offsets come from the store.
 The state of an upload is uploaded, ready, not-enabled, copy-disabled, active, below-log-start,
-above-last-stable-offset, copy-lag, epochs-missing, snapshot-missing, behind, index-damaged,
+above-last-stable-offset, copy-lag, epochs-missing, snapshot-missing, waiting, index-damaged,
 epochs-late or unknown. kept_segments are past local retention and stay only because they are not
 uploaded (KAFKA-19952).
 
@@ -93,14 +93,14 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 
     is_store = args.tiered is None and is_tiered_store(args.path)
+    uploads: Sequence[PartitionUpload] = ()
     if is_store:
         state = read_tiered_state(args.path)
-        uploads, problems = (), ()
     else:
         plan = plan_check(open_broker(args.path))
         state = read_tiered_state(args.tiered, args.path, tiered_directories(plan))
         uploads, problems = tiered_uploads(plan, state)
-    state = replace(state, problems=(*state.problems, *problems))
+        state = replace(state, problems=(*state.problems, *problems))
     if args.json:
         uploads_object = {"uploads": to_json_object(uploads)}
         output.say_json("tiered", to_json_object(state) | uploads_object)
@@ -163,21 +163,37 @@ def _render_partition(
                 for name in COLUMNS
             )
         )
+    attempts = Counter(map(_copy_attempt, partition.segments))
     for segment in partition.segments:
+        n_attempts = attempts.pop(_copy_attempt(segment), 0)
+        if not n_attempts:
+            continue
         yield "  " + _row(
             f"{segment.start_offset} – {'' if segment.end_offset is None else segment.end_offset}",
             "" if segment.log_bytes is None else str(segment.log_bytes),
             " ".join(map(str, segment.leader_epochs)),
             say(f"cli_tiered.{segment.place.value}"),
-            _describe_state(segment),
+            _describe_state(segment, n_attempts),
             reasons.get(segment.start_offset, "") if segment.is_local else "",
         )
     for problem in partition.problems:
         yield "  " + say("cli_tiered.problem", problem=problem.message)
 
 
-def _describe_state(segment: "TieredSegment") -> str:
+def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
+    """Returns what the unfinished copies of one local segment share; others have a key each.
+
+    A segment without its producer snapshot gets a new unfinished copy in each pass of the leader.
+    """
+    if segment.place == "unfinished":
+        return segment.start_offset, segment.end_offset
+    return segment.segment_id or f"{segment.start_offset}"
+
+
+def _describe_state(segment: "TieredSegment", n_attempts: int) -> str:
     parts = [segment.state or ""]
+    if n_attempts > 1:
+        parts.append(say("cli_tiered.attempts", n=n_attempts))
     if segment.stored and segment.stored.has_encryption:
         parts.append(say("cli_tiered.encrypted"))
     return " ".join(filter(None, parts))

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.cli import tiered
 from kafkaviz.format import record
 from kafkaviz.format.remote_metadata import DELETE_STATES
 from kafkaviz.log.broker import join_tiered
+from kafkaviz.log.tiered.remote_log_metadata import COPY_STARTED
+from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
 from kafkaviz.messages import say
 from kafkaviz.pipeline.catalog import catalog
 from tests.pipeline import whole_logs
@@ -151,3 +154,67 @@ def test_a_lookup_says_what_is_read_of_the_store(recorded, capsys):
     names = [line.split()[0] for line in lines[first + 1 : first + 1 + len(cost["reads"])]]
     assert names == [read["file"] for read in cost["reads"]]
     assert str(cost["requests"]) in lines[first + 1 + len(names)]
+
+
+def orders_lines(text: str) -> list[str]:
+    """Returns the lines about orders-0."""
+    paragraph = next(part for part in text.split("\n\n") if part.startswith("orders-0"))
+    return paragraph.splitlines()
+
+
+@pytest.mark.parametrize("has_store", [True, False])
+def test_what_prevents_an_upload_is_said(recorded, tmp_path, capsys, has_store):
+    """The metadata forgets the newest segment, whose snapshot is removed; with and without store."""
+    logs = shutil.copytree(recorded[0], tmp_path / "logs")
+    store = shutil.copytree(recorded[1], tmp_path / "store")
+    for directory in logs.glob("__remote_log_metadata-*"):
+        shutil.rmtree(directory)
+    for path in store.glob("*/orders-0-*/*375-*"):
+        path.unlink()
+    (logs / "orders-0" / f"{395:020}.snapshot").unlink()
+    arguments = ["tiered", str(logs), *(["--tiered", str(store)] if has_store else [])]
+    assert main(arguments) == 0
+    lines = orders_lines(capsys.readouterr().out)
+    reason = say("upload.snapshot-missing", file=f"{395:020}.snapshot")
+    assert [line for line in lines if line.endswith(reason)] == [
+        line for line in lines if line.strip().startswith("375 –")
+    ]
+    assert main([*arguments, "--json"]) == 0
+    uploads = json.loads(capsys.readouterr().out)["uploads"]
+    orders = next(upload for upload in uploads if upload["partition"] == "orders-0")
+    earlier = "uploaded" if has_store else "unknown"
+    states = [segment["state"] for segment in orders["segments"]]
+    assert states == [earlier, earlier, "snapshot-missing", "active"]
+    assert orders["leader"] is True
+    assert orders["highest_remote_offset"] == (374 if has_store else None)
+
+
+def test_attempts_to_copy_a_segment_are_one_row():
+    """Each failed attempt leaves a COPY_SEGMENT_STARTED; the table has one row and their number."""
+    attempts = [
+        TieredSegment(
+            start_offset=20,
+            end_offset=39,
+            place=SegmentPlace.UNFINISHED,
+            segment_id=name,
+            state=COPY_STARTED,
+        )
+        for name in "abc"
+    ]
+    active = TieredSegment(
+        start_offset=40, end_offset=None, place=SegmentPlace.LOCAL, is_local=True
+    )
+    partition = TieredPartition(directory="t-0", topic_id="id", segments=(*attempts, active))
+    _, _, *rows = tiered._render_partition(partition, None)
+    assert [row.split("–")[0].strip() for row in rows] == ["20", "40"]
+    assert rows[0].endswith(f"{COPY_STARTED} {say('cli_tiered.attempts', n=3)}")
+
+
+def test_a_store_alone_has_no_uploads(recorded, capsys):
+    assert main(["tiered", str(recorded[1]), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["uploads"] == []
+
+
+def test_neither_a_store_nor_a_broker_directory_is_one_line(tmp_path, capsys):
+    assert main(["tiered", str(tmp_path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -35,6 +35,7 @@ from kafkaviz.log.tiered.tiered_partition import (
     _path,
     join_partition,
 )
+from kafkaviz.messages import message
 from kafkaviz.search.by_time import (
     EARLIEST,
     EARLIEST_LOCAL,
@@ -688,3 +689,43 @@ def test_a_store_is_found_to_a_limited_depth(tmp_path, prefix, is_found):
     assert segment_store.find_root(root) is None
     (partition / f"{0:020}-{'B' * 22}.log").touch()
     assert segment_store.find_root(tmp_path) == (root if is_found else None)
+
+
+def forget_newest_copy(logs: Path, store: Path) -> None:
+    """Leaves orders-0 as it was before segment 375 was uploaded, without metadata."""
+    for directory in logs.glob("__remote_log_metadata-*"):
+        shutil.rmtree(directory)
+    for path in files_of(store, "orders", 375):
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "evidence"),
+    [
+        (f"{395:020}.snapshot", message("evidence.without_file", file=f"{395:020}.snapshot")),
+        ("leader-epoch-checkpoint", message("evidence.no_epoch_below", offset=395)),
+        (None, None),
+    ],
+)
+def test_an_upload_that_always_fails_is_found(broken, name, evidence):
+    """A check names the segment and the missing file; before the file is removed it does not."""
+    logs, store = broken
+    forget_newest_copy(logs, store)
+    if name:
+        (logs / "orders-0" / name).unlink()
+    found = [
+        finding
+        for finding in check(join_tiered(logs, store)).findings
+        if finding.code == "tiering-blocked"
+    ]
+    assert [(one.partition, dict(one.message.values)["segment"]) for one in found] == (
+        [("orders-0", 375)] if name else []
+    )
+    assert [one.evidence.found for one in found] == ([evidence] if name else [])
+
+
+def test_metadata_alone_tells_what_was_uploaded(broken):
+    """Without a store; of an uploaded segment the snapshot is no longer needed."""
+    logs, _ = broken
+    (logs / "orders-0" / f"{395:020}.snapshot").unlink()
+    assert "tiering-blocked" not in {finding.code for finding in check(open_broker(logs)).findings}

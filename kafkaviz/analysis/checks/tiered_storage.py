@@ -1,20 +1,55 @@
-"""The checks of tiered storage, for segments that are missing or that no reader can reach."""
+"""The checks of tiered storage, for uploads that fail and for segments that no reader can reach."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import cast
 
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.tiering.upload import (
+    PartitionUpload,
+    SegmentUpload,
+    UploadState,
+    failing_uploads,
+)
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
 from kafkaviz.messages import Message, message
+from kafkaviz.units import file_stem
 from kafkaviz.versions import Release
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about remote segments, if the source is a view of tiered storage."""
+    """Yields the findings about uploads, and about remote segments in a view of tiered storage."""
+    with suppress(KafkavizError):  # the checks of the log report it
+        for upload in failing_uploads(plan):
+            yield _blocked_finding(upload, plan.assumed_release.release)
+    yield from _check_remote(plan)
+
+
+def _blocked_finding(upload: PartitionUpload, release: Release) -> Finding:
+    failing = cast("SegmentUpload", upload.failing)
+    waiting = [item for item in upload.segments if item.state is UploadState.WAITING]
+    if failing.state is UploadState.SNAPSHOT_MISSING:
+        snapshot = f"{file_stem(cast(int, failing.offset))}.snapshot"
+        evidence = message("evidence.without_file", file=snapshot)
+    else:
+        end_offset = cast(int, failing.end_offset) + 1
+        evidence = message("evidence.no_epoch_below", offset=end_offset)
+    return finding(
+        "tiering-blocked",
+        message("finding.tiering_blocked", segment=failing.start_offset, n=len(waiting)),
+        Evidence(evidence),
+        partition=upload.partition,
+        release=release,
+        log_directory=upload.log_directory,
+    )
+
+
+def _check_remote(plan: CheckPlan) -> Iterator[Finding]:
     sources = tiered_view.sources(plan.broker.path)
     if sources is None:
         return

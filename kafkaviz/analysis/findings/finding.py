@@ -305,6 +305,7 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of check
         _code("remote-segment-unreadable", ERROR, "restore_remote_segment", "KIP-405"),
         _code("remote-copy-unfinished", INFO, "nothing", "KIP-405"),
         _code("remote-segment-dangling", WARNING, "delete_dangling_segment", "KIP-405"),
+        _code("tiering-blocked", WARNING, "let_other_replica_upload", "KAFKA-16209"),
     ),
     "time": (
         _code(

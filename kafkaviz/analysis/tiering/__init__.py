@@ -1,1 +1,1 @@
-"""Tiered storage: what is uploaded, what stays locally, and what remote retention deletes."""
+"""Tiered storage: uploads, the segments that stay locally, and remote retention."""

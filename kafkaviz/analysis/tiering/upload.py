@@ -1,12 +1,12 @@
-"""Which segments of a log can go to remote storage, and what stands in the way of the others.
+"""Which segments of a log can be uploaded to remote storage, and what prevents the others.
 
 Only the leader uploads. Every remote.log.manager.task.interval.ms it takes the segments after the
 last uploaded offset, the oldest first, and stops at the first one that fails. For example, orders-0
 has the segments 0, 100, 200 and 300, and offsets up to 99 are uploaded:
 
     0      uploaded
-    100    snapshot-missing   there is no 00000000000000000200.snapshot
-    200    behind             waits for 100, although nothing is wrong with it
+    100    snapshot-missing   00000000000000000200.snapshot does not exist
+    200    waiting            for 100, although nothing is wrong with it
     300    active
 
 The rules come from RemoteLogManager.RLMCopyTask (candidateLogSegments, isEligibleForUpload and
@@ -23,7 +23,7 @@ in the class files of 4.4.0:
 - Kafka does not check an index before it uploads it. RemoteIndexCache checks it at the first read.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -34,11 +34,13 @@ from kafkaviz.analysis.retention import NO_LIMIT, RetentionLimits, SegmentAge, l
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
+from kafkaviz.format.remote_names import TopicIdPartition
 from kafkaviz.log import file
 from kafkaviz.log.metadata_log import read_leaders
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.tiered.tiered_partition import TieredPartition
-from kafkaviz.log.tiered.tiered_view import TieredState
+from kafkaviz.log.tiered.remote_log_metadata import read_metadata
+from kafkaviz.log.tiered.tiered_partition import TieredPartition, join_partition
+from kafkaviz.log.tiered.tiered_view import TieredState, tiered_offsets
 from kafkaviz.messages import Message
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.config import release_behaviour
@@ -46,7 +48,7 @@ from kafkaviz.simulate.recovery.index_check import distrust
 
 
 class UploadState(StrEnum):
-    """Whether a segment can be uploaded, or the first thing that stands in the way."""
+    """Whether a segment can be uploaded, or the first thing that prevents it."""
 
     UPLOADED = "uploaded"
     READY = "ready"  # the next pass of the leader uploads it
@@ -58,11 +60,11 @@ class UploadState(StrEnum):
     COPY_LAG = "copy-lag"  # remote.copy.lag.ms and remote.copy.lag.bytes, since 4.4
     EPOCHS_MISSING = "epochs-missing"  # no leader epoch covers any of its offsets
     SNAPSHOT_MISSING = "snapshot-missing"
-    BEHIND = "behind"  # an older segment ends every pass before this one
+    WAITING = "waiting"  # an older segment ends every pass before this one
     # These are uploaded, but cannot be read completely:
     INDEX_DAMAGED = "index-damaged"
     EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
-    UNKNOWN = "unknown"  # the directory does not tell whether it was uploaded
+    UNKNOWN = "unknown"  # neither a store nor metadata shows whether it was uploaded
 
 
 # These never go away by themselves: each pass fails at the same segment.
@@ -114,7 +116,7 @@ class UploadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentUpload:
-    """What is known about the upload of one local segment.
+    """The upload of one local segment, or the reason that prevents it.
 
     Attributes:
         end_offset: the last offset; None for the active segment.
@@ -122,7 +124,7 @@ class SegmentUpload:
         offset: the offset of the missing snapshot, the last stable offset, or the start of the
             first leader epoch, as the state needs it.
         until_ms: when remote.copy.lag.ms allows the upload; None without that limit.
-        why: what is wrong with its index.
+        why: the fault of its index.
     """
 
     start_offset: int
@@ -214,10 +216,36 @@ def tiered_uploads(
     return tuple(uploads), tuple(problems)
 
 
+def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
+    """Yields the uploads of each log with a segment whose upload fails in every pass.
+
+    A log is left out if neither its store nor __remote_log_metadata shows its uploads.
+    """
+    directories = tiered_directories(plan)
+    if not directories:
+        return
+    metadata = read_metadata(plan.broker.partitions)
+    for partition in plan.partitions:
+        local = partition.without_remote()
+        if partition.directory not in directories or not local.live or not partition.topic_id:
+            continue
+        highest = None
+        name = TopicIdPartition(partition.topic, partition.partition, partition.topic_id)
+        if tiered := tiered_offsets(partition.path):
+            highest = -1 if tiered.latest_tiered is None else tiered.latest_tiered
+        elif name in metadata.caches:
+            recorded = join_partition(name, (), metadata, local, has_store=False)
+            highest = -1 if recorded.latest_tiered is None else recorded.latest_tiered
+        if highest is not None:
+            upload = partition_upload(plan, partition, highest_remote_offset=highest)
+            if upload.failing:
+                yield upload
+
+
 def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int | None:
     if tiered.latest_tiered is not None:
         return tiered.latest_tiered
-    return -1 if state.store is not None or tiered.has_metadata else None
+    return -1 if state.store is not None or tiered.events is not None else None
 
 
 def partition_upload(
@@ -260,7 +288,7 @@ def partition_upload(
         log_end_offset=log.facts.log_end_offset,
         highest_remote_offset=highest_remote_offset,
     )
-    kept = [item.age for item in retention.segments if item.state == "not-uploaded"]
+    kept_ages = [item.age for item in retention.segments if item.state == "not-uploaded"]
     return PartitionUpload(
         partition=partition.directory,
         log_directory=plan.log_directory(partition),
@@ -269,8 +297,8 @@ def partition_upload(
         last_stable_offset=stable_offset,
         highest_remote_offset=highest_remote_offset,
         segments=segment_uploads(facts, upload_rules(plan, partition, limits)),
-        kept_segments=tuple(age.base_offset for age in kept),
-        kept_bytes=sum(age.size_bytes for age in kept),
+        kept_segments=tuple(age.base_offset for age in kept_ages),
+        kept_bytes=sum(age.size_bytes for age in kept_ages),
     )
 
 
@@ -293,7 +321,8 @@ def upload_rules(
         is_copy_disabled = plan.settings.find(topic, "remote.log.copy.disable").value is True
     else:
         is_copy_disabled = False
-    lag_ms, lag_bytes = 0, NO_LIMIT
+    lag_ms = 0
+    lag_bytes = NO_LIMIT
     if versions.COPY_LAG.applies_to(release):
         limits = limits or plan.limits(partition)
         lag_ms = _lag(plan, topic, "remote.copy.lag.ms", limits.retention_ms)
@@ -346,7 +375,7 @@ def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUplo
         )
         upload = _decide(upload, view, end, facts=facts, rules=rules, lagging=lagging)
         if upload.state in UPLOADABLE_STATES and blocked_by is not None:
-            upload = replace(upload, state=UploadState.BEHIND, blocked_by=blocked_by)
+            upload = replace(upload, state=UploadState.WAITING, blocked_by=blocked_by)
         elif blocked_by is None and upload.state in (*FAILING_STATES, UploadState.COPY_LAG):
             blocked_by = view.base_offset
         if upload.state in UPLOADABLE_STATES and facts.highest_remote_offset is None:
@@ -422,7 +451,7 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
 def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
     """Returns what RemoteIndexCache will find wrong with an index of a segment, or None.
 
-    Its checks are those of a start up to 2.2: the sanityCheck of each index.
+    It calls the sanityCheck of each index, as a start up to 2.2 does.
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:

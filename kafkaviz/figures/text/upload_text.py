@@ -1,4 +1,4 @@
-"""Uploads to remote storage in words: what stands in the way of a segment, and what it keeps here.
+"""Uploads to remote storage in words: what prevents them, and which bytes stay because of that.
 
 The pages and the command share these texts.
 """
@@ -11,7 +11,7 @@ from kafkaviz.units import file_stem, format_bytes, format_count, moment
 
 
 def reason_text(partition: PartitionUpload, segment: SegmentUpload) -> str:
-    """Says whether a segment can be uploaded, or what stands in the way."""
+    """Says whether a segment can be uploaded, or what prevents it."""
     key = f"upload.{segment.state}"
     match segment.state:
         case UploadState.ABOVE_STABLE | UploadState.EPOCHS_LATE:
@@ -20,10 +20,11 @@ def reason_text(partition: PartitionUpload, segment: SegmentUpload) -> str:
             return say("upload.copy-lag_until", when=moment(segment.until_ms))
         case UploadState.SNAPSHOT_MISSING:
             return say(key, file=f"{file_stem(segment.offset or 0)}.snapshot")
-        case UploadState.BEHIND:
+        case UploadState.WAITING:
             is_failing = partition.failing is not None
             return say(
-                key if is_failing else "upload.behind_lag", segment=format_count(segment.blocked_by)
+                key if is_failing else "upload.waiting_lag",
+                segment=format_count(segment.blocked_by),
             )
         case UploadState.INDEX_DAMAGED:
             return say(key, why=segment.why)

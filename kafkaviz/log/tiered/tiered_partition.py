@@ -90,7 +90,6 @@ class TieredPartition:
     local_log_start: int | None = None
     log_start: int = 0  # the checkpointed log start offset
     has_directory: bool = False  # a local directory has this topic id
-    has_metadata: bool = False  # __remote_log_metadata here mentions it
     deleted_segments: int = 0  # segments whose deletion has finished, by the metadata
     deletion: str | None = None  # the state of the partition's deletion, or None
     lineage: tuple[tuple[int, int], ...] = ()
@@ -297,7 +296,6 @@ def join_partition(
         local_log_start=local_start,
         log_start=_log_start(local),
         has_directory=local is not None,
-        has_metadata=has_metadata,
         deleted_segments=len(cache.deleted),
         deletion=metadata.deletions.get(name),
         lineage=tuple(lineage),

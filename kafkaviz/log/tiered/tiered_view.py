@@ -267,13 +267,13 @@ def read_state(
         (partition.directory, partition.topic_id): partition
         for partition in local_partitions.values()
     }
-    asked = {
+    requested = {
         TopicIdPartition(partition.topic, partition.partition, partition.topic_id or "")
         for directory, partition in local_partitions.items()
         if directory in directories
     }
     names_of_all = sorted(
-        {*stored, *metadata.caches, *metadata.deletions, *asked},
+        {*stored, *metadata.caches, *metadata.deletions, *requested},
         key=lambda name: (names.natural_sort_key(name.directory), name.topic_id),
     )
     partitions = tuple(

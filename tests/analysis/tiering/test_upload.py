@@ -31,7 +31,7 @@ from tests.support.tiered_storage import answers, unpack
 ANSWERS = answers()
 BASES = (335, 355, 375, 395)  # the local segments of orders-0; the last one is active
 UPLOADED, READY, ACTIVE = UploadState.UPLOADED, UploadState.READY, UploadState.ACTIVE
-BEHIND, ABOVE = UploadState.BEHIND, UploadState.ABOVE_STABLE
+WAITING, ABOVE = UploadState.WAITING, UploadState.ABOVE_STABLE
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def lower_high_watermark(logs: Path) -> None:
     ("change", "expected"),
     [
         (lambda _: None, [READY, READY, READY, ACTIVE]),
-        (remove_snapshot, [READY, UploadState.SNAPSHOT_MISSING, BEHIND, ACTIVE]),
+        (remove_snapshot, [READY, UploadState.SNAPSHOT_MISSING, WAITING, ACTIVE]),
         (remove_epochs, [UploadState.EPOCHS_MISSING] * 3 + [ACTIVE]),
         (begin_epochs_at_the_end, [UploadState.EPOCHS_MISSING] * 3 + [ACTIVE]),
         (begin_epochs_late, [UploadState.EPOCHS_LATE, READY, READY, ACTIVE]),
@@ -130,12 +130,12 @@ def lower_high_watermark(logs: Path) -> None:
         (lower_high_watermark, [READY, READY, ABOVE, ACTIVE]),
     ],
 )
-def test_what_stands_in_the_way_before_anything_was_uploaded(logs, change, expected):
+def test_what_prevents_an_upload_before_there_was_one(logs, change, expected):
     change(logs)
     upload = orders(plan_of(logs))
     assert states(upload) == expected
     for segment in upload.segments:
-        if segment.state is BEHIND:
+        if segment.state is WAITING:
             assert segment.blocked_by == BASES[1]
         if segment.state is UploadState.SNAPSHOT_MISSING:
             assert segment.offset == BASES[2]
@@ -191,7 +191,7 @@ def test_what_local_retention_keeps_because_it_is_not_uploaded(logs):
     remove_snapshot(logs)
     plan = plan_of(logs, local_retention_bytes="8192")
     upload = orders(plan, 354)
-    assert states(upload) == [UPLOADED, UploadState.SNAPSHOT_MISSING, BEHIND, ACTIVE]
+    assert states(upload) == [UPLOADED, UploadState.SNAPSHOT_MISSING, WAITING, ACTIVE]
     assert upload.kept_segments == (BASES[1],)
     assert upload.kept_bytes == 6640
     assert upload.failing == upload.segments[1]
@@ -208,7 +208,7 @@ def view(base_offset: int, size_bytes: int, newest_ms: int) -> SegmentView:
     )
 
 
-LETTERS = {"r": READY, "u": UPLOADED, "l": UploadState.COPY_LAG, "b": BEHIND, "a": ACTIVE}
+LETTERS = {"r": READY, "u": UPLOADED, "l": UploadState.COPY_LAG, "b": WAITING, "a": ACTIVE}
 NEWEST_MS = (10, 50, 90, 95)  # at 100, the closed segments are 90, 50 and 10 ms old
 
 
