@@ -1,7 +1,7 @@
 """The entry point of the Segment page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages import segment
+from kafkaviz.app.pages.segment import page
 
 workshop.register()
-segment.render_page()
+page.render_page()

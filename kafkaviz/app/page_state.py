@@ -25,6 +25,7 @@ SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # file in its folder
 FILE = "file"
 BYTE = "byte"  # Segment: the selected byte of that file; the bytes view writes it in the browser
+FETCH = "fetch"  # Segment: the offset of the fetch on the tab Transactions
 # Lookup: offset or timestamp; the target; the source; the release
 BY = "by"
 TARGET = "target"

@@ -94,6 +94,7 @@ PAGES = {
             "Batches": "common.batches",
             "Index": "segment.tab_index",
             "Time index": "segment.tab_times",
+            "Transactions": "segment.tab_transactions",
             "Bytes": "segment.bytes_heading",
         },
     ),

@@ -345,3 +345,11 @@ def test_where_nothing_is_typed_no_lesson_is_offered(place):
 
 def test_without_the_workshop_there_are_no_words(place):
     assert go_to.find_entries(place, "probe", PAGES) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["transactions", "last stable offset", "read_committed", ".txnindex", "事务"]
+)
+def test_the_transactions_of_a_segment(place, text):
+    targets = go_to_targets.find_targets(text, PAGES)["frame.pages"]
+    assert targets[0].entry.address == {"dir": "/k", "tab": "Transactions"}

@@ -54,6 +54,7 @@ def test_a_sound_segment(clean):
         "Batches",
         "Index",
         "Time index",
+        "Transactions",
         "Bytes",
     ]
 

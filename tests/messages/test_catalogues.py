@@ -52,6 +52,7 @@ COMPOSED = {
     "segment.shade_": "Plain Size",
     "tuning.head_": "entries log",
     "tuning.option_": "workload",
+    "transaction_lanes.": "aborted",
     "workshop.": (
         "because cause file files interval offset_entries segment step time_entries what_happens"
     ),

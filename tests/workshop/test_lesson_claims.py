@@ -131,7 +131,7 @@ def test_a_dump_needs_an_index():
 
 def test_attributes_of_five_batches():
     """As the headers of 4.3.1's batches have them, bit by bit."""
-    (figure,) = step("batches", 7, "en").blocks("attributes")
+    (figure,) = step("batches", 8, "en").blocks("attributes")
     rows = [row[2:] for row in file_bytes.attribute_rows(LIVE["attributes"].make(figure))]
     assert rows[0] == tuple(
         f"{high}\u202f{low}"

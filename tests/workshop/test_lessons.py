@@ -248,7 +248,7 @@ def test_a_session_takes_116_minutes():
     """
     known, _ = lessons.lessons("en")
     assert len(known) == 10
-    assert sum(lesson.minutes for lesson in known) == 116
+    assert sum(lesson.minutes for lesson in known) == 118
     for lesson in known:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
         assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (

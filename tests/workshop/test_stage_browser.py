@@ -335,7 +335,7 @@ def test_the_teachers_windows_go_on_together(server, browser):
             page.get_by_role("button", name="Teacher’s notes").click()
         notes = opened.value
         heading(notes, "What the entry says")
-        notes.get_by_text("minute 27.5 to 30 of 116, 2.5 min").wait_for()
+        notes.get_by_text("minute 29.5 to 32 of 118, 2.5 min").wait_for()
         assert notes.locator(".st-key-kv_figures").count() == 0
         notes.get_by_role("button", name="Start the clock").click()
         notes.get_by_text("27 min ahead of the plan").wait_for()

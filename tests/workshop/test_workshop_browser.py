@@ -55,10 +55,10 @@ def test_a_lesson_by_keyboard(server, page):
     answer = page.get_by_label("Your answer")
     answer.fill("838")
     answer.press("Enter")
-    page.get_by_text("3 of 66 answered").wait_for()
+    page.get_by_text("3 of 67 answered").wait_for()
     page.reload()
     heading(page, "Stepping over batches")
-    page.get_by_text("3 of 66 answered").wait_for()
+    page.get_by_text("3 of 67 answered").wait_for()
     press(page, "b")
     page.get_by_text("The search for offset 21 begins at slot 1").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -82,13 +82,13 @@ def test_start_again_asks_first(server, page):
     page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 200)))")
     page.keyboard.press("Escape")
     forget.wait_for(state="hidden")
-    assert page.get_by_text("2 of 66 answered").is_visible() and "time.1b" in page.url
+    assert page.get_by_text("2 of 67 answered").is_visible() and "time.1b" in page.url
     start.focus()
     page.keyboard.press("Enter")
     forget.focus()
     page.keyboard.press("Enter")
     heading(page, "A log is cut into segments")
-    page.get_by_text("0 of 66 answered").wait_for()
+    page.get_by_text("0 of 67 answered").wait_for()
     forget.wait_for(state="hidden")
     assert "answers" not in page.url
 

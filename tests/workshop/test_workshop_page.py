@@ -96,7 +96,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 66 answered" in page_html(at)
+        and "1 of 67 answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -226,11 +226,11 @@ def test_every_step_draws(language):
 def test_teachers_notes_and_timings():
     """The notes without the figure: what to say, from which minute, what comes next, the plan."""
     at = page(lesson="last-offset", at="2", notes="1")
-    assert "minute 27.5 to 30 of 116, 2.5 min" in page_html(at)
+    assert "minute 29.5 to 32 of 118, 2.5 min" in page_html(at)
     assert "KAFKA-6530" in text(at)
     assert "Stepping over batches" in page_html(at)
     assert not at.get("plotly_chart")
-    assert [expander.label for expander in at.expander] == ["The whole session in 116 minutes"]
+    assert [expander.label for expander in at.expander] == ["The whole session in 118 minutes"]
     assert not at.button(key="kv_next").disabled
 
 
@@ -262,14 +262,14 @@ def test_a_link_past_the_short_track_goes_on_in_it():
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("batches", "1")
 
 
-@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "116 min"), ("short", "45 min")])
+@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "118 min"), ("short", "45 min")])
 def test_the_picker_says_how_long_the_track_is(track, minutes):
     """A track of no name is all steps."""
     at = page(track=track)
     picker = next(element for element in at if element.type == "menu_button")
     assert picker.label == minutes
     steps = sum(len(lesson.steps) for lesson in lessons.lessons("en")[0])
-    assert picker.options == [f"All {steps} steps, 116 minutes", "Short: 18 steps, 45 minutes"]
+    assert picker.options == [f"All {steps} steps, 118 minutes", "Short: 18 steps, 45 minutes"]
 
 
 def test_the_short_track_ends_with_a_page_of_its_own():
@@ -472,7 +472,7 @@ def test_start_again():
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 10, step 1" in page_html(at)
-        and "0 of 66 answered" in page_html(at)
+        and "0 of 67 answered" in page_html(at)
         and "answers" not in at.query_params
     )
 

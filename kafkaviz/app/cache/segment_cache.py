@@ -9,11 +9,13 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
+from kafkaviz.analysis.committed_fetch import CommittedFetch, explain_fetch
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_retention
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.analysis.transactions import PartitionTransactions, read_transactions
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -159,6 +161,29 @@ def _retention(
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
     return plan_check(snapshot.broker)
+
+
+def transactions(snapshot: BrokerSnapshot, partition: Partition) -> PartitionTransactions:
+    """Reads the transactions of a partition. Raises KafkavizError."""
+    return _transactions(snapshot, os.fsencode(snapshot.broker.partition_name(partition)))
+
+
+@st.cache_resource(max_entries=MAX_SEGMENTS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _transactions(snapshot: BrokerSnapshot, directory: bytes) -> PartitionTransactions:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    return read_transactions(partition, _plan(snapshot).transactional_ids)
+
+
+def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:
+    """Returns one read_committed fetch from an offset. Raises KafkavizError."""
+    directory = os.fsencode(snapshot.broker.partition_name(partition))
+    return _committed_fetch(snapshot, directory, offset)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) -> CommittedFetch:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    return explain_fetch(partition, offset, broker=snapshot.broker)
 
 
 def roll_reason(

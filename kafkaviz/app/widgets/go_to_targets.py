@@ -47,6 +47,9 @@ SETTING_PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
 )  # fmt: skip
 
+# the message keys of texts about a tab, whose words find it
+TAB_TEXTS = {("Segment", "Transactions"): "segment.about_transactions"}
+
 
 class Match(NamedTuple):
     rank: int
@@ -169,7 +172,9 @@ def _tab_targets(page: str) -> Iterator[Target]:
     for word, label in PAGES[page].tab_labels.items():
         names = tuple(text_in(code, PAGES[page].tabs[word]).lower() for code in LANGUAGES)
         words = f"{elements.page_name(page)} › {label}"
-        yield Target(PAGE_KIND, words, "", page, {page_state.TAB: word}, names)
+        key = TAB_TEXTS.get((page, word))
+        texts = (say(key), *(text_in(code, key) for code in LANGUAGES)) if key else ()
+        yield Target(PAGE_KIND, words, "", page, {page_state.TAB: word}, names, texts)
 
 
 def _setting_targets() -> Iterator[Target]:

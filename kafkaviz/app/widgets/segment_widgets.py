@@ -128,3 +128,8 @@ def _table(
     kinds = "".join("r" if name.endswith(NUMBER) else "l" for name in columns)
     pinned = next((index for index, row in enumerate(rows) if row.is_pinned), None)
     return tables.table_html(heads, cells, kinds, pinned)
+
+
+def lanes_legend(names: Iterable[str]) -> Html:
+    """Returns the legend of the lanes of transactions, from names of `legend` of their view."""
+    return elements.key((f"txn-{name}", say(f"transaction_lanes.{name}")) for name in names)

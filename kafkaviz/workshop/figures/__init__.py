@@ -27,6 +27,7 @@ from kafkaviz.workshop.figures.segments import DUMP, FILE_AREAS, INDEXES, RULER,
 from kafkaviz.workshop.figures.skip_list import SKIP_LIST
 from kafkaviz.workshop.figures.timestamp_zigzag import ZIGZAG
 from kafkaviz.workshop.figures.topic_bytes import TOPIC_BYTES
+from kafkaviz.workshop.figures.transactions import TRANSACTIONS
 from kafkaviz.workshop.figures.tuning import FETCH_SHARE, INDEX_SIZE, SETTINGS, TUNING
 
 LIVE = {
@@ -66,4 +67,5 @@ LIVE = {
     "cleaned-files": CLEANED_FILES,
     "cleaner-settings": CLEANER_SETTINGS,
     "key-story": KEY_STORY,
+    "transactions": TRANSACTIONS,
 }

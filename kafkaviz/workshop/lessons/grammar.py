@@ -404,6 +404,7 @@ KINDS: dict[str, BlockKind] = {
     "cleaned-files": _figure_kind(CLEANER_KEYS),
     "cleaner-settings": _figure_kind({**CLEANER_KEYS, **RECORD_KEY}),
     "key-story": _figure_kind({**SEGMENT_KEYS, **RECORD_KEY}),
+    "transactions": _figure_kind(OFFSET_KEYS),
     "predict": BlockKind(
         {
             "ask": Key(is_required=True),

@@ -1,7 +1,7 @@
 """The Segment page: the three files of a segment, and how they point at each other.
 
 The pin is the batch, with its index slots, that the whole page is about. Below the ruler are tabs:
-batches, index and time index around the pin, and bytes.
+batches, index and time index around the pin, the transactions of the segment, and bytes.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from kafkaviz.app import access, frontend, page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import address, ruler, ruler_state
+from kafkaviz.app.pages.segment import transactions_tab
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
@@ -49,7 +50,7 @@ MAX_SEGMENTS = 12  # segments offered instead of a missing one
 BYTE_DIGITS = 15  # JavaScript's integers are exact up to this length
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
 MAX_FILES = 40  # files in the menu: a partition has a snapshot for each of its segments
-BATCHES, INDEX, TIMES, BYTES = PAGES["Segment"].tabs
+BATCHES, INDEX, TIMES, TRANSACTIONS, BYTES = PAGES["Segment"].tabs
 # 728 and 276 pixels in a window 1280 pixels wide: Streamlit shares out the width without the gap
 WIDTHS = (0.7207, 0.2793)
 
@@ -221,7 +222,7 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
     pin = current_pin(anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     elements.tab_counts(page_state.TAB, counts)
-    batches, index, times, raw_bytes = st.tabs(
+    batches, index, times, transactions, raw_bytes = st.tabs(
         list(PAGES["Segment"].tab_labels.values()), key=page_state.TAB, on_change="rerun"
     )
     with batches:
@@ -236,6 +237,9 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
         _render_index(location, anatomy, pin)
     with times:
         _render_time_index(location, anatomy, pin)
+    if transactions.open:
+        with transactions:
+            transactions_tab.render(location, anatomy.segment)
     if raw_bytes.open:
         with raw_bytes:
             render_pin_bytes(location, anatomy, pin)

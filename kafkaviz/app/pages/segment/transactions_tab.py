@@ -1,0 +1,155 @@
+"""The tab Transactions of the Segment page: the lanes, their table, a read_committed fetch."""
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.transactions import PartitionTransactions
+from kafkaviz.app import page_state
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.cache.lookup_source import OFFSET
+from kafkaviz.app.pages.lookup.controls import parse_target
+from kafkaviz.app.state.page_location import PartitionLocation
+from kafkaviz.app.widgets import charts, elements, segment_widgets, tables
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
+from kafkaviz.html import tag
+from kafkaviz.log.archives import archive
+from kafkaviz.log.segment import Segment
+from kafkaviz.messages import render as render_message
+from kafkaviz.messages import say
+
+if TYPE_CHECKING:
+    from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
+
+MAX_BYTES = 1 << 30  # of the .log files of a partition, whose batches are all read
+
+
+def render(location: PartitionLocation, segment: Segment) -> None:
+    size_bytes = location.partition.live_log_bytes
+    if size_bytes > MAX_BYTES:
+        with elements.state(
+            "transactions",
+            "info",
+            say("transaction_lanes.large", limit=MAX_BYTES),
+            say("transaction_lanes.large_why", size=size_bytes),
+        ):
+            _render_command(location)
+        return
+    try:
+        transactions = segment_cache.transactions(location.snapshot, location.partition)
+    except KafkavizError as fault:
+        with elements.state(
+            "transactions", "error", say("transaction_lanes.unread"), describe_error_sentence(fault)
+        ):
+            return
+    if transactions.problem:
+        with elements.state(
+            "transactions",
+            "warning",
+            say("transaction_lanes.unread"),
+            to_sentence(render_message(transactions.problem)),
+        ):
+            pass
+    elif not transactions.transactions:
+        with elements.empty(
+            "transactions", say("transaction_lanes.none"), say("transaction_lanes.none_why")
+        ):
+            pass
+    if transactions.transactions:
+        _render_lanes(location, segment, transactions)
+
+
+def _render_lanes(
+    location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
+) -> None:
+    from kafkaviz.figures.segment import transaction_lanes
+
+    base_offsets = [each.base_offset for each in location.partition.live]
+    view_key = (
+        "transaction lanes",
+        location.snapshot.key,
+        location.partition_name,
+        segment.base_offset,
+    )
+    lanes_view = charts.view(
+        view_key, lambda: transaction_lanes.view(transactions, segment.base_offset, base_offsets)
+    )
+    with st.container(key="kv_fig_transactions"):
+        charts.render_titled(view_key, transaction_lanes.figure, lanes_view, "transactions")
+        st.html(segment_widgets.lanes_legend(lanes_view.legend))
+    if lanes_view.held_by:
+        elements.paragraph(lanes_view.held_by)
+    _render_rows(transaction_lanes.HEADS, transaction_lanes.rows(lanes_view), "llrllrr", "lanes")
+    tables.download(
+        "CSV",
+        lambda: tables.to_csv(transaction_lanes.COLUMNS, transaction_lanes.values(transactions)),
+        f"{units.escape_controls(location.partition.directory)}-transactions.csv",
+        "kv_transactions_csv",
+    )
+    _render_command(location)
+    st.space(24)
+    _render_fetch(location, lanes_view, transactions)
+
+
+def _render_fetch(
+    location: PartitionLocation,
+    lanes_view: "TransactionLanesView",
+    transactions: PartitionTransactions,
+) -> None:
+    from kafkaviz.figures.segment import fetch_steps
+
+    elements.heading(say("fetch_steps.heading"), say("fetch_steps.heading_below"))
+    default = fetch_steps.default_offset(
+        transactions, lanes_view.segment_offset, lanes_view.end_offset
+    )
+    text = st.text_input(
+        say("fetch_steps.field"),
+        key=page_state.FETCH,
+        bind="query-params",
+        placeholder=units.format_count(default),
+        width=200,
+    )
+    try:
+        offset = parse_target(text, OFFSET) if text else default
+    except ValueError:
+        elements.paragraph(say("lookup.no_offset", text=units.excerpt(text)))
+        return
+    try:
+        fetch = segment_cache.committed_fetch(location.snapshot, location.partition, offset)
+    except KafkavizError as fault:
+        title = say("fetch_steps.unread", offset=offset)
+        with elements.state("fetch", "info", title, describe_error_sentence(fault)):
+            return
+    steps = fetch_steps.view(fetch)
+    elements.figure_head(steps.title, steps.caption)
+    _render_numbered(steps.request, 1)
+    if steps.request:
+        _render_rows(fetch_steps.ENTRY_HEADS, steps.entry_rows, "rrrrrrl", "entries")
+        elements.hidden_count("fetch_steps.more_entries", steps.more_entries)
+        _render_numbered(steps.response, 1 + len(steps.request))
+        _render_rows(fetch_steps.BATCH_HEADS, steps.batch_rows, "lrll", "batches")
+        elements.hidden_count("fetch_steps.more_rows", steps.more_batches)
+        elements.paragraph(steps.end)
+
+
+def _render_numbered(sentences: Sequence[str], first: int) -> None:
+    items = (tag("li", elements.escape(sentence)) for sentence in sentences)
+    st.html(tag("ol", *items, class_="kv-list", start=first))
+
+
+def _render_rows(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], kinds: str, name: str
+) -> None:
+    if rows:
+        with st.container(key=f"kv_transactions_{name}"):
+            tables.table(list(map(say, heads)), rows, kinds)
+
+
+def _render_command(location: PartitionLocation) -> None:
+    path = archive.display_text(location.partition.path)
+    command = shlex.join(["kafkaviz", "transactions", path])
+    st.code(units.escape_controls(command), language="bash", wrap_lines=True)

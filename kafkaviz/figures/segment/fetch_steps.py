@@ -1,0 +1,231 @@
+"""One fetch of a read_committed consumer, as numbered sentences and two tables.
+
+The first table has the .txnindex entries that the broker reads, the second the batches that the
+consumer gets. A run of entries that ended before the fetch is one row, and so is a run of batches
+with the same fate.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from kafkaviz.analysis.committed_fetch import (
+    BatchFate,
+    CommittedFetch,
+    EntryDecision,
+    FetchedBatch,
+    IndexStep,
+)
+from kafkaviz.analysis.transactions import Outcome, PartitionTransactions
+from kafkaviz.figures.text.sentences import join_sentences
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import MISSING, file_stem, format_count
+
+MAX_ROWS = 200  # of each table
+ENTRY_HEADS = (
+    "common.segment",
+    "segment.head_slot",
+    "transaction_lanes.head_producer",
+    "fetch_steps.head_first",
+    "transaction_lanes.head_marker",
+    "fetch_steps.head_stable",
+    "fetch_steps.head_decision",
+)
+BATCH_HEADS = (
+    "common.offsets",
+    "common.batches",
+    "transaction_lanes.head_producer",
+    "fetch_steps.head_fate",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchStepsView:
+    """A fetch.
+
+    Attributes:
+        request: sentences on the broker's reads; empty if it reads nothing.
+        response: sentences on the response and on the consumer.
+        entry_rows: rows of ENTRY_HEADS.
+        batch_rows: rows of BATCH_HEADS.
+        more_batches: the number of rows that are left out.
+        end: the next fetch, or the exception that the consumer throws.
+    """
+
+    title: str
+    caption: str
+    request: tuple[str, ...]
+    response: tuple[str, ...]
+    entry_rows: tuple[tuple[str, ...], ...]
+    more_entries: int
+    batch_rows: tuple[tuple[str, ...], ...]
+    more_batches: int
+    end: str
+
+
+def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
+    """Returns the offset of a fetch that skips something in a segment, if one does.
+
+    It is the beginning of the last transaction that was aborted there.
+    """
+    stable_offset = transactions.last_stable_offset
+    aborted = [
+        each
+        for each in transactions.transactions
+        if each.outcome == Outcome.ABORTED
+        and first_offset <= each.first_offset < end_offset
+        and (stable_offset is None or each.first_offset < stable_offset)
+    ]
+    if aborted:
+        return max(aborted, key=lambda each: each.marker_offset or 0).first_offset
+    return max(first_offset, transactions.log_start_offset or 0)
+
+
+def view(fetch: CommittedFetch) -> FetchStepsView:
+    if fetch.segment_base_offset is None:
+        is_end = fetch.last_stable_offset == fetch.log_end
+        why = say(
+            f"fetch_steps.nothing_{'at_end' if is_end else 'stable'}",
+            offset=fetch.last_stable_offset,
+        )
+        return FetchStepsView(
+            title=say("fetch_steps.title_nothing", offset=fetch.offset),
+            caption=why,
+            request=(),
+            response=(),
+            entry_rows=(),
+            more_entries=0,
+            batch_rows=(),
+            more_batches=0,
+            end="",
+        )
+    entry_rows = [row for run in _entry_runs(fetch) for row in run]
+    batch_rows = [_batch_row(fetch, batches) for batches in _batch_runs(fetch.batches)]
+    is_part = fetch.batch_count > len(fetch.batches)
+    entries_key = "none"
+    if fetch.steps:
+        entries_key = "bound" if fetch.steps[-1].ends_search else "all"
+    skipped = sum(last - first + 1 for first, last in fetch.skipped)
+    delivered = sum(last - first + 1 for first, last in fetch.delivered)
+    return FetchStepsView(
+        title=say_count(
+            "fetch_steps.title" if skipped else "fetch_steps.title_all",
+            len(fetch.returned),
+            offset=fetch.offset,
+            skipped=skipped,
+        ),
+        caption=join_sentences(
+            [
+                say("fetch_steps.below", delivered=delivered, skipped=skipped),
+                say("fetch_steps.below_part", n=len(fetch.batches)) if is_part else "",
+            ]
+        ),
+        request=(
+            join_sentences(
+                [
+                    say(
+                        "fetch_steps.reads",
+                        size=fetch.size_bytes,
+                        file=f"{file_stem(fetch.segment_base_offset)}.log",
+                        position=fetch.position,
+                    ),
+                    say(f"fetch_steps.end_{_word(fetch.end)}", offset=fetch.last_stable_offset),
+                ]
+            ),
+            say(
+                f"fetch_steps.bound_{_word(fetch.bound_source)}",
+                offset=fetch.upper_bound_offset,
+                slot=fetch.bound_slot,
+            ),
+            say_count(
+                f"fetch_steps.entries_{entries_key}",
+                fetch.step_count,
+                offset=fetch.upper_bound_offset,
+            ),
+        ),
+        response=(
+            say_count("fetch_steps.returns", len(fetch.returned)),
+            say("fetch_steps.consumes"),
+        ),
+        entry_rows=tuple(entry_rows[-MAX_ROWS:]),
+        more_entries=fetch.step_count - len(fetch.steps) + max(0, len(entry_rows) - MAX_ROWS),
+        batch_rows=tuple(batch_rows[:MAX_ROWS]),
+        more_batches=max(0, len(batch_rows) - MAX_ROWS),
+        end=_end(fetch),
+    )
+
+
+def _end(fetch: CommittedFetch) -> str:
+    if fetch.error:
+        return say("fetch_steps.fails", error=fetch.error)
+    return say("fetch_steps.next", offset=fetch.next_offset)
+
+
+def _word(value: object) -> str:
+    return str(value).replace("-", "_")
+
+
+def _entry_runs(fetch: CommittedFetch) -> Iterator[list[tuple[str, ...]]]:
+    """Yields the rows of the entries; those that ended before the fetch are one row per file."""
+    for (base_offset, decision, _), group in groupby(
+        fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)
+    ):
+        steps = list(group)
+        segment = format_count(base_offset)
+        if decision == EntryDecision.ENDED_BEFORE and len(steps) > 1:
+            first, *_, last = steps
+            slots = f"{format_count(first.slot)}–{format_count(last.slot)}"
+            marker = f"{format_count(first.last_offset)}–{format_count(last.last_offset)}"
+            text = say("fetch_steps.ended_before", offset=fetch.offset)
+            yield [(segment, slots, MISSING, MISSING, marker, MISSING, text)]
+            continue
+        yield [_entry_row(fetch, step) for step in steps]
+
+
+def _entry_row(fetch: CommittedFetch, step: IndexStep) -> tuple[str, ...]:
+    decision = say(
+        f"fetch_steps.{_word(step.decision)}",
+        offset=fetch.offset,
+        bound=fetch.upper_bound_offset,
+    )
+    if step.ends_search:
+        decision = say("fetch_steps.ends_search", decision=decision)
+    return (
+        format_count(step.segment_base_offset),
+        format_count(step.slot),
+        format_count(step.producer_id),
+        format_count(step.first_offset),
+        format_count(step.last_offset),
+        format_count(step.last_stable_offset),
+        decision,
+    )
+
+
+def _batch_runs(batches: Sequence[FetchedBatch]) -> Iterator[list[FetchedBatch]]:
+    """Yields runs of batches with the same fate, each of one producer if they are skipped."""
+
+    def key(batch: FetchedBatch) -> tuple:
+        producer_id = None if batch.fate == BatchFate.DELIVERED else batch.producer_id
+        return batch.fate, producer_id, batch.ends
+
+    for _, group in groupby(batches, key):
+        yield list(group)
+
+
+def _batch_row(fetch: CommittedFetch, batches: Sequence[FetchedBatch]) -> tuple[str, ...]:
+    batch = batches[0]
+    first = max(batch.base_offset, fetch.offset)
+    last = batches[-1].last_offset
+    offsets = (
+        format_count(first) if first == last else f"{format_count(first)}–{format_count(last)}"
+    )
+    producers = sorted({each.producer_id for each in batches if each.producer_id >= 0})
+    fate = f"fetch_steps.{batch.fate}"
+    if batch.fate == BatchFate.CONTROL:
+        fate = f"fetch_steps.marker_{batch.ends or 'other'}"
+    return (
+        offsets,
+        format_count(len(batches)),
+        ", ".join(map(str, producers)) or MISSING,
+        say(fate),
+    )

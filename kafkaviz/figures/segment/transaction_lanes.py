@@ -1,0 +1,459 @@
+"""The transactions of a partition around one segment: a lane per producer, over the offsets.
+
+An aborted transaction is hatched, and an open one has no right end. A consumer with read_committed
+gets nothing from the last stable offset on; that range is shaded.
+
+A figure has at most MAX_TRANSACTIONS and MAX_LANES, the open and the newest ones first.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+
+from kafkaviz import units
+from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, Transaction
+from kafkaviz.figures import theme
+from kafkaviz.figures.plain_figure import PlainFigure
+from kafkaviz.figures.text.sentences import capitalize, join_sentences
+from kafkaviz.messages import Message, message, render, say, say_count
+from kafkaviz.units import format_count
+
+MAX_TRANSACTIONS = 40
+MAX_LANES = 12
+NAME_CHARACTERS = 18
+ROW_PX = 38
+BAR_PX = 18
+TOP_PX = 24
+BOTTOM_PX = 28
+LEFT_PX = 124
+RIGHT_PX = 16
+HEADS = (
+    "common.offsets",
+    "transaction_lanes.head_producer",
+    "segment.head_epoch",
+    "transaction_lanes.head_outcome",
+    "transaction_lanes.head_began",
+    "transaction_lanes.head_took",
+    "transaction_lanes.head_marker",
+)
+COLUMNS = tuple(each.name for each in fields(Transaction))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransactionBar:
+    """A transaction.
+
+    Attributes:
+        end_offset: its marker; of an open transaction the end of the log.
+    """
+
+    first_offset: int
+    end_offset: int
+    outcome: Outcome
+    hover_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    name: str
+    epochs: str
+    bars: tuple[TransactionBar, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransactionLanesView:
+    """The drawn transactions of a range of offsets.
+
+    Attributes:
+        held_by: a sentence on the transaction that holds the last stable offset; "" without one.
+        segment_offset: the base offset of the segment. If transactions are left out, first_offset
+            is above it.
+        end_offset: the offset after the range.
+        stable_offset: the last stable offset; None if it is after the range, or unknown.
+        transactions: the drawn ones, the newest first.
+    """
+
+    title: str
+    question: str
+    caption: str
+    held_by: str
+    lanes: tuple[Lane, ...]
+    segment_offset: int
+    first_offset: int
+    end_offset: int
+    stable_offset: int | None
+    transactions: tuple[Transaction, ...]
+
+    @property
+    def legend(self) -> list[str]:
+        """The names of the drawn marks, as in the legend."""
+        drawn = {transaction.outcome for transaction in self.transactions}
+        names = [str(outcome) for outcome in Outcome if outcome in drawn]
+        if drawn - {Outcome.OPEN}:
+            names.append("marker")
+        if self.stable_offset is not None:
+            names += ["stable_key", "hidden"]
+        return names
+
+
+def view(
+    transactions: PartitionTransactions, segment_offset: int, base_offsets: Iterable[int]
+) -> TransactionLanesView:
+    """Returns the transactions that overlap the offsets of one segment.
+
+    Args:
+        segment_offset: the base offset of the segment.
+        base_offsets: the base offsets of all segments of the log.
+    """
+    log_end = _end_of_log(transactions)
+    end_offset = min((base for base in base_offsets if base > segment_offset), default=log_end)
+    first_offset = segment_offset
+    inside = [
+        transaction
+        for transaction in transactions.transactions
+        if transaction.first_offset < end_offset and _end(transaction, log_end) >= first_offset
+    ]
+    inside.sort(key=lambda each: (_end(each, log_end), each.first_offset), reverse=True)
+    newest = inside[:MAX_TRANSACTIONS]
+    if len(inside) > len(newest):  # from here on, nothing is left out
+        first_offset = max(first_offset, _end(inside[len(newest)], log_end) + 1)
+    by_producer: dict[int, list[Transaction]] = {}
+    for transaction in newest:
+        by_producer.setdefault(transaction.producer_id, []).append(transaction)
+    drawn = list(by_producer)[:MAX_LANES]
+    stable_offset = transactions.last_stable_offset
+    if stable_offset is not None and stable_offset >= end_offset:
+        stable_offset = None
+    return TransactionLanesView(
+        title=_title(transactions),
+        question=say("transaction_lanes.question"),
+        caption=join_sentences(
+            [
+                say("transaction_lanes.below", first=first_offset, last=end_offset - 1),
+                _count("older", len(inside) - len(newest)),
+                _count("producers", len(by_producer) - len(drawn)),
+            ]
+        ),
+        held_by=_held_by(transactions),
+        lanes=tuple(_lane(by_producer[producer_id], log_end) for producer_id in sorted(drawn)),
+        segment_offset=segment_offset,
+        first_offset=first_offset,
+        end_offset=end_offset,
+        stable_offset=stable_offset,
+        transactions=tuple(each for each in newest if each.producer_id in drawn),
+    )
+
+
+def _end_of_log(transactions: PartitionTransactions) -> int:
+    """Returns the end of the log, or that of its transactions if Kafka could not find it."""
+    if transactions.log_end is not None:
+        return transactions.log_end
+    last_offsets = (
+        each.last_offset if each.marker_offset is None else each.marker_offset
+        for each in transactions.transactions
+    )
+    return max((offset + 1 for offset in last_offsets if offset is not None), default=0)
+
+
+def _end(transaction: Transaction, log_end: int) -> int:
+    return log_end if transaction.marker_offset is None else transaction.marker_offset
+
+
+def _count(key: str, count: int) -> str:
+    return say_count(f"transaction_lanes.{key}", count) if count else ""
+
+
+def _title(transactions: PartitionTransactions) -> str:
+    stable_offset = transactions.last_stable_offset
+    if stable_offset is None:
+        return say("transaction_lanes.title_unknown")
+    if transactions.held_by is not None:
+        who = producer(transactions.held_by)
+        return say("transaction_lanes.title", offset=stable_offset, producer=who)
+    is_end = stable_offset == transactions.log_end
+    return say(f"transaction_lanes.title_{'end' if is_end else 'stops'}", offset=stable_offset)
+
+
+def _held_by(transactions: PartitionTransactions) -> str:
+    held_by = transactions.held_by
+    if held_by is None or transactions.last_stable_offset is None:
+        return ""
+    return say_count(
+        "transaction_lanes.held",
+        _end_of_log(transactions) - transactions.last_stable_offset,
+        offset=transactions.last_stable_offset,
+        producer=producer(held_by),
+        epoch=held_by.producer_epoch,
+        since=_began(held_by),
+    )
+
+
+def _began(transaction: Transaction) -> Message:
+    """Returns when the transaction began, or that it began before the log."""
+    if transaction.begins_before_log is not False:
+        known = "before" if transaction.begins_before_log else "maybe_before"
+        return message(f"transaction_lanes.began_{known}")
+    return message("transaction_lanes.began", moment=transaction.start_ms)
+
+
+def producer(transaction: Transaction) -> Message:
+    """Returns the producer: its id, and its transactional.id if known."""
+    if transaction.transactional_id is None:
+        return message("finding.producer", producer=transaction.producer_id)
+    return message(
+        "finding.transactional_producer",
+        producer=transaction.producer_id,
+        id=transaction.transactional_id,
+    )
+
+
+def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
+    """Returns the lane of one producer's transactions, the newest first."""
+    newest = transactions[0]
+    if newest.transactional_id is None:
+        name = render(producer(newest))
+    else:
+        name = _cut(units.escape_line(newest.transactional_id))
+    epochs = [transaction.producer_epoch for transaction in transactions]
+    first = min(epochs)
+    last = max(epochs)
+    if first == last:
+        epoch_text = say("compare.epoch", epoch=last)
+    else:
+        epoch_text = say("transaction_lanes.epochs", first=first, last=last)
+    bars = (
+        TransactionBar(
+            first_offset=transaction.first_offset,
+            end_offset=_end(transaction, log_end),
+            outcome=transaction.outcome,
+            hover_lines=_hover_lines(transaction),
+        )
+        for transaction in transactions
+    )
+    return Lane(name=name, epochs=epoch_text, bars=tuple(bars))
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 1]}…"
+
+
+def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
+    return (
+        say(
+            "transaction_lanes.hover_producer",
+            producer=producer(transaction),
+            epoch=transaction.producer_epoch,
+        ),
+        say(
+            f"transaction_lanes.hover_{transaction.outcome}",
+            offsets=_offsets(transaction),
+            marker=transaction.marker_offset or 0,
+        ),
+        capitalize(render(_began(transaction))),
+    )
+
+
+def _offsets(transaction: Transaction) -> str:
+    """Returns the offsets of its records, as far as this copy has them."""
+    if transaction.last_offset is None:
+        return units.MISSING
+    first, last = map(format_count, (transaction.first_offset, transaction.last_offset))
+    return first if first == last else f"{first}–{last}"
+
+
+def _took(transaction: Transaction) -> str:
+    if transaction.end_ms is None or transaction.start_ms is None:
+        return units.MISSING
+    return units.duration(transaction.end_ms - transaction.start_ms)
+
+
+def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
+    """Returns the drawn transactions as rows of HEADS."""
+    return [
+        (
+            _offsets(transaction),
+            render(producer(transaction)),
+            str(transaction.producer_epoch),
+            say(f"transaction_lanes.{transaction.outcome}"),
+            units.moment(transaction.start_ms),
+            _took(transaction),
+            format_count(transaction.marker_offset),
+        )
+        for transaction in lanes_view.transactions
+    ]
+
+
+def values(transactions: PartitionTransactions) -> list[tuple]:
+    """Returns all transactions as rows of COLUMNS, for CSV."""
+    return [
+        tuple(getattr(transaction, name) for name in COLUMNS)
+        for transaction in transactions.transactions
+    ]
+
+
+# ---- the figure
+
+
+def figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
+    return _figure(lanes_view, mode)
+
+
+def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
+    """Returns the figure without the last stable offset."""
+    return _figure(lanes_view, mode, is_answered=False)
+
+
+def _figure(
+    lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = True
+) -> PlainFigure:
+    colours = theme.colours(mode)
+    height_px = TOP_PX + ROW_PX * max(1, len(lanes_view.lanes)) + BOTTOM_PX
+    margin = (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
+    traces = [_bar_trace(lanes_view, outcome, colours) for outcome in Outcome]
+    shapes = []
+    annotations = []
+    if is_answered and lanes_view.stable_offset is not None:
+        shapes = _stable_shapes(lanes_view, lanes_view.stable_offset, colours)
+        annotations = [_stable_note(lanes_view, lanes_view.stable_offset, colours)]
+    layout = theme.plain_layout(mode, height_px, margin) | {
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": {
+            "range": [lanes_view.first_offset, lanes_view.end_offset],
+            "tickformat": ",d",
+            "nticks": 9,
+            **theme.PLAIN_AXIS,
+            **theme.outside_ticks(colours),
+        },
+        "yaxis": theme.row_axis(list(map(_lane_name, lanes_view.lanes)), 10),
+        "shapes": [*_lines(lanes_view, colours), *shapes, *_open_ends(lanes_view, colours)],
+        "annotations": annotations,
+    }
+    return PlainFigure({"data": [*traces, _marker_trace(lanes_view, colours)], "layout": layout})
+
+
+def _lane_name(lane: Lane) -> str:
+    return f"{escape(lane.name, quote=False)}<br>{lane.epochs}"
+
+
+def _placed_bars(
+    lanes_view: TransactionLanesView, outcome: Outcome | None = None
+) -> list[tuple[int, TransactionBar]]:
+    return [
+        (row, bar)
+        for row, lane in enumerate(lanes_view.lanes)
+        for bar in lane.bars
+        if outcome in (None, bar.outcome)
+    ]
+
+
+def _bar_trace(lanes_view: TransactionLanesView, outcome: Outcome, colours: dict[str, str]) -> dict:
+    placed = _placed_bars(lanes_view, outcome)
+    marker = {"color": colours["log"], "line": {"color": colours["log"], "width": 1}}
+    if outcome == Outcome.ABORTED:
+        marker["pattern"] = {
+            "shape": "\\",
+            "fgcolor": colours["log"],
+            "bgcolor": colours["raised"],
+            "size": 5,
+            "solidity": 0.3,
+        }
+    elif outcome == Outcome.OPEN:
+        marker = {"color": colours["warning_soft"], "line": {"width": 0}}
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": str(outcome),
+        "base": [bar.first_offset for _, bar in placed],
+        "x": [max(1, bar.end_offset - bar.first_offset) for _, bar in placed],
+        "y": [row for row, _ in placed],
+        "width": BAR_PX / ROW_PX,
+        "marker": marker,
+        **theme.hover(
+            [
+                "<br>".join(escape(line, quote=False) for line in bar.hover_lines)
+                for _, bar in placed
+            ]
+        ),
+    }
+
+
+def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Iterable[dict]:
+    """Yields the outline of each open transaction, which has no right side."""
+    half = BAR_PX / ROW_PX / 2
+    for row, bar in _placed_bars(lanes_view, Outcome.OPEN):
+        first = max(bar.first_offset, lanes_view.first_offset)
+        last = min(bar.end_offset, lanes_view.end_offset)
+        top = row - half
+        bottom = row + half
+        path = f"M {last},{top} L {first},{top} L {first},{bottom} L {last},{bottom}"
+        line = {"color": colours["warning"], "width": 2}
+        yield {"type": "path", "path": path, "line": line, "fillcolor": "rgba(0,0,0,0)"}
+
+
+def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
+    placed = [(row, bar) for row, bar in _placed_bars(lanes_view) if bar.outcome != Outcome.OPEN]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "markers",
+        "hoverinfo": "skip",
+        "x": [bar.end_offset for _, bar in placed],
+        "y": [row for row, _ in placed],
+        "marker": {
+            "symbol": "line-ns",
+            "size": BAR_PX - 4,
+            "line": {"color": colours["ink_2"], "width": 1.6},
+        },
+    }
+
+
+def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:
+    """Returns the middle line of each lane."""
+    return [
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": row,
+            "y1": row,
+            "line": {"color": colours["line"], "width": 1},
+            "layer": "below",
+        }
+        for row in range(len(lanes_view.lanes))
+    ]
+
+
+def _stable_shapes(
+    lanes_view: TransactionLanesView, stable_offset: int, colours: dict[str, str]
+) -> list[dict]:
+    start = max(stable_offset, lanes_view.first_offset)
+    shade = {
+        "type": "rect",
+        "x0": start,
+        "x1": lanes_view.end_offset,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colours["press"],
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    return [shade, theme.vertical_line(start, {"color": colours["probe"], "width": 2})]
+
+
+def _stable_note(
+    lanes_view: TransactionLanesView, stable_offset: int, colours: dict[str, str]
+) -> dict:
+    start = max(stable_offset, lanes_view.first_offset)
+    is_left = 2 * start < lanes_view.first_offset + lanes_view.end_offset
+    return theme.note(
+        say("transaction_lanes.stable", offset=stable_offset),
+        colours["ink"],
+        x=start,
+        xanchor="left" if is_left else "right",
+        yref="paper",
+        y=1,
+        yanchor="bottom",
+    )

@@ -1,0 +1,36 @@
+"""The transactions around a segment, a lane per producer, and the last stable offset."""
+
+from functools import partial
+
+from kafkaviz.app import page_state
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.widgets import segment_widgets
+from kafkaviz.figures.segment import transaction_lanes
+from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import Destination, drawn_figure
+from kafkaviz.workshop.lessons.grammar import LessonBlock
+
+
+def _make(block: LessonBlock) -> TransactionLanesView:
+    location = block_location.locate(block)
+    transactions = segment_cache.transactions(location.snapshot, location.partition)
+    base_offsets = [segment.base_offset for segment in location.partition.live]
+    first_offset = location.segment.base_offset if block["offset"] is None else block["offset"]
+    return transaction_lanes.view(transactions, first_offset, base_offsets)
+
+
+def _to_tab(block: LessonBlock) -> Destination:
+    page, address = block_location.to_segment(block)
+    return page, address | {page_state.TAB: "Transactions"}
+
+
+TRANSACTIONS = drawn_figure(
+    _make,
+    _to_tab,
+    (transaction_lanes.figure, transaction_lanes.question_figure),
+    heads=transaction_lanes.HEADS,
+    rows=transaction_lanes.rows,
+    kinds="llrllrr",
+    legend=partial(segment_widgets.lanes_legend, ("committed", "aborted", "open", "marker")),
+)

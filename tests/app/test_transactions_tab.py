@@ -1,0 +1,90 @@
+"""The tab Transactions of the Segment page: the lanes, their table, and one read_committed fetch."""
+
+import pytest
+
+from kafkaviz.app.pages.segment import transactions_tab
+from kafkaviz.messages import say, speaking
+from kafkaviz.units import format_count
+from tests.app import segment_page
+from tests.app.segment_page import copy_of
+from tests.support.pages import assert_no_exception, page_html
+
+pytestmark = pytest.mark.usefixtures("starts")
+FIELD = "fetch"
+
+
+def opened(directory, partition="payments-0", segment=15904, **query):
+    return segment_page.page(directory, partition, segment, tab="Transactions", **query)
+
+
+def test_the_lanes_what_holds_them_and_the_table(clean):
+    at = opened(clean)
+    html = page_html(at)
+    who = say("finding.transactional_producer", producer=4, id="tx-payments-2")
+    assert say("transaction_lanes.title", offset=18900, producer=who) in html.replace("&#x27;", "'")
+    assert html.count("kv-sw txn-") == 6
+    rows = html.split(say("transaction_lanes.head_took"))[1].split("</table>")[0]
+    assert rows.count("<tr") == 40 and f"{format_count(18900)}–{format_count(18906)}" in rows
+    assert len(at.get("plotly_chart")) == 1
+    assert at.code[0].value.startswith("kafkaviz transactions ")
+
+
+def test_the_default_fetch_skips_something_and_another_is_in_the_address(clean):
+    at = opened(clean)
+    assert say("fetch_steps.title", offset=18767, skipped=59, n=2) in page_html(at)
+    linked = opened(clean, fetch="18900")
+    assert say("fetch_steps.title_nothing", offset=18900) in page_html(linked)
+    assert linked.text_input(key=FIELD).value == "18900"
+    typed = assert_no_exception(linked.text_input(key=FIELD).set_value("15 905").run())
+    assert "15\u202f905" in page_html(typed).split(say("fetch_steps.heading"))[1]
+
+
+@pytest.mark.parametrize(
+    ("fetch", "key", "values"),
+    [
+        ("nine", "lookup.no_offset", {"text": "nine"}),
+        ("99999", "fetch_steps.unread", {"offset": 99999}),
+    ],
+)
+def test_an_offset_that_cannot_be_fetched(clean, fetch, key, values):
+    html = page_html(opened(clean, fetch=fetch))
+    assert say(key, **values) in html and say("fetch_steps.head_fate") not in html
+
+
+def test_a_log_without_transactions(clean):
+    at = opened(clean, "heartbeat-0", 32487)
+    assert say("transaction_lanes.none") in page_html(at) and not at.get("plotly_chart")
+
+
+def test_a_log_that_cannot_be_read_to_its_end(clean, tmp_path):
+    folder = copy_of(clean, tmp_path, "payments-0")
+    log = folder / "payments-0" / "00000000000000015904.log"
+    log.write_bytes(log.read_bytes()[:200_000] + bytes(300))
+    html = page_html(opened(folder))
+    assert say("transaction_lanes.unread") in html and say("transaction_lanes.head_took") in html
+
+
+def test_a_large_log_is_left_to_the_command(clean, monkeypatch):
+    monkeypatch.setattr(transactions_tab, "MAX_BYTES", 1 << 20)
+    at = opened(clean)
+    assert say("transaction_lanes.large", limit=1 << 20) in page_html(at)
+    assert at.code[0].value.startswith("kafkaviz transactions ") and not at.text_input
+
+
+def test_in_chinese(clean):
+    html = page_html(opened(clean, lang="zh"))
+    with speaking("zh"):
+        assert say("fetch_steps.title", offset=18767, skipped=59, n=2) in html
+        assert say("transaction_lanes.head_outcome") in html
+
+
+@pytest.mark.browser
+def test_the_tab_in_a_browser(page, server):
+    page.goto(f"{server}/segment?tp=payments-0&segment=15904&tab=Transactions")
+    page.locator(".st-key-kv_fig_transactions .js-plotly-plot .bars .point").first.wait_for()
+    field = page.get_by_label(say("fetch_steps.field"))
+    field.fill("18900")
+    field.press("Enter")
+    page.get_by_text(say("fetch_steps.title_nothing", offset=18900)).wait_for()
+    page.wait_for_url("**fetch=18900*")
+    assert "tab=Transactions" in page.url
