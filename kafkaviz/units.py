@@ -57,6 +57,19 @@ def format_percent(part: float | None, total: float | None) -> str:
     return f"{percent:.1f} %" if percent >= 1 else f"{percent:.2f} %"
 
 
+def format_us(value: float) -> str:
+    """Formats a time: "0.8 µs", "42 µs", "1.4 ms"."""
+    if 0 < abs(value) < 0.05:
+        return "< 0.1 µs"
+    if abs(value) < 9.95:
+        return f"{value:.1f} µs"
+    if abs(value) < 999.5:
+        return f"{value:.0f} µs"
+    if abs(value) < 999_500:
+        return f"{value / 1000:.1f} ms"
+    return f"{value / 1e6:.1f} s"
+
+
 def rate(bytes_per_s: float | None) -> str:
     """Returns a speed in decimal units: 1.3 GB/s."""
     if bytes_per_s is None:

@@ -126,6 +126,18 @@ FIELDS = {
         batch_bytes_mean=measurement.batch_bytes
         batch_bytes_least=measurement.parts.least_batch_bytes
         single_record_share=measurement.single_share bytes_per_s=measurement.bytes_per_s""",
+    "LookupCosts": """header_us first_us storage=storage.name read_us=storage.read_us
+        modelled=is_modelled calibrated""",
+    "IntervalCost": """mean_us p99_us cold_mean_us cold_reads_mean cold_index_reads=index_reads
+        by_target index_share price_us""",
+    "IndexSizeOutcome": """segment_index_bytes=index_bytes offset_slots usable_time_slots segments
+        rolls segment_log_bytes=log_bytes rolls_per_gib rolls_per_day offset_entries time_entries
+        headers_mean=headers cold_index_reads""",
+    "Recommendation": "verdict value reasons considered=considered_bytes meets_budgets gain",
+    "Reason": "code *plain_values",
+    "AdviceReason": "code *values",
+    "SegmentLimits": "binding least_index_bytes safe_index_bytes",
+    "SegmentSizeAdvice": "verdict value code=reason today considered changing",
     "LogSample": "sampled_bytes log_bytes windows=windows:count segments is_whole",
     # tiered storage
     "TieredState": "store directory=local partitions problems",

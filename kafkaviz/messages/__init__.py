@@ -258,6 +258,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.format_byt
     "rate": units.rate,  # 1.3 GB/s
     "percent": _percent,  # 0.45 %
     "duration": units.duration,  # 4.6 min
+    "us": units.format_us,  # 42 µs
     "moment": units.moment,  # 2026-11-21 09:29:44.123
     "second": lambda ms: units.moment(ms, fraction=False),  # 2026-11-21 09:29:44
     "clock": units.clock,  # 09:29:44.123

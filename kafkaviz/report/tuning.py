@@ -11,7 +11,6 @@ from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
@@ -189,7 +188,7 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
         units.format_count(answer.current_cost.interval_bytes),
         units.format_percent(answer.current_cost.index_share, 1),
         f"{answer.current_cost.row['headers_mean']:.1f}",
-        f"≈ {format_us(answer.current_cost.p99_us.typical)}",
+        f"≈ {units.format_us(answer.current_cost.p99_us.typical)}",
         says,
     )
 

@@ -188,8 +188,8 @@ def test_today_is_what_the_index_has():
         "over-budget",
         "coarser",
     ]
-    on_disk = tuning_text.describe_reason(recommendation.reasons[-1])["there"]
-    assert on_disk.key == "tuning_reason.on_disk" and on_disk["entries"] == 199
+    on_disk = tuning_text.describe_reason(recommendation.reasons[-1])["on_disk"]
+    assert on_disk.key == "tuning_reason.on-disk" and on_disk["entries"] == 199
     assert (
         on_disk["interval"],
         on_disk["entries_replayed"],

@@ -8,12 +8,11 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning import replay_table, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import change_text, headers_text, range_text
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.units import format_bytes
+from kafkaviz.units import format_bytes, format_us
 from tests.support.tuning import NEW, OLD, measured
 
 MODES = ("light", "dark")

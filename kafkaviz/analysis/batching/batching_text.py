@@ -9,7 +9,7 @@ from kafkaviz.analysis.batching.batch_advice import CHANGE, AdviceReason, BatchA
 from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.tuning.recommendation import Recommendation
-from kafkaviz.analysis.tuning.tuning_text import describe_gain, format_us, headline
+from kafkaviz.analysis.tuning.tuning_text import describe_gain, headline
 from kafkaviz.messages import Message, message
 
 # reasons of the short answer that its other lines say already
@@ -149,7 +149,7 @@ def describe_codec_price(advice: CodecAdvice) -> Message:
     return message(
         "batching_answer.price_codec",
         **{
-            name: units.MISSING if time_us is None else format_us(time_us)
+            name: units.MISSING if time_us is None else units.format_us(time_us)
             for name, time_us in times.items()
         },
     )

@@ -119,6 +119,11 @@ class LookupCosts:
     one_read_share: float = 0.0
 
     @property
+    def is_modelled(self) -> bool:
+        """Whether header_us comes from the model, and not from this or another machine."""
+        return self.reads_once and not self.calibrated
+
+    @property
     def each_us(self) -> Range:
         if self.reads_once:
             return self.header_us

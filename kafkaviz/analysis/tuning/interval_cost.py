@@ -4,7 +4,7 @@ The gain is a range. It comes from a block bootstrap over stretches of the log, 
 of the costs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ from kafkaviz.analysis.cost.cost_model import (
 )
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
@@ -29,6 +30,11 @@ RESAMPLES = 400
 SEED = 1
 BLOCKS = 40
 MIN_BLOCK_BATCHES = 16
+# the columns of sweep.SWEEP that depend on what is looked up
+TARGET_COLUMNS = [
+    *(name for name in field_names(sweep.SWEEP) if name.startswith("headers")),
+    "skipped_bytes_mean",
+]
 REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.total.size.bytes
 
 
@@ -102,16 +108,14 @@ class IntervalCost:
 
     Attributes:
         row: counts of the lookups of each batch's base offset; all values below are for these.
-        every_row: the same for lookups of every offset.
-        time_row: the same for lookups by timestamp.
+        by_target: the columns TARGET_COLUMNS of the lookups of each target.
         cold_reads_mean: device reads of the .log.
         index_reads: device reads of the offset index.
     """
 
     interval_bytes: int
     row: np.void  # sweep.SWEEP
-    every_row: np.void
-    time_row: np.void
+    by_target: Mapping[str, np.void]
     mean_us: Range
     p99_us: Range
     cold_mean_us: Range
@@ -154,10 +158,12 @@ def _compute(
     measurement: LogMeasurement, costs: LookupCosts, index_cost: ExistingIndexCost
 ) -> IntervalCost:
     costs = costs.with_one_read_share(measurement.one_read_share)
-    row, every_row, time_row = (
-        parts.sweep()[0]
-        for parts in (index_cost.parts, index_cost.every_offset, index_cost.timestamps)
-    )
+    rows = {
+        "base_offset": index_cost.parts.sweep()[0],
+        "every_offset": index_cost.every_offset.sweep()[0],
+        "timestamp": index_cost.timestamps.sweep()[0],
+    }
+    row = rows["base_offset"]
     mean = float(row["headers_mean"])
     reads_mean = sweep.mean(index_cost.cold.counts[0])
     # a device read also loads the pages around the one requested
@@ -177,8 +183,7 @@ def _compute(
     return IntervalCost(
         interval_bytes=int(row["interval_bytes"]),
         row=row,
-        every_row=every_row,
-        time_row=time_row,
+        by_target={target: target_row[TARGET_COLUMNS] for target, target_row in rows.items()},
         mean_us=costs.warm_us(mean),
         p99_us=costs.warm_us(float(row["headers_p99"])),
         cold_mean_us=costs.cold_us(mean, reads_mean, index_reads, index_pages),
@@ -187,10 +192,6 @@ def _compute(
         index_share=share,
         price_us=implied_us,
     )
-
-
-def by_target(cost: IntervalCost) -> dict[str, np.void]:
-    return {"base_offset": cost.row, "every_offset": cost.every_row, "timestamp": cost.time_row}
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ log, and the one for a broker's default.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
@@ -104,7 +104,16 @@ class Reason:
     """A reason as values; tuning_text.py has the words."""
 
     code: ReasonCode
-    values: Mapping[str, object]
+    values: Mapping[str, Any]
+
+    @property
+    def plain_values(self) -> dict[str, Any]:
+        """The values that are numbers and names, without the objects that others come from."""
+        return {
+            name: value
+            for name, value in self.values.items()
+            if isinstance(value, int | float | str | dict | tuple)
+        }
 
 
 def index_differs(measurement: LogMeasurement) -> bool:

@@ -18,6 +18,7 @@ from kafkaviz.analysis.tuning.segment_size import (
 )
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.config_def import TOPIC_SETTINGS
+from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
@@ -28,35 +29,23 @@ AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
 MAX_NAMES = 5  # topics that a sentence names
 FETCH_US = 200.0  # the shortest round trip of a fetch between machines of one data centre
-BUDGET_NAMES = {
-    "p99": message("tuning_reason.budget_p99"),
-    "index": message("tuning_reason.budget_index"),
-}
-
-
 DETAIL_CODES = ("plateau", "followers", "bound-tiered", "bound-hdd")
-
-
-def format_us(value: float) -> str:
-    """Formats a time: "0.8 µs", "42 µs", "1.4 ms"."""
-    if 0 < abs(value) < 0.05:
-        return "< 0.1 µs"
-    if abs(value) < 9.95:
-        return f"{value:.1f} µs"
-    if abs(value) < 999.5:
-        return f"{value:.0f} µs"
-    if abs(value) < 999_500:
-        return f"{value / 1000:.1f} ms"
-    return f"{value / 1e6:.1f} s"
+# codes whose message is that of another code
+SHARED_KEYS: dict[ReasonCode, str] = {
+    "within-budget": "budget",
+    "over-budget": "budget",
+    "faster": "gained",
+    "smaller": "gained",
+}
 
 
 def format_us_range(value: Range) -> Message:
     """Returns a range such as "42 µs (34 to 92 µs)"."""
-    low = format_us(value.low)
-    high = format_us(value.high)
+    low = units.format_us(value.low)
+    high = units.format_us(value.high)
     if low.split()[1] == high.split()[1]:
         low = low.split()[0]
-    return message("tuning_reason.range", us=format_us(value.typical), low=low, high=high)
+    return message("tuning_reason.range", us=units.format_us(value.typical), low=low, high=high)
 
 
 def format_share(part: float) -> str:
@@ -96,7 +85,18 @@ def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
 
 
 def describe_reason(reason: Reason) -> Message:
-    return _DESCRIPTIONS[reason.code](reason.values)
+    """Returns the message of the reason's code. Its places have the reason's values."""
+    values = reason.plain_values
+    if reason.code == "topic-by-topic":
+        return _describe_topics("interval_topics", reason.values["changing"])
+    if reason.code in _DERIVED_VALUES:
+        values |= _DERIVED_VALUES[reason.code](reason.values)
+    variant = ""
+    if values.get("is_default"):
+        variant = "-default"
+    elif reason.code == "tiny-batches" and values["single_share"] > 0.5:
+        variant = "-single"
+    return message(f"tuning_reason.{SHARED_KEYS.get(reason.code, reason.code)}{variant}", **values)
 
 
 def describe_gain(gain: Gain) -> Message:
@@ -124,38 +124,33 @@ def _describe_saving(saving: Range) -> Message:
         return message("tuning_reason.more", us=format_us_range(cost))
     return message(
         "tuning_reason.more_or_less",
-        us=format_us(-saving.typical),
-        low=format_us(saving.low),
-        high=format_us(saving.high),
+        us=-saving.typical,
+        low=saving.low,
+        high=saving.high,
     )
 
 
-def _describe_budget(values: Mapping) -> Message:
+def _budget_values(values: Mapping) -> dict[str, object]:
     """Returns the worst case of each budget's cost, as the verdict compares it with the budget."""
     cost = values["at"]
     costs = values["costs"]
+    origin = "calibrated" if costs.calibrated else "measured"
     uses = budget_usage(cost, values["budgets"])
-    if costs.calibrated:
-        origin = "calibrated"
-    elif costs.reads_once:
-        origin = "modelled"
-    else:
-        origin = "measured"
     parts = [
         message(
             f"tuning_reason.p99_{_state('p99', values)}",
             headers=int(cost.row["headers_p99"]),
-            us=format_us(cost.p99_us.typical),
-            worst=format_us(cost.p99_us.high),
-            allowed=format_us(uses["p99"][1]) if "p99" in uses else "",
-            known=message(f"tuning_reason.{origin}"),
+            us=cost.p99_us.typical,
+            worst=cost.p99_us.high,
+            allowed=uses["p99"][1] if "p99" in uses else None,
+            known=message(f"tuning_reason.{'modelled' if costs.is_modelled else origin}"),
         )
     ]
     if "index" in uses:
-        share, allowed = map(format_share, uses["index"])
+        share, allowed = uses["index"]
         key = f"tuning_reason.index_{_state('index', values)}"
         parts.append(message(key, share=share, allowed=allowed))
-    return message("tuning_reason.budget", interval=cost.interval_bytes, parts=tuple(parts))
+    return {"interval": cost.interval_bytes, "parts": tuple(parts)}
 
 
 def _state(name: str, values: Mapping) -> str:
@@ -164,110 +159,31 @@ def _state(name: str, values: Mapping) -> str:
     return "over" if name in values["missed"] else "inside"
 
 
-def _describe_every_batch(values: Mapping) -> Message:
-    key = "every_batch_default" if values["is_default"] else "every_batch"
-    return message(f"tuning_reason.{key}", interval=values["interval"])
-
-
-def _describe_most_batches(values: Mapping) -> Message:
-    key = "most_batches_default" if values["is_default"] else "most_batches"
-    return message(
-        f"tuning_reason.{key}",
-        interval=values["interval"],
-        entries=values["entries"],
-        indexable=values["of"],
-        share=units.format_percent(values["entries"], values["of"]),
-    )
-
-
-def _describe_gained(values: Mapping) -> Message:
-    return message(
-        "tuning_reason.gained",
-        to=values["to"],
-        now=values["from"],
-        gain=describe_gain(values["gain"]),
-    )
-
-
-def _describe_faster_too_little(values: Mapping) -> Message:
-    return message(
-        "tuning_reason.faster_too_little",
-        to=values["to"],
-        gain=describe_gain(values["gain"]),
-        least=format_us(values["least_us"]),
-    )
-
-
-def _describe_unmeetable(values: Mapping) -> Message:
-    use_by_name = budget_usage(values["at"], values["budgets"])
+def _unmeetable_values(values: Mapping) -> dict[str, object]:
+    usage = budget_usage(values["at"], values["budgets"])
     exceeded = tuple(
-        message(
-            "tuning_reason.over",
-            name=BUDGET_NAMES[name],
-            usage=format_amount(name, use_by_name[name][0]),
-            allowed=format_amount(name, use_by_name[name][1]),
-        )
+        message(f"tuning_reason.over_{name}", used=usage[name][0], allowed=usage[name][1])
         for name in values["missed"]
     )
-    return message("tuning_reason.unmeetable", to=values["to"], missed=exceeded)
+    return {"missed": exceeded}
 
 
-def format_amount(name: str, value: float) -> str:
-    """Formats an amount in the unit of a budget, "p99" or "index"."""
-    return format_share(value) if name == "index" else format_us(value)
-
-
-def _describe_smaller_too_little(values: Mapping) -> Message:
-    return message(
-        "tuning_reason.smaller_too_little",
-        to=values["to"],
-        saved=format_share(values["gain"].index_share.typical),
-    )
-
-
-def _describe_tiered(values: Mapping) -> Message:
-    return message(
-        "tuning_reason.smaller_for_tiered",
-        now=values["cached_segments_now"],
-        other=values["cached_segments_other"],
-        carried=format_share(values["carried_share_other"]),
-    )
-
-
-def _describe_cold(values: Mapping) -> Message:
+def _cold_values(values: Mapping) -> dict[str, object]:
     cost = values["at"]
-    costs = values["costs"]
-    return message(
-        "tuning_reason.cold",
-        index=cost.index_reads,
-        reads=cost.cold_reads_mean,
-        storage=costs.storage.name,
-        us=format_us_range(cost.cold_mean_us),
-    )
-
-
-def _describe_tiny(values: Mapping) -> Message:
-    batch = {
-        "batch": values["batch_bytes"],
-        "header": units.format_percent(61, values["batch_bytes"]),
+    return {
+        "index": cost.index_reads,
+        "reads": cost.cold_reads_mean,
+        "storage": values["costs"].storage.name,
+        "us": format_us_range(cost.cold_mean_us),
     }
-    if values["single_share"] > 0.5:
-        return message("tuning_reason.tiny_single", **batch, share=values["single_share"])
-    return message("tuning_reason.tiny", **batch)
 
 
-def _describe_followers(values: Mapping) -> Message:
-    return message(
-        "tuning_reason.followers",
-        fetch=values["append_bytes"],
-        mean=values["headers_mean"],
-        p99=values["headers_p99"],
-    )
+def _gain_values(values: Mapping) -> dict[str, object]:
+    return {"gain": describe_gain(values["gain"])}
 
 
-def _describe_on_disk(values: Mapping) -> Message:
-    names = "interval", "entries", "entries_replayed", "headers_p99", "headers_p99_replayed"
-    return message("tuning_reason.on_disk", **{name: values[name] for name in names})
+def _on_disk_values(values: Mapping) -> dict[str, object]:
+    return {"on_disk": message("tuning_reason.on-disk", **values)}
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
@@ -290,37 +206,26 @@ def describe_names(names: Sequence[str | Message]) -> Message:
     return message("common.names", names=first)
 
 
-_DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
-    "every-batch-indexed": _describe_every_batch,
-    "most-batches-indexed": _describe_most_batches,
-    "plateau": lambda values: message("tuning_reason.plateau", least=values["least_batch_bytes"]),
-    "within-budget": _describe_budget,
-    "over-budget": _describe_budget,
-    "on-disk": _describe_on_disk,
-    "coarser": lambda values: message("tuning_reason.coarser", there=_describe_on_disk(values)),
-    "denser": lambda values: message("tuning_reason.denser", there=_describe_on_disk(values)),
-    "coarse": lambda _values: message("tuning_reason.coarse"),
-    "followers": _describe_followers,
-    "too-little-data": lambda values: message(
-        "tuning_reason.too_little_data", batches=values["batches"], to=values["to"]
-    ),
-    "unmeetable": _describe_unmeetable,
-    "bound-tiered": lambda values: message("tuning_reason.bound_tiered", most=values["most_bytes"]),
-    "bound-hdd": lambda values: message("tuning_reason.bound_hdd", most=values["most_bytes"]),
-    "faster": _describe_gained,
-    "faster-too-little": _describe_faster_too_little,
-    "smaller": _describe_gained,
-    "smaller-too-little": _describe_smaller_too_little,
-    "smaller-for-tiered": _describe_tiered,
-    "topic-by-topic": lambda values: _describe_topics("interval_topics", values["changing"]),
-    "tiny-batches": _describe_tiny,
-    "two-headers": lambda _values: message("tuning_reason.two_headers"),
-    "cold": _describe_cold,
-    "old-segments": lambda _values: message("tuning_reason.old_segments"),
+# values of a message that are computed from those of its reason
+_DERIVED_VALUES: dict[ReasonCode, Callable[[Mapping], dict[str, object]]] = {
+    "most-batches-indexed": lambda values: {
+        "indexable": values["of"],
+        "share": (values["entries"], values["of"]),
+    },
+    "within-budget": _budget_values,
+    "over-budget": _budget_values,
+    "coarser": _on_disk_values,
+    "denser": _on_disk_values,
+    "unmeetable": _unmeetable_values,
+    "faster": _gain_values,
+    "faster-too-little": _gain_values,
+    "smaller": _gain_values,
+    "smaller-too-little": lambda values: {
+        "saved": format_share(values["gain"].index_share.typical)
+    },
+    "tiny-batches": lambda values: {"header": (HEADER_BYTES, values["batch_bytes"])},
+    "cold": _cold_values,
 }
-
-
-CODES = tuple(_DESCRIPTIONS)
 
 
 _LIMIT_KEYS = {
@@ -342,8 +247,8 @@ def describe_price(cost: IntervalCost) -> Message:
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,
-        us=format_us(cost.price_us),
-        share=units.format_percent(cost.price_us, FETCH_US),
+        us=cost.price_us,
+        share=(cost.price_us, FETCH_US),
     )
 
 

@@ -10,11 +10,10 @@ from kafkaviz.analysis.batching.batching_text import describe_advice_reason, des
 from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text.sentences import end_sentence, join_comma, join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
 from kafkaviz.messages import language, say
-from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
+from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
 Range = tuple[float, float]
 

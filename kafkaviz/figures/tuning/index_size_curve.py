@@ -13,14 +13,13 @@ import plotly.graph_objects as go
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import MISSING, format_bytes, format_count
+from kafkaviz.units import MISSING, format_bytes, format_count, format_us
 
 HEIGHT = 280
 LEFT = 58

@@ -13,11 +13,10 @@ import plotly.graph_objects as go
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_bytes
 from kafkaviz.messages import say
-from kafkaviz.units import format_bytes
+from kafkaviz.units import format_bytes, format_us
 
 HEIGHT = 372
 LEFT = 62

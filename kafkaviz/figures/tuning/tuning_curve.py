@@ -14,12 +14,11 @@ import plotly.graph_objects as go
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.figures.tuning.tuning_verdict import headers_text
 from kafkaviz.messages import say
-from kafkaviz.units import format_bytes, format_count
+from kafkaviz.units import format_bytes, format_count, format_us
 
 # ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
 MIN_X = 64

@@ -1,21 +1,14 @@
 """A recommendation in words: a headline, its reasons, and the words of its numbers."""
 
 from dataclasses import dataclass
-from typing import cast
 
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning import (
-    Budgets,
-    IntervalCost,
-    Reason,
-    Recommendation,
-    TuningVerdict,
-)
+from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.interval_cost import budget_usage
-from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us, main_reasons
+from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.units import MISSING, format_count
+from kafkaviz.units import MISSING, format_count, format_us
 
 MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
@@ -88,11 +81,8 @@ def missed_p99(recommendation: Recommendation) -> tuple[float, float] | None:
     if recommendation.verdict != TuningVerdict.KEEP:
         return None
     for reason in recommendation.reasons:
-        if reason.code == "over-budget" and "p99" in cast(tuple, reason.values["missed"]):
-            uses = budget_usage(
-                cast(IntervalCost, reason.values["at"]), cast(Budgets, reason.values["budgets"])
-            )
-            return uses["p99"]
+        if reason.code == "over-budget" and "p99" in reason.values["missed"]:
+            return budget_usage(reason.values["at"], reason.values["budgets"])["p99"]
     return None
 
 

@@ -5,6 +5,7 @@ import pytest
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.recommendation import Reason
+from kafkaviz.units import format_us
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_topics_that_gain_are_named():
 
 
 def test_numbers_as_people_read_them():
-    assert [tuning_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
+    assert [format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
         "0.8 µs",
         "42 µs",
         "1.4 ms",

@@ -21,7 +21,6 @@ from kafkaviz.analysis.tuning.index_size import (
 )
 from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.tuning_context import (
     CACHE_ENTRIES,
@@ -187,7 +186,7 @@ def _render_verdict(context: TuningContext) -> None:
 
 PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
     "headers": lambda cost: f"{cost.row['headers_mean']:.1f}",
-    "p99": lambda cost: f"≈ {format_us(cost.p99_us.typical)}",
+    "p99": lambda cost: f"≈ {units.format_us(cost.p99_us.typical)}",
     "indexes": lambda cost: units.format_bytes(int(cost.row["index_bytes"])),
     "share": lambda cost: f"{100 * cost.index_share:.2f} %",
 }
@@ -475,7 +474,7 @@ def _render_size_map(context: TuningContext) -> None:
     of_today = outcomes[today[0]]
     current = next(outcome for outcome in of_today if outcome.index_bytes == today[1])
     warm_us = _size_costs(context).warm_us(current.headers)
-    elements.paragraph(say("index_size.warm", us=format_us(warm_us.typical)), above_px=10)
+    elements.paragraph(say("index_size.warm", us=units.format_us(warm_us.typical)), above_px=10)
     with st.expander(say("index_size.table")):
         _render_size_table(context, of_today, of_today.index(current))
 
@@ -540,7 +539,7 @@ def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
         f"{values['probes_mean']:.1f} ({values['plain_probes_mean']:.1f})",
         f"{values['pages_mean']:.1f}",
         f"{values['cold_reads_mean']:.1f}",
-        f"≈ {format_us(values['cold_mean_us'])}",
+        f"≈ {units.format_us(values['cold_mean_us'])}",
     )
 
 

@@ -14,7 +14,6 @@ from kafkaviz.analysis.batching.batching_text import main_sentence
 from kafkaviz.analysis.batching.ranking import batching_topics, rank_topics
 from kafkaviz.analysis.tuning import BROKER_SETTING, SETTING, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
-from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
@@ -285,7 +284,7 @@ def _topic_row_html(
         units.format_count(cost.interval_bytes),
         f"{100 * cost.index_share:.2f} %",
         f"{cost.row['headers_mean']:.1f}",
-        f"≈ {format_us(cost.p99_us.typical)}",
+        f"≈ {units.format_us(cost.p99_us.typical)}",
     )
     is_kept = recommendation.verdict == tuning.TuningVerdict.KEEP
     kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
