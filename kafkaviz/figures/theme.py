@@ -169,6 +169,15 @@ def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
+def area(fill: str, **place: Any) -> dict[str, Any]:
+    """Returns the shape of a filled rectangle behind the traces, without an outline.
+
+    Args:
+        place: attributes of a Plotly shape that say where it is.
+    """
+    return {"type": "rect", "fillcolor": fill, "line": {"width": 0}, "layer": "below", **place}
+
+
 def hover(texts: Sequence) -> dict[str, Any]:
     """Returns the attributes of a trace whose points have these hover texts."""
     return {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
-from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
-from kafkaviz.figures.tuning.tuning_verdict import range_text
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.messages import language, message, render, say
 from kafkaviz.report.html import Drawing, ReportSection, details, mark, mono, note, table
@@ -109,40 +107,12 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 
 
 def _intervals(report_tuning: ReportTuning) -> Html:
-    heads = (
-        say("tuning.head_interval"),
-        say("tuning.head_entries"),
-        say("common.both_indexes"),
-        say("report.of_the_log"),
-        say("tuning.head_headers_mean"),
-        "p50",
-        "p99",
-        say("cli_tune.head_max"),
-        say("report.warm_p99_modelled"),
-    )
-    rows = [
-        (
-            units.format_count(interval.interval_bytes),
-            units.format_count(int(interval.row["entries"])),
-            units.format_bytes(int(interval.row["index_bytes"])),
-            units.format_percent(interval.index_share, 1),
-            f"{interval.row['headers_mean']:.1f}",
-            *(
-                units.format_count(int(interval.row[f"headers_{name}"]))
-                for name in ("p50", "p99", "max")
-            ),
-            range_text(interval.p99_us),
-        )
-        for interval in report_tuning.intervals
-    ]
-    today = next(
-        place
-        for place, interval in enumerate(report_tuning.intervals)
-        if interval.interval_bytes == report_tuning.overall.current_cost.interval_bytes
+    heads, rows, today = tuning_curve.table(
+        report_tuning.intervals, report_tuning.overall.current_cost.interval_bytes
     )
     return details(
         say("tuning.every_interval"),
-        table(say("report.every_interval_today"), heads, rows, "rrrrrrrrr", today),
+        table(say("report.every_interval_today"), heads, rows, tuning_curve.TABLE_ALIGNS, today),
     )
 
 
@@ -153,16 +123,7 @@ def _topics(report_tuning: ReportTuning) -> Html:
     if len(report_tuning.source.cases) < 2:
         return Html("")
     cases = sorted(report_tuning.source.cases, key=lambda case: (-case.index_share, case.name))
-    heads = (
-        say("tuning.head_topic"),
-        say("tuning.head_log"),
-        say("tuning.head_batch_mean"),
-        say("tuning.head_interval"),
-        say("tuning.head_index_share"),
-        say("tuning.head_headers_mean"),
-        say("report.warm_p99"),
-        say("tuning.head_answer"),
-    )
+    heads = [say(f"tuning.head_{head}") for head in tuning_verdict.TOPIC_HEADS]
     rows = (_topic(report_tuning, case) for case in cases[:TOPICS])
     more = say("report.topics_not_listed", n=len(cases) - TOPICS) if len(cases) > TOPICS else ""
     metadata = say("tuning.metadata_left") if report_tuning.source.metadata_left_out else ""
@@ -173,24 +134,8 @@ def _topics(report_tuning: ReportTuning) -> Html:
 
 def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
     answer = report_tuning.answers.get(case.name)
-    if answer is None:
-        return case.name, "0 B", *[units.MISSING] * 5, say("tuning.no_batch")
-    kept_text = say("curves.keep" if answer.is_today_known else "curves.no_change")
-    says = (
-        kept_text
-        if answer.verdict == tuning.TuningVerdict.KEEP
-        else tag("b", units.format_count(answer.value))
-    )
-    return (
-        case.name,
-        units.format_bytes(case.measurement.log_bytes),
-        units.format_bytes(case.measurement.batch_bytes),
-        units.format_count(answer.current_cost.interval_bytes),
-        units.format_percent(answer.current_cost.index_share, 1),
-        f"{answer.current_cost.row['headers_mean']:.1f}",
-        f"≈ {units.format_us(answer.current_cost.p99_us.typical)}",
-        says,
-    )
+    *cells, text = tuning_verdict.topic_cells(case, answer)
+    return *cells, tag("b", text) if _changes(answer) else text
 
 
 # ---- what to run

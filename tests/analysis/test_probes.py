@@ -5,8 +5,15 @@ from math import ceil, log2
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.tuning.interval_cost import mean_touched_pages, probes
-from kafkaviz.search.slots import first_warm_slot
+from kafkaviz.analysis.tuning.index_size import IndexSearchCost, search_cost
+from kafkaviz.analysis.tuning.interval_cost import mean_touched_pages
+from kafkaviz.search.slots import first_warm_slot, floors
+
+
+def probes_and_pages(entries: int, entry_bytes: int, *, warm: bool = True) -> np.ndarray:
+    """Slots read and pages touched for a target above each key, one column each."""
+    keys = 2 * np.arange(entries)
+    return floors(keys, keys + 1, entry_bytes, warm=warm)[:, 1:].T
 
 
 @pytest.mark.parametrize(
@@ -27,7 +34,7 @@ def test_the_mean_bisection(entries, mean):
     """
     steps = ceil(log2(entries))
     assert steps + 1 - 2**steps / entries == pytest.approx(mean, abs=1e-4)
-    assert probes(entries, 8, warm=False).probes.mean() == pytest.approx(1 + mean, abs=1e-4)
+    assert probes_and_pages(entries, 8, warm=False)[0].mean() == pytest.approx(1 + mean, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -45,43 +52,34 @@ def test_the_table_of_kafkas_search(
     entries, entry_bytes, mean, most, cold, warm, pages, most_pages, tail
 ):
     """Means over all slots, maxima, cold and warm, pages of 4 KiB, and the reader at the end."""
-    search = probes(entries, entry_bytes)
-    assert (search.probes.mean(), search.probes.max()) == (pytest.approx(mean, abs=0.006), most)
+    probes, pages_read = probes_and_pages(entries, entry_bytes)
+    assert (probes.mean(), probes.max()) == (pytest.approx(mean, abs=0.006), most)
     first = first_warm_slot(entries, entry_bytes)
-    assert search.probes[first:].mean() == pytest.approx(warm, abs=0.006)
+    assert probes[first:].mean() == pytest.approx(warm, abs=0.006)
     if cold:
-        assert search.probes[:first].mean() == pytest.approx(cold, abs=0.006)
-    assert (search.pages.mean(), search.pages.max()) == (
+        assert probes[:first].mean() == pytest.approx(cold, abs=0.006)
+    assert (pages_read.mean(), pages_read.max()) == (
         pytest.approx(pages, abs=0.006),
         most_pages,
     )
-    assert (search.tail_probes, search.tail_pages) == tail
+    assert (probes[-1], pages_read[-1]) == tail
 
 
 def test_what_a_cold_search_touches():
     """With 128 KiB read around each page, a small index is one read, 2 MiB some four."""
-    assert mean_touched_pages(65_536, 8) == pytest.approx(8.85, abs=0.01)
-    assert [mean_touched_pages(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [
+    assert mean_touched_pages(65_536) == pytest.approx(8.85, abs=0.01)
+    assert [mean_touched_pages(entries, 128 << 10) for entries in (0, 1, 16_384)] == [
         0.0,
         1.0,
         1.0,
     ]
-    assert 3 < mean_touched_pages(262_144, 8, 128 << 10) < 6
+    assert 3 < mean_touched_pages(262_144, 128 << 10) < 6
     assert (
-        mean_touched_pages(524_288, 8)
-        == mean_touched_pages(262_144, 8) + 1
-        == pytest.approx(probes(524_288, 8).pages.mean(), abs=0.03)
+        mean_touched_pages(524_288)
+        == mean_touched_pages(262_144) + 1
+        == pytest.approx(probes_and_pages(524_288, 8)[1].mean(), abs=0.03)
     )
 
 
 def test_an_empty_index_is_not_read():
-    search = probes(0, 8)
-    assert (len(search.probes), search.tail_probes, search.tail_pages) == (0, 0, 0)
-
-
-def test_what_is_kept_cannot_be_changed():
-    """The same table is returned again."""
-    assert probes(5, 8) is probes(5, 8)
-    with pytest.raises(ValueError, match="read-only"):
-        probes(5, 8).probes[0] = 9
-    assert np.all(probes(5, 8).probes > 0)
+    assert search_cost(0) == IndexSearchCost(0, 0, 0.0, 0.0)

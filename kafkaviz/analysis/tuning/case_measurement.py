@@ -18,7 +18,13 @@ from kafkaviz.analysis.inference.interval import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.tuning.log_windows import LogSample, LogWindow, TunedSegments, choose_windows
+from kafkaviz.analysis.tuning.log_windows import (
+    LogSample,
+    LogWindow,
+    TunedSegments,
+    choose_windows,
+    sum_bytes,
+)
 from kafkaviz.analysis.tuning.measurement import (
     SETTING,
     CurrentConfig,
@@ -342,7 +348,7 @@ def _measure_case(
         live_segments=sum(len(segments) for _, segments in logs),
         active_bytes=sum(segments[-1].log.size_bytes for _, segments in logs),
         logs=replay_logs,
-        sample=LogSample(tuple(windows), _sum_bytes(logs)),
+        sample=LogSample(tuple(windows), sum_bytes(logs)),
     )
 
 
@@ -380,7 +386,7 @@ def _scale(
     measurement: LogMeasurement, logs: Sequence[TunedSegments], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
     """Returns the estimate for the whole logs, if the windows are a part of them."""
-    log_bytes = _sum_bytes(logs)
+    log_bytes = sum_bytes(logs)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
         return measurement
     sizes = [segment.log.size_bytes for _, segments in logs for segment in segments]
@@ -388,10 +394,6 @@ def _scale(
         log_bytes, sum(size > 0 for size in sizes), sum(window.start > 0 for window in windows)
     )
     return replace(scaled, empty_segments=sizes.count(0))
-
-
-def _sum_bytes(logs: Sequence[TunedSegments]) -> int:
-    return sum(segment.log.size_bytes for _, segments in logs for segment in segments)
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:

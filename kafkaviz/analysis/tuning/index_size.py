@@ -31,12 +31,11 @@ from kafkaviz.analysis.cost.cold_reads import (
 )
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
 from kafkaviz.analysis.rolls.limits import mean_jitter_ms
-from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
+from kafkaviz.analysis.tuning.interval_cost import ENTRY_BYTES, REPLAYED_BITS, mean_touched_pages
 from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
-from kafkaviz.format import offset_index
 from kafkaviz.search import slots
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
@@ -78,7 +77,6 @@ INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
 DAY_MS = 86_400_000
 GIB = 1 << 30
 INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
-ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 
 @dataclass(frozen=True)
@@ -380,13 +378,10 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
         return IndexSearchCost(0, 0, 0.0, 0.0)
     tail = slots.floor(range(0, 2 * entries, 2), 2 * entries, ENTRY_BYTES, warm=warm)
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
-    played = probes.__wrapped__(entries >> doublings, ENTRY_BYTES, warm=warm)
-    return IndexSearchCost(
-        len(tail.probes),
-        len(tail.pages),
-        float(played.probes.mean()) + doublings,
-        float(played.pages.mean()) + doublings,
-    )
+    keys = 2 * np.arange(entries >> doublings, dtype=np.int64)
+    floors = slots.floors(keys, keys + 1, ENTRY_BYTES, warm=warm)
+    probes, pages = floors[:, 1:].mean(axis=0).tolist()
+    return IndexSearchCost(len(tail.probes), len(tail.pages), probes + doublings, pages + doublings)
 
 
 # ---- sizes
@@ -448,11 +443,11 @@ class IndexSizeOutcome:
     @property
     def cold_index_reads(self) -> float:
         """Returns the modelled device reads of a search with no part of the index in memory."""
-        return mean_touched_pages(self.entries, ENTRY_BYTES, READ_AHEAD_BYTES)
+        return mean_touched_pages(self.entries, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
         """Returns the time of a mean lookup that finds nothing in memory."""
-        pages = mean_touched_pages(self.entries, ENTRY_BYTES)
+        pages = mean_touched_pages(self.entries)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads, pages)
 
 

@@ -22,8 +22,9 @@ from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
+from kafkaviz.search.slots import PAGE_BYTES
 
+ENTRY_BYTES = offset_index.ENTRY.itemsize
 REPLAYED_BITS = 18  # up to 2^18 entries, a 2 MiB .index, every search is run
 MIN_BLOCKS = 8  # with fewer blocks only the costs give a range
 RESAMPLES = 400
@@ -38,52 +39,16 @@ TARGET_COLUMNS = [
 REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.total.size.bytes
 
 
-@dataclass(frozen=True)
-class Probes:
-    """The slots read and pages touched for each slot that a search can end at, shape (n,).
-
-    The read of the result itself is not counted.
-
-    Attributes:
-        tail_probes, tail_pages: the same for a reader at the tail, whose target is above the last
-            key.
-    """
-
-    probes: np.ndarray
-    pages: np.ndarray
-    tail_probes: int
-    tail_pages: int
-
-
-@lru_cache(maxsize=64)
-def probes(
-    entries: int,
-    entry_bytes: int,
-    *,
-    warm: bool = True,
-    warm_bytes: int = WARM_BYTES,
-    page_bytes: int = PAGE_BYTES,
-) -> Probes:
-    """Returns the cost of all searches in an index of this size, for targets between two keys."""
-    keys = 2 * np.arange(entries, dtype=np.int64)
-    floors = slots.floors(
-        keys, keys + 1, entry_bytes, warm=warm, warm_bytes=warm_bytes, page_bytes=page_bytes
-    )
-    tail = floors[-1] if entries else np.zeros(3, np.int64)
-    floors.setflags(write=False)
-    return Probes(floors[:, 1], floors[:, 2], int(tail[1]), int(tail[2]))
-
-
 @lru_cache(maxsize=512)
-def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """Returns the mean number of stretches of `stretch_bytes` that a search touches.
+def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
+    """Returns the mean number of stretches that a search in an offset index touches.
 
     A stretch is a page, or the bytes that the kernel reads around a missing page. Beyond 2^18
     entries each doubling adds one stretch.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
-    pages = slots.sum_pages(searched, entry_bytes, page_bytes=stretch_bytes)
+    pages = slots.sum_pages(searched, ENTRY_BYTES, page_bytes=stretch_bytes)
     return pages / searched + doublings if searched else 0.0
 
 
@@ -126,7 +91,7 @@ class IntervalCost:
 
     @property
     def time_entries(self) -> int:
-        offset_bytes = int(self.row["entries"]) * offset_index.ENTRY.itemsize
+        offset_bytes = int(self.row["entries"]) * ENTRY_BYTES
         return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
 
 
@@ -168,9 +133,8 @@ def _compute(
     reads_mean = sweep.mean(index_cost.cold.counts[0])
     # a device read also loads the pages around the one requested
     index_entries = int(row["entries"]) // max(1, index_cost.parts.segments)
-    entry_bytes = offset_index.ENTRY.itemsize
-    index_reads = mean_touched_pages(index_entries, entry_bytes, READ_AHEAD_BYTES)
-    index_pages = mean_touched_pages(index_entries, entry_bytes)
+    index_reads = mean_touched_pages(index_entries, READ_AHEAD_BYTES)
+    index_pages = mean_touched_pages(index_entries)
     share = (
         float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
     )

@@ -126,7 +126,7 @@ def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> lis
         most_bytes: the size of the sample over all logs. If it is None, or if the logs fit in it,
             each segment is a window.
     """
-    log_bytes = _sum_bytes(logs)
+    log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
         return [
             LogWindow(partition, segment, 0, segment.log.size_bytes)
@@ -138,12 +138,12 @@ def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> lis
         by_topic.setdefault(log[0].topic, []).append(log)
     windows = []
     for topic_logs in by_topic.values():
-        topic_bytes = _sum_bytes(topic_logs)
+        topic_bytes = sum_bytes(topic_logs)
         windows += _topic_windows(topic_logs, topic_bytes, most_bytes * topic_bytes // log_bytes)
     return windows
 
 
-def _sum_bytes(logs: Sequence[TunedSegments]) -> int:
+def sum_bytes(logs: Sequence[TunedSegments]) -> int:
     return sum(segment.log.size_bytes for _, segments in logs for segment in segments)
 
 

@@ -20,7 +20,6 @@ from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.writer.roll_reason import RollCause
 
 # LogSegment reads these settings when it is created
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
@@ -30,7 +29,7 @@ BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
 MAX_NAMES = 5  # topics that a sentence names
 FETCH_US = 200.0  # the shortest round trip of a fetch between machines of one data centre
 DETAIL_CODES = ("plateau", "followers", "bound-tiered", "bound-hdd")
-# codes whose message is that of another code
+# codes that share a message
 SHARED_KEYS: dict[ReasonCode, str] = {
     "within-budget": "budget",
     "over-budget": "budget",
@@ -206,7 +205,7 @@ def describe_names(names: Sequence[str | Message]) -> Message:
     return message("common.names", names=first)
 
 
-# values of a message that are computed from those of its reason
+# adds the values of a message that its reason does not have
 _DERIVED_VALUES: dict[ReasonCode, Callable[[Mapping], dict[str, object]]] = {
     "most-batches-indexed": lambda values: {
         "indexable": values["of"],
@@ -228,18 +227,10 @@ _DERIVED_VALUES: dict[ReasonCode, Callable[[Mapping], dict[str, object]]] = {
 }
 
 
-_LIMIT_KEYS = {
-    RollCause.SIZE: "limit_size",
-    RollCause.TIME: "limit_time",
-    RollCause.OFFSET_INDEX_FULL: "limit_offset_index",
-    RollCause.TIME_INDEX_FULL: "limit_time_index",
-}
-
-
 def describe_limits(limits: SegmentLimits) -> Message:
     full_bytes = limits.ends_bytes[limits.binding]
-    key = _LIMIT_KEYS[limits.binding] if full_bytes else "limit_every_append"
-    return message(f"tuning_answer.{key}", full=full_bytes, safe=limits.safe_index_bytes)
+    limit = limits.binding if full_bytes else "every_append"
+    return message(f"tuning_answer.limit_{limit}", full=full_bytes, safe=limits.safe_index_bytes)
 
 
 def describe_price(cost: IntervalCost) -> Message:

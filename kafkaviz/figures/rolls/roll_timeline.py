@@ -422,16 +422,13 @@ def _write_shapes(timeline: RollTimelineView, colours: dict[str, str]) -> list[d
     most_bytes_per_s = max((span.bytes_per_s for span in timeline.write_spans), default=0) or 1
     gap = 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX
     return [
-        {
-            "type": "rect",
-            "x0": span.first_ms,
-            "x1": max(span.first_ms, span.last_ms - gap),
-            "y0": 34,
-            "y1": 34 - (4 + 24 * span.bytes_per_s / most_bytes_per_s),
-            "fillcolor": colours["scan_soft"],
-            "line": {"width": 0},
-            "layer": "below",
-        }
+        theme.area(
+            colours["scan_soft"],
+            x0=span.first_ms,
+            x1=max(span.first_ms, span.last_ms - gap),
+            y0=34,
+            y1=34 - (4 + 24 * span.bytes_per_s / most_bytes_per_s),
+        )
         for span in timeline.write_spans
         if span.bytes_per_s
     ]

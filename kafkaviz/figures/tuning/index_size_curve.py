@@ -426,19 +426,16 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list
         return [], []
     start = float(np.log2(curve.sizes[0]))
     areas = [
-        {
-            "type": "rect",
-            "xref": "x",
-            "x0": start - 0.3,
-            "x1": until,
-            "yref": "paper",
-            "y0": low,
-            "y1": high,
-            "fillcolor": colours["time_soft"],
-            "opacity": 0.5,
-            "line": {"width": 0},
-            "layer": "below",
-        }
+        theme.area(
+            colours["time_soft"],
+            opacity=0.5,
+            xref="x",
+            x0=start - 0.3,
+            x1=until,
+            yref="paper",
+            y0=low,
+            y1=high,
+        )
         for low, high in ((0, ROLLS_TO), (READS_FROM, 1))
     ]
     name = theme.note(

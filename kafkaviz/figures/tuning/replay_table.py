@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kafkaviz.analysis.rebuild import WhatIf
+from kafkaviz.figures.rolls.roll_summary import change_text
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.tuning.tuning_verdict import change_text
 from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count

@@ -142,9 +142,8 @@ def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
 def _advised_shapes(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
     if rows.advised is None:
         return []
-    band = {"type": "rect", "xref": "paper", "x0": -0.2, "x1": 1, "line": {"width": 0}}
-    place = {"y0": rows.advised - 0.48, "y1": rows.advised + 0.48, "layer": "below"}
-    return [band | place | {"fillcolor": colours["hover"]}]
+    ends = {"y0": rows.advised - 0.48, "y1": rows.advised + 0.48}
+    return [theme.area(colours["hover"], xref="paper", x0=-0.2, x1=1, **ends)]
 
 
 def _today_shapes(

@@ -16,9 +16,9 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences
-from kafkaviz.figures.tuning.tuning_verdict import headers_text
+from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
 from kafkaviz.messages import say
-from kafkaviz.units import format_bytes, format_count, format_us
+from kafkaviz.units import format_bytes, format_count, format_percent, format_us
 
 # ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
 MIN_X = 64
@@ -299,6 +299,40 @@ def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     ]
 
 
+TABLE_ALIGNS = "rrrrrrrrr"
+
+
+def table(
+    costs_by_interval: Sequence[IntervalCost], today_bytes: int
+) -> tuple[list[str], list[Sequence[str]], int]:
+    """Returns the heads and the rows of a table of all intervals, and the number of today's row."""
+    heads = [
+        say("tuning.head_interval"),
+        say("tuning.head_entries"),
+        say("common.both_indexes"),
+        say("report.of_the_log"),
+        say("tuning.head_headers_mean"),
+        "p50",
+        "p99",
+        say("cli_tune.head_max"),
+        say("tuning.head_warm_p99"),
+    ]
+    cells: list[Sequence[str]] = [
+        (
+            format_count(cost.interval_bytes),
+            format_count(int(cost.row["entries"])),
+            format_bytes(int(cost.row["index_bytes"])),
+            format_percent(cost.index_share, 1),
+            f"{cost.row['headers_mean']:.1f}",
+            *(format_count(int(cost.row[f"headers_{name}"])) for name in ("p50", "p99", "max")),
+            range_text(cost.p99_us),
+        )
+        for cost in costs_by_interval
+    ]
+    intervals = [cost.interval_bytes for cost in costs_by_interval]
+    return heads, cells, intervals.index(today_bytes)
+
+
 COLUMNS = (
     "interval_bytes",
     "entries",
@@ -556,18 +590,8 @@ def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     least_bytes = curve.least_batch_bytes
     if least_bytes is None or not _has_plateau(least_bytes):
         return []
-    area = {
-        "type": "rect",
-        "x0": MIN_X,
-        "x1": min(least_bytes, MAX_X),
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        "layer": "below",
-        "fillcolor": theme.fade(colours["log_soft"], 0.55),
-    }
-    return [area]
+    fill = theme.fade(colours["log_soft"], 0.55)
+    return [theme.area(fill, x0=MIN_X, x1=min(least_bytes, MAX_X), yref="paper", y0=0, y1=1)]
 
 
 def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:
@@ -580,14 +604,8 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
     if budget is None:
         return []
     style = {"xref": "paper", "x0": 0, "x1": 1}
-    band = style | {
-        "type": "rect",
-        "y0": budget.low,
-        "y1": budget.high,
-        "line": {"width": 0},
-        "fillcolor": theme.fade(colours["warning"], 0.1),
-        "layer": "below",
-    }
+    fill = theme.fade(colours["warning"], 0.1)
+    band = theme.area(fill, y0=budget.low, y1=budget.high, **style)
     if not 1 < budget.typical < most:
         return [band]
     line = style | {

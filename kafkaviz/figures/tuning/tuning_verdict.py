@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.interval_cost import budget_usage
+from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
-from kafkaviz.messages import language, say, say_count
-from kafkaviz.units import MISSING, format_count, format_us
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
 MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
@@ -93,9 +94,6 @@ def _verdict_kind(recommendation: Recommendation) -> str:
     return "lower" if is_lower else "raise"
 
 
-SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none
-
-
 def range_text(us: Range) -> str:
     """Returns a range: 7.8 to 22 µs."""
     low = format_us(us.low)
@@ -111,23 +109,36 @@ def headers_text(headers: float) -> str:
     return say_count("curves.headers", round(headers, 1), n=f"{headers:.1f}")
 
 
-def is_same(before: float, after: float) -> bool:
-    """Returns whether a change is negligible."""
-    return before == after or bool(before and abs(after / before - 1) < SAME_SHARE)
+TOPIC_HEADS = (
+    "topic",
+    "log",
+    "batch_mean",
+    "interval",
+    "index_share",
+    "headers_mean",
+    "warm_p99",
+    "answer",
+)
 
 
-def change_text(before: float | None, after: float | None) -> str:
-    """Returns a change: × 2.4, −71 %, +8 % or same."""
-    if before is None or after is None:
-        return MISSING
-    if is_same(before, after):
-        return say("curves.same")
-    if not before:
-        return MISSING
-    ratio = after / before
-    if ratio >= 2:
-        return f"× {ratio:.1f}" if ratio < 100 else f"× {ratio:.0f}"
-    return f"{'−' if ratio < 1 else '+'}{100 * abs(ratio - 1):.0f} %"
+def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
+    """Returns a topic's cells below TOPIC_HEADS; None for a topic without a batch."""
+    if recommendation is None:
+        return case.name, "0 B", *[MISSING] * 5, say("tuning.no_batch")
+    cost = recommendation.current_cost
+    answer = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
+    if recommendation.verdict == TuningVerdict.CHANGE:
+        answer = format_count(recommendation.value)
+    return (
+        case.name,
+        format_bytes(case.measurement.log_bytes),
+        format_bytes(case.measurement.batch_bytes),
+        format_count(cost.interval_bytes),
+        format_percent(cost.index_share, 1),
+        f"{cost.row['headers_mean']:.1f}",
+        f"≈ {format_us(cost.p99_us.typical)}",
+        answer,
+    )
 
 
 def describe_all(recommendation: Recommendation) -> list[str]:
@@ -138,8 +149,4 @@ def describe_all(recommendation: Recommendation) -> list[str]:
 
 
 def reason_sentence(reason: Reason) -> str:
-    return to_sentence(describe(reason))
-
-
-def describe(reason: Reason) -> str:
-    return describe_reason(reason).render(language())
+    return to_sentence(render(describe_reason(reason)))

@@ -47,7 +47,7 @@ from kafkaviz.figures.tuning import (
     tuning_curve,
     tuning_verdict,
 )
-from kafkaviz.figures.tuning.tuning_verdict import describe_all, range_text
+from kafkaviz.figures.tuning.tuning_verdict import describe_all
 from kafkaviz.html import join, tag
 from kafkaviz.messages import Message, render, say, say_count
 from kafkaviz.simulate.config import LogConfig
@@ -268,30 +268,15 @@ def _render_reasons(context: TuningContext) -> None:
 
 
 def _render_intervals(context: TuningContext) -> None:
-    rows = tuning_curve.rows(context.answer.interval_costs)
-    heads = (
-        say("tuning.head_interval"),
-        say("tuning.head_entries"),
-        say("common.both_indexes"),
-        say("tuning.head_headers_mean"),
-        "p50",
-        "p99",
-        "max",
-        say("tuning.head_warm_p99"),
-    )
-    cells = [
-        _interval_cells(row, interval_cost)
-        for row, interval_cost in zip(rows, context.answer.interval_costs, strict=True)
-    ]
-    marked_row = next(
-        place for place, row in enumerate(rows) if row[0] == context.today.interval_bytes
+    heads, cells, marked_row = tuning_curve.table(
+        context.answer.interval_costs, context.today.interval_bytes
     )
     with st.container(key="kv_tune_table"):
-        table(heads, cells, "rrrrrrrr", marked_row)
+        table(heads, cells, tuning_curve.TABLE_ALIGNS, marked_row)
     with st.container(horizontal=True, gap=12):
         download(
             say("tuning.every_interval_csv"),
-            lambda: to_csv(tuning_curve.COLUMNS, rows),
+            lambda: to_csv(tuning_curve.COLUMNS, tuning_curve.rows(context.answer.interval_costs)),
             "sweep.csv",
             "kv_sweep_csv",
         )
@@ -309,22 +294,6 @@ def _render_intervals(context: TuningContext) -> None:
             "kv_tuning_json",
             "application/json",
         )
-
-
-def _interval_cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
-    interval, entries, p50, p99, maximum = map(
-        units.format_count, (row[0], row[1], row[5], row[7], row[8])
-    )
-    return (
-        interval,
-        entries,
-        units.format_bytes(row[2]),
-        f"{row[4]:.1f}",
-        p50,
-        p99,
-        maximum,
-        range_text(interval_cost.p99_us),
-    )
 
 
 # ---- the index size

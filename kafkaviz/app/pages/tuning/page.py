@@ -76,16 +76,6 @@ IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, and no
 
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
-TOPIC_HEADS = (
-    "topic",
-    "log",
-    "batch_mean",
-    "interval",
-    "index_share",
-    "headers_mean",
-    "warm_p99",
-    "answer",
-)
 TOPIC_COLUMNS = (
     "topic",
     "log_bytes",
@@ -220,15 +210,12 @@ def render_topics(context: TuningContext) -> None:
     st.space(10)
     head = join(
         tag("th", say(f"tuning.head_{column}"), class_="r" if 0 < place < 7 else None)
-        for place, column in enumerate(TOPIC_HEADS)
+        for place, column in enumerate(tuning_verdict.TOPIC_HEADS)
     )
     with st.container(key="kv_topics"):
         elements.table(
             head,
-            (
-                _topic_row_html(context, case, recommendations.get(case.name))
-                for case in cases[:MAX_TOPICS]
-            ),
+            (_topic_row_html(case, recommendations.get(case.name)) for case in cases[:MAX_TOPICS]),
         )
     if len(cases) > MAX_TOPICS:
         elements.paragraph(say_count("common.more_in_csv", len(cases) - MAX_TOPICS), is_faint=True)
@@ -270,30 +257,14 @@ def _gain_text(gaining_count: int, count: int) -> str:
     return say("tuning.some_gain", n=gaining_count, count=count)
 
 
-def _topic_row_html(
-    context: TuningContext, case: TuningCase, recommendation: Recommendation | None
-) -> Html:
-    name = tag("td", case.name)
-    if recommendation is None:
-        numbers = (tag("td", text, class_="r") for text in ("0 B", *units.MISSING * 5))
-        return tag("tr", name, *numbers, tag("td", say("tuning.no_batch"), class_="kv-fnt"))
-    cost = recommendation.current_cost
-    numbers = (
-        units.format_bytes(case.measurement.log_bytes),
-        units.format_bytes(case.measurement.batch_bytes),
-        units.format_count(cost.interval_bytes),
-        f"{100 * cost.index_share:.2f} %",
-        f"{cost.row['headers_mean']:.1f}",
-        f"≈ {units.format_us(cost.p99_us.typical)}",
-    )
-    is_kept = recommendation.verdict == tuning.TuningVerdict.KEEP
-    kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
-    answer = kept_text if is_kept else tag("b", units.format_count(recommendation.value))
+def _topic_row_html(case: TuningCase, recommendation: Recommendation | None) -> Html:
+    name, *numbers, answer = tuning_verdict.topic_cells(case, recommendation)
+    is_change = recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
     return tag(
         "tr",
-        name,
+        tag("td", name),
         *(tag("td", text, class_="r") for text in numbers),
-        tag("td", answer, class_="kv-fnt" if is_kept else ""),
+        tag("td", tag("b", answer) if is_change else answer, class_="" if is_change else "kv-fnt"),
     )
 
 
