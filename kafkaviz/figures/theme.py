@@ -170,7 +170,7 @@ def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def area(fill: str, **place: Any) -> dict[str, Any]:
-    """Returns the shape of a filled rectangle behind the traces, without an outline.
+    """Returns the shape of a filled rectangle below the traces, without an outline.
 
     Args:
         place: attributes of a Plotly shape that say where it is.

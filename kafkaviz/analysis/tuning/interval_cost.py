@@ -31,7 +31,7 @@ RESAMPLES = 400
 SEED = 1
 BLOCKS = 40
 MIN_BLOCK_BATCHES = 16
-# the columns of sweep.SWEEP that depend on what is looked up
+# the columns of sweep.SWEEP that differ between targets
 TARGET_COLUMNS = [
     *(name for name in field_names(sweep.SWEEP) if name.startswith("headers")),
     "skipped_bytes_mean",
