@@ -36,6 +36,7 @@ TARGET_COLUMNS = [
     *(name for name in field_names(sweep.SWEEP) if name.startswith("headers")),
     "skipped_bytes_mean",
 ]
+FETCH_BYTES = 1 << 20  # default of max.partition.fetch.bytes
 REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.total.size.bytes
 
 
@@ -201,42 +202,31 @@ class Gain:
     blocks: int
 
 
-@dataclass(frozen=True)
-class LogBlock:
-    """A stretch of the log for the bootstrap.
-
-    Its entries and its lookups by headers read are given for the present and the other interval.
-    """
-
-    log_bytes: int
-    entries: tuple[int, ...]
-    headers: tuple[np.ndarray, ...]
-
-
 def estimate_gain(
     measurement: LogMeasurement,
     costs: LookupCosts,
     current: IntervalCost,
     other: IntervalCost,
 ) -> Gain:
-    blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
+    block_bytes, blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
-    means = (current.row["headers_mean"] - other.row["headers_mean"],) * 2
-    p99s = (int(current.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2
+    mean = float(current.row["headers_mean"] - other.row["headers_mean"])
+    p99 = int(current.row["headers_p99"]) - int(other.row["headers_p99"])
+    means = (mean, mean)
+    p99s = (p99, p99)
     shares = (share, share)
-    if len(blocks) >= MIN_BLOCKS:
-        means, p99s, shares = _draw_ranges(blocks)
+    if len(block_bytes) >= MIN_BLOCKS:
+        means, p99s, shares = _draw_ranges(block_bytes, blocks)
         points = (current.row["entries"] - other.row["entries"]) / measurement.log_bytes
         shares = tuple(end * share / points for end in shares) if points else (share, share)
     header = costs.with_one_read_share(measurement.one_read_share).each_us
-    mean_us = _price_range(
-        means, float(current.row["headers_mean"] - other.row["headers_mean"]), header
-    )
-    p99_us = _price_range(
-        p99s, float(current.row["headers_p99"] - other.row["headers_p99"]), header
-    )
     index_share = Range(min(shares[0], share), share, max(shares[1], share))
-    return Gain(p99_us, mean_us, index_share, len(blocks))
+    return Gain(
+        _price_range(p99s, p99, header),
+        _price_range(means, mean, header),
+        index_share,
+        len(block_bytes),
+    )
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
@@ -247,71 +237,67 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
     return Range(min(ends), typical * header_us.typical, max(ends))
 
 
-def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[LogBlock]:
-    """Returns stretches of the log with equal numbers of batches.
+# of each block: its entries, and its lookups by headers read
+Block = tuple[int, np.ndarray]
 
-    The writer's counter continues from one stretch to the next.
+
+def _blocks(
+    measurement: LogMeasurement, intervals: tuple[int, int]
+) -> tuple[np.ndarray, list[list[Block]]]:
+    """Returns stretches of the log with equal numbers of batches: their bytes, and their blocks.
+
+    The writer's counter continues from one stretch to the next. Each interval has its own list.
     """
     batches = sum(len(sizes) for sizes in measurement.sizes)
     length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
-    blocks = []
+    block_bytes = []
+    blocks: list[list[Block]] = [[], []]
     for segment in measurement.sizes:
         sweeps = [sweep.headers(segment, interval) for interval in intervals]
         for start in range(0, len(segment), length):
             block_rows = slice(start, start + length)
             if start and len(segment) - start < length // 2:
                 continue  # the remaining batches are too few to weigh as much as a full block
-            counts = tuple(np.bincount(headers[block_rows]) for headers, _ in sweeps)
-            entries = tuple(int(indexed[block_rows].sum()) for _, indexed in sweeps)
-            blocks.append(LogBlock(int(segment["size_bytes"][block_rows].sum()), entries, counts))
-    return blocks
+            block_bytes.append(int(segment["size_bytes"][block_rows].sum()))
+            for interval_blocks, (headers, indexed) in zip(blocks, sweeps, strict=True):
+                counts = np.bincount(headers[block_rows])
+                interval_blocks.append((int(indexed[block_rows].sum()), counts))
+    return np.array(block_bytes), blocks
 
 
-def _draw_ranges(blocks: Sequence[LogBlock]) -> tuple[tuple[float, float], ...]:
+def _draw_ranges(
+    block_bytes: np.ndarray, blocks: Sequence[Sequence[Block]]
+) -> tuple[tuple[float, float], ...]:
     """Draws the blocks RESAMPLES times, to bound the difference between both intervals.
 
     Returns:
         The 5th and 95th percentile of mean headers, p99 of headers, and entries per byte of log.
     """
     rng = np.random.default_rng(SEED)
-    draw_counts = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), RESAMPLES)
-    means, p99s = zip(
-        *(
-            _draw_statistics(draw_counts, [block.headers[which] for block in blocks])
-            for which in (0, 1)
-        ),
-        strict=True,
-    )
-    log_bytes = draw_counts @ np.array([block.log_bytes for block in blocks])
-    entries = [
-        draw_counts @ np.array([block.entries[which] for block in blocks]) for which in (0, 1)
-    ]
-    points = (entries[0] - entries[1]) / log_bytes
+    count = len(block_bytes)
+    draw_counts = rng.multinomial(count, np.full(count, 1 / count), RESAMPLES)
+    log_bytes = draw_counts @ block_bytes
+    statistics = []
+    for interval_blocks in blocks:
+        entries, headers = zip(*interval_blocks, strict=True)
+        histograms = draw_counts @ _stack(headers)
+        total = histograms.sum(axis=1)
+        means = histograms @ np.arange(histograms.shape[1]) / total
+        is_below = np.cumsum(histograms, axis=1) < np.ceil(0.99 * total - 1e-9)[:, None]
+        statistics.append((means, is_below.sum(axis=1), draw_counts @ np.array(entries)))
+    means, p99s, entries = (now - other for now, other in zip(*statistics, strict=True))
     return tuple(
         tuple(np.percentile(differences, (5, 95)).tolist())
-        for differences in (means[0] - means[1], p99s[0] - p99s[1], points)
+        for differences in (means, p99s, entries / log_bytes)
     )
 
 
-def _draw_statistics(
-    draw_counts: np.ndarray, counts: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the mean and the p99 of each draw.
-
-    Args:
-        draw_counts: how often each block was drawn, shape (draws, blocks).
-        counts: the lookups of each block by headers read.
-    """
-    most = max(len(count) for count in counts)
-    table = np.zeros((len(counts), most), np.float64)
+def _stack(counts: Sequence[np.ndarray]) -> np.ndarray:
+    """Returns histograms as the rows of one array."""
+    table = np.zeros((len(counts), max(map(len, counts))))
     for row, count in zip(table, counts, strict=True):
         row[: len(count)] = count
-    histograms = draw_counts @ table
-    cumulative = np.cumsum(histograms, axis=1)
-    total = cumulative[:, -1]
-    return histograms @ np.arange(most) / total, (
-        cumulative < np.ceil(0.99 * total - 1e-9)[:, None]
-    ).sum(axis=1)
+    return table
 
 
 def tiered_cost(
@@ -328,5 +314,5 @@ def tiered_cost(
         values[f"cached_segments_{name}"] = (
             REMOTE_INDEX_CACHE_BYTES / per_segment if per_segment else float("inf")
         )
-        values[f"carried_share_{name}"] = float(cost.row["skipped_bytes_mean"]) / today.fetch_bytes
+        values[f"carried_share_{name}"] = float(cost.row["skipped_bytes_mean"]) / FETCH_BYTES
     return values

@@ -24,7 +24,6 @@ from kafkaviz.simulate.config import LogConfig
 
 SETTING = "index.interval.bytes"
 BROKER_SETTING = "log.index.interval.bytes"
-FETCH_BYTES = 1 << 20  # default of max.partition.fetch.bytes
 KEPT_BATCHES = 8_000_000  # batches of a case whose sizes are kept, 5 bytes each
 FOLDED = 16  # number of segments after which their counts are added up
 SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of LogMeasurement
@@ -126,7 +125,6 @@ class CurrentConfig:
     partitions: int = 1
     is_tiered: bool = False
     is_coarse: bool = False
-    fetch_bytes: int = FETCH_BYTES
     inferred_settings: tuple[str, ...] = ()
     unknown_settings: tuple[str, ...] = ()
     index_rooms: tuple[int, ...] = ()

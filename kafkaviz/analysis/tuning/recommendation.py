@@ -13,6 +13,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.interval_cost import (
+    FETCH_BYTES,
     MIN_BLOCKS,
     Budgets,
     Gain,
@@ -93,7 +94,7 @@ def upper_bounds(
     """Returns the upper bounds of an interval by cause, apart from warm lookups."""
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
-        bounds["tiered"] = TIERED_SHARE * today.fetch_bytes
+        bounds["tiered"] = TIERED_SHARE * FETCH_BYTES
     if costs.storage.seeks:
         bounds["hdd"] = max(measurement.batch_bytes, measurement.parts.least_batch_bytes or 0)
     return bounds

@@ -28,6 +28,8 @@ INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # sizes of the .log whose lines are drawn
 NAME_CELLS = (5, 2)  # size of a mark's name, in cells
+ABOVE = {"yanchor": "bottom", "yshift": 7}  # places of a mark's name
+BELOW = {"yanchor": "top", "yshift": -7}
 DARKEST = 0.62  # share of the scale's colour, so that lines and texts on it stay legible
 
 
@@ -69,6 +71,22 @@ class IndexSizeMapView:
     hover_texts: tuple[tuple[str, ...], ...]
     today: MapMark
     considered: MapMark | None
+
+    @property
+    def x(self) -> np.ndarray:
+        return np.log2(self.intervals.astype(float))
+
+    @property
+    def y(self) -> np.ndarray:
+        return np.log2(self.sizes.astype(float))
+
+    @property
+    def is_unknown(self) -> bool:
+        return bool(np.isnan(self.cold_us).all())
+
+    @property
+    def marks(self) -> list[MapMark]:
+        return [mark for mark in (self.today, self.considered) if mark]
 
 
 def view(
@@ -179,8 +197,8 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
 
 def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    x = np.log2(size_map.intervals.astype(float))
-    y = np.log2(size_map.sizes.astype(float))
+    x = size_map.x
+    y = size_map.y
     chart = go.Figure(
         [
             *_cost_cells(size_map, colours),
@@ -222,14 +240,14 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
 
 
 def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    if np.isnan(size_map.cold_us).all():
+    if size_map.is_unknown:
         return []
     name = theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
     return [name | {"x": 1, "xanchor": "right", "xshift": RIGHT - 4}]
 
 
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:
-    if np.isnan(size_map.cold_us).all():
+    if size_map.is_unknown:
         return [_unknown_cells(size_map, colours)]
     low = float(np.nanmin(size_map.cold_us))
     high = float(np.nanmax(size_map.cold_us))
@@ -238,8 +256,8 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.
     darkest = _mix(colours["raised"], colours["scan"], DARKEST)
     return [
         go.Heatmap(
-            x=np.log2(size_map.intervals.astype(float)),
-            y=np.log2(size_map.sizes.astype(float)),
+            x=size_map.x,
+            y=size_map.y,
             z=np.log10(size_map.cold_us),
             zmin=np.log10(low),
             zmax=np.log10(high),
@@ -263,8 +281,8 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.
 
 def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
     return go.Heatmap(
-        x=np.log2(size_map.intervals.astype(float)),
-        y=np.log2(size_map.sizes.astype(float)),
+        x=size_map.x,
+        y=size_map.y,
         z=np.zeros_like(size_map.cold_us),
         colorscale=[[0, colours["hover"]], [1, colours["hover"]]],
         xgap=1,
@@ -286,7 +304,7 @@ def _mix(ground: str, colour: str, share: float) -> str:
 def _lines_of_rolls(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
     return [
         go.Scatter(
-            x=np.log2(size_map.intervals.astype(float)),
+            x=size_map.x,
             y=np.log2(sizes),
             mode="lines",
             line={"color": colours["ink_2"], "width": 1},
@@ -302,7 +320,7 @@ def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.S
         return []
     return [
         go.Scatter(
-            x=np.log2(size_map.intervals.astype(float)),
+            x=size_map.x,
             y=np.log2(size_map.safe_bytes) - 0.5,
             mode="lines",
             line={"color": colours["ink"], "width": 1.8, "dash": "5px,3px", "shape": "hvh"},
@@ -327,8 +345,7 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
             hoverinfo="skip",
             cliponaxis=False,
         )
-        for mark in (size_map.today, size_map.considered)
-        if mark
+        for mark in size_map.marks
     ]
 
 
@@ -336,20 +353,14 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     """Returns the names above their marks; if two would overlap, one is below its mark."""
     names = []
     below = _name_below(size_map)
-    for mark in (size_map.today, size_map.considered):
-        if mark:
-            text = say("curves.word_today" if mark is size_map.today else "common.what_if")
-            x, y = _place(mark, size_map)
-            names.append(
-                theme.note(
-                    f"<b>{text}</b>",
-                    colours["ink"],
-                    x=x,
-                    y=y,
-                    yanchor="top" if mark is below else "bottom",
-                    yshift=-7 if mark is below else 7,
-                )
-            )
+    for mark in size_map.marks:
+        text = say("curves.word_today" if mark is size_map.today else "common.what_if")
+        x, y = _place(mark, size_map)
+        place = {
+            "yanchor": "top" if mark is below else "bottom",
+            "yshift": -7 if mark is below else 7,
+        }
+        names.append(theme.note(f"<b>{text}</b>", colours["ink"], x=x, y=y, **place))
     return names
 
 

@@ -142,8 +142,9 @@ def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
 def _advised_shapes(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
     if rows.advised is None:
         return []
-    ends = {"y0": rows.advised - 0.48, "y1": rows.advised + 0.48}
-    return [theme.area(colours["hover"], xref="paper", x0=-0.2, x1=1, **ends)]
+    top = rows.advised - 0.48
+    bottom = rows.advised + 0.48
+    return [theme.area(colours["hover"], xref="paper", x0=-0.2, x1=1, y0=top, y1=bottom)]
 
 
 def _today_shapes(
