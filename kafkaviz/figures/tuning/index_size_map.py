@@ -356,10 +356,7 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     for mark in size_map.marks:
         text = say("curves.word_today" if mark is size_map.today else "common.what_if")
         x, y = _place(mark, size_map)
-        place = {
-            "yanchor": "top" if mark is below else "bottom",
-            "yshift": -7 if mark is below else 7,
-        }
+        place = BELOW if mark is below else ABOVE
         names.append(theme.note(f"<b>{text}</b>", colours["ink"], x=x, y=y, **place))
     return names
 
