@@ -8,10 +8,10 @@ import pytest
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.log.broker import open_broker
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import say, text_in
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
-from kafkaviz.units import format_count
+from kafkaviz.units import clock, format_count
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import BROKER, ROOT, open_page, page_html
 
@@ -80,17 +80,42 @@ def test_a_confined_server_opens_it_below_its_root_alone(lone, clean, tmp_path, 
     assert "may not be opened here" in page_html(open_page(dir=path))
 
 
-def test_a_lone_index_is_searched_as_typed_keys_are(lone, clean):
-    """Its entries are searched; the field for typed keys is not there."""
-    at = open_page("lookup", dir=lone(NAMES["index"]), target="300", step="1")
-    entries = open_broker(clean).partition("orders-0").segment(0).offset_index
-    text = page_html(at)
-    assert say_count("lookup.keys_title", len(entries)) in text
-    assert say("lookup.own_keys") not in {field.label for field in at.text_input}
-    sent = next(
-        component.proto.json
-        for component in at.get("bidi_component")
-        if component.proto.component_name.endswith("stepper")
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("kind", ["index", "timeindex"])
+def test_a_lone_index_is_searched_as_typed_keys_are(lone, clean, kind, language):
+    """Its entries are searched; the field for typed keys is not there, nor what needs a .log."""
+    segment = open_broker(clean).partition("orders-0").segment(0)
+    entries = segment.offset_index if kind == "index" else segment.time_index
+    column = "offset" if kind == "index" else "timestamp_ms"
+    target = int(entries[column][4]) + 1
+    at = open_page(
+        "lookup", dir=lone(NAMES[kind]), target=target, tab="steps", step="1", lang=language
     )
-    below = entries["offset"][entries["offset"] <= 300][-1]
-    assert format_count(int(below)) in json.dumps(json.loads(sent), ensure_ascii=False)
+    text = page_html(at)
+    assert text_in(language, "lookup.keys_title", n=len(entries)) in text
+    assert text_in(language, "lookup.why") not in text
+    assert text_in(language, "lookup.own_keys") not in {field.label for field in at.text_input}
+    assert not {f"kv_{name}" for name in ("earliest", "latest", "max")} & {b.key for b in at.button}
+    values = {"slot": 4, "target": format_count(target)}
+    if kind == "timeindex":
+        values["target"] = clock(target)
+        values["key"] = clock(target - 1)
+        values["value"] = format_count(int(entries["offset"][4]))
+    found = "index_search.found" if kind == "index" else "index_search.found_time"
+    steps = sent(at, "stepper")
+    assert text_in(language, found, **values) in json.dumps(steps, ensure_ascii=False)
+    race = sent(open_page("lookup", dir=lone(NAMES[kind]), lang=language), "race")
+    assert len(race["races"][0]["lanes"]) == 2
+
+
+def sent(at, name: str) -> dict:
+    return next(
+        json.loads(component.proto.json)
+        for component in at.get("bidi_component")
+        if component.proto.component_name.endswith(name)
+    )
+
+
+def test_a_lone_time_index_knows_no_names_of_times(lone):
+    at = open_page("lookup", dir=lone(NAMES["timeindex"]), target="latest")
+    assert say("lookup.no_time", text="latest") in page_html(at)

@@ -91,7 +91,7 @@ def lookup_context(
             them.
     """
     result = (
-        _search_keys(source.log, target, search_profile)
+        _search_keys(source.log, target_kind, target, search_profile)
         if source.is_index_only
         else _look_up(source, target_kind, target, search_profile, isolation)
     )
@@ -105,9 +105,13 @@ def lookup_context(
     )
 
 
-def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lookup:
+def _search_keys(
+    log: LogView, target_kind: str, target: int, search_profile: SearchProfile
+) -> Lookup:
     """Searches an index that has no log, and returns the search as a lookup."""
-    searches = (index.find_offset(log.segments[0], target, search_profile),)
+    is_time = target_kind == TIMESTAMP
+    find = index.find_time if is_time else index.find_offset
+    searches = (find(log.segments[0], target, search_profile),)
     return Lookup(
         partition=log.name,
         profile=search_profile,
@@ -117,7 +121,8 @@ def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lo
         scans=(),
         record=None,
         answer=None,
-        offset=target,
+        offset=None if is_time else target,
+        timestamp_ms=target if is_time else None,
     )
 
 

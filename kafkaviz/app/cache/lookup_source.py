@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -26,7 +25,6 @@ from kafkaviz.figures.stepper import LookupRecord
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log import file
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render, say, say_count
@@ -41,6 +39,7 @@ from kafkaviz.units import format_count
 
 OFFSET = "offset"
 TIMESTAMP = "timestamp"
+TARGETS = (OFFSET, TIMESTAMP)  # also their words in the address
 OWN_SET = "real"
 KEYS_SET = "keys"
 PRACTICE = {
@@ -91,6 +90,7 @@ class LookupSource:
     # returns the batches of a segment for the picture of the entire partition, or None if they may
     # not be read
     times: Callable[[int], BatchTable | None]
+    kinds: tuple[str, ...] = TARGETS  # the kinds of targets
     is_synthetic: bool = False
     is_index_only: bool = False
     warm_entries: int = KAFKAS_WARM
@@ -223,41 +223,73 @@ def open_partition(
     )
 
 
-def open_lone_index(segment: Segment) -> LookupSource:
-    """Returns the source of searches in an .index that was opened without its .log.
+def open_lone_indexes(segment: Segment) -> LookupSource:
+    """Returns the source of searches in an .index or .timeindex that was opened without its .log.
 
     Raises:
-        CannotOpen: the file cannot be read.
+        CannotOpen: a file cannot be read.
     """
-    entries = segment.offset_slots.entries
-    keys = entries["offset"]
-    path = cast(FileInfo, segment.index).path
-    data = bytes(file.read(path, 0, len(entries) * ENTRY_BYTES[index.OFFSET]))
+    lone_files = {OFFSET: segment.index, TIMESTAMP: segment.timeindex}
+    slots_read = {OFFSET: segment.offset_slots, TIMESTAMP: segment.time_slots}
+    views = {
+        kind: in_memory(
+            info.path.name,
+            file.read(info.path, 0, len(slots_read[kind].entries) * searched_entry_bytes(kind)),
+        )
+        for kind, info in lone_files.items()
+        if info
+    }
     view = SegmentView(
         base_offset=segment.base_offset,
         log=in_memory(f"{segment.name}.log", b""),
-        index=in_memory(path.name, data),
+        index=views.get(OFFSET),
+        timeindex=views.get(TIMESTAMP),
     )
-    last = int(keys[-1]) if len(keys) else segment.base_offset
+    log = LogView(segment.name, (view,))
+    return index_source(segment_cache.key(segment), log, tuple(views))
+
+
+def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
+    """Returns the source of searches in the indexes of a segment that has no .log.
+
+    Args:
+        kinds: the kinds of targets that its indexes have as keys.
+    """
+    segment = log.segments[0]
+    first_offset, last_offset, offset = _index_targets(segment, OFFSET)
+    first_ms, last_ms, timestamp_ms = _index_targets(segment, TIMESTAMP)
     return LookupSource(
-        key=segment_cache.key(segment),
-        title=say_count("lookup.keys_title", len(keys)),
+        key=key,
+        title=say_count("lookup.keys_title", len(_key_column(segment, kinds[0])[0])),
         note=say("lookup.keys_note"),
-        log=LogView(path.name, (view,)),
-        first_offset=segment.base_offset,
-        last_offset=last + 1,
-        first_ms=None,
-        last_ms=None,
-        segment=view,
-        last_of_segment=last + 1,
-        last_ms_of_segment=0,
-        offset=int(keys[len(keys) * 3 // 5]) + 1 if len(keys) else segment.base_offset,
-        timestamp_ms=0,
+        log=log,
+        first_offset=min(segment.base_offset, first_offset),
+        last_offset=last_offset,
+        first_ms=first_ms,
+        last_ms=last_ms,
+        segment=segment,
+        last_of_segment=last_offset,
+        last_ms_of_segment=last_ms,
+        offset=offset,
+        timestamp_ms=timestamp_ms,
         batches=lambda _base_offset: table_of_rows(np.empty(0, practice.ROW)),
         records=lambda _base_offset, _position: (),
         times=lambda _base_offset: None,
+        kinds=kinds,
         is_synthetic=True,
         is_index_only=True,
+    )
+
+
+def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
+    """Returns the first key of an index, a target above the last one, and one in between."""
+    column, base = _key_column(segment, target_kind)
+    if not len(column):
+        return base, base, base
+    return (
+        int(column.min()) + base,
+        int(column.max()) + base + 1,
+        int(column[len(column) * 3 // 5]) + base + 1,
     )
 
 

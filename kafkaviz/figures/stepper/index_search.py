@@ -177,8 +177,9 @@ def _result_step(
         return text, lines[slot_search.probes[-1].branch]
     key = key_text(search.kind, search.entry[0])
     value = format_count(search.entry[1])
+    has_value = has_log or search.kind == TIME
     text = say(
-        f"index_search.found_{search.kind}" if has_log else "index_search.found",
+        f"index_search.found_{search.kind}" if has_value else "index_search.found",
         slot=format_count(slot_search.slot),
         target=target,
         key=key,

@@ -6,16 +6,14 @@ the reader can type the keys of one. A popover has the controls that are needed 
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
-from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_cache import VERSIONS
@@ -42,7 +40,6 @@ from kafkaviz.simulate.lessons import practice
 from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import SearchProfile
 
-TARGETS = (OFFSET, TIMESTAMP)  # also their words in the address
 TIME_NAMES = ("earliest", "latest", "max")  # the times that Kafka has a name for
 MAX_RANGES = 3  # ranges of warm targets in the alternative text; all are drawn
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
@@ -63,9 +60,8 @@ def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
     """Draws the controls, with `sets` to choose from. Returns their query."""
-    kinds = TARGETS[:1] if source.is_index_only else TARGETS
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
-    target_kind = choice.bind_to_address(page_state.BY, kinds, OFFSET)
+    target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
     name = choice.bind_to_address(page_state.SET, sets.keys(), OWN_SET, parse_set)
     version = choice.bind_to_address(
         page_state.SEARCH, VERSIONS.keys(), own_version, lookup_cache.equivalent_version
@@ -76,8 +72,8 @@ def render_controls(
         choice.draw_bound(
             st.segmented_control,
             say("lookup.by"),
-            kinds,
-            OFFSET,
+            source.kinds,
+            source.kinds[0],
             page_state.BY,
             format_func=_target_kind_text,
             on_change=_reset_target,
@@ -269,7 +265,7 @@ def _render_slider(
             on_click=_set_random,
             args=(span, target_kind),
         )
-    if target_kind == TIMESTAMP:
+    if target_kind == TIMESTAMP and not source.is_index_only:
         for time_name in TIME_NAMES:
             st.button(
                 say(f"lookup.{time_name}"),
@@ -385,7 +381,8 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
 def require_target(source: LookupSource, target_kind: str) -> int | None:
     """Returns the target. If the field has no valid one, draws a notice and returns None."""
     target = _typed_target(target_kind)
-    if target is None:
+    if target is None or (source.is_index_only and target_kind == TIMESTAMP and target < 0):
+        target = None
         text = st.session_state.get(page_state.TARGET) or say("lookup.nothing")
         finding = say(
             "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", text=text[:40]
@@ -458,34 +455,11 @@ def open_source() -> LookupSource:
         or DEFAULT_KEYS
     )
     try:
-        return make_source(parse_keys(text))
+        keys = parse_keys(text)
     except ValueError:
-        return make_source(parse_keys(DEFAULT_KEYS))
-
-
-def make_source(keys: Sequence[int]) -> LookupSource:
-    low, high = (min(keys), max(keys)) if keys else (0, 0)
-    log = practice.log_of_keys(keys)
-    return LookupSource(
-        key=f"keys {' '.join(map(str, keys))}",
-        title=say_count("lookup.keys_title", len(keys)),
-        note=say("lookup.keys_note"),
-        log=log,
-        first_offset=min(0, low),
-        last_offset=high + 1,
-        first_ms=None,
-        last_ms=None,
-        segment=log.segments[0],
-        last_of_segment=high + 1,
-        last_ms_of_segment=0,
-        offset=keys[len(keys) * 3 // 5] + 1 if keys else 0,
-        timestamp_ms=0,
-        batches=lambda _base_offset: table_of_rows(np.empty(0, practice.ROW)),
-        records=lambda _base_offset, _position: (),
-        times=lambda _base_offset: None,
-        is_synthetic=True,
-        is_index_only=True,
-    )
+        keys = parse_keys(DEFAULT_KEYS)
+    key = f"keys {' '.join(map(str, keys))}"
+    return lookup_source.index_source(key, practice.log_of_keys(keys))
 
 
 def parse_keys(text: str) -> list[int]:

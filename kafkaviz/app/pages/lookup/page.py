@@ -78,10 +78,12 @@ def render_page() -> None:
 def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
     """Returns the chosen index and the labels of all; OWN_SET also for a location without one."""
     sets = {name: say(f"lookup.set_{name}") for name in SETS}
+    is_log_missing = False
     if isinstance(location, SegmentLocation) and location.segment.files:
         name = units.escape_controls(location.partition.directory)
         sets = {OWN_SET: elements.cut_middle(name, LABEL_CHARACTERS)} | sets
-    if not location.fault:
+        is_log_missing = location.segment.log is None
+    if not (location.fault or is_log_missing):
         _begin_with_example()
     chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
     is_missing = OWN_SET not in sets and _asks_for_location(location)
@@ -107,10 +109,11 @@ def _asks_for_location(location: Location) -> bool:
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
     location_of_segment = faults.require_segment(location)
-    if location_of_segment.segment.log is None and location_of_segment.segment.index:
-        source = lookup_source.open_lone_index(location_of_segment.segment)
+    segment = location_of_segment.segment
+    if segment.log is None and (segment.index or segment.timeindex):
+        source = lookup_source.open_lone_indexes(segment)
         return _render_lookup(source, sets, versions.NEWEST)
-    if location_of_segment.segment.log is None:
+    if segment.log is None:
         with elements.state(
             "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
         ):
@@ -120,7 +123,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
         source = lookup_source.open_partition(
             location_of_segment.snapshot,
             location_of_segment.partition,
-            location_of_segment.segment,
+            segment,
         )
     except KafkavizError as fault:
         return _render_damage(fault)
@@ -198,7 +201,8 @@ def _render_context(
     cost = remote_cost(location, context) if isinstance(location, PartitionLocation) else None
     if cost:
         render_remote_reads(cost)
-    if target_kind == TIMESTAMP and not context.special_timestamp and not is_failed:
+    has_log = not (is_failed or context.is_index_alone)
+    if target_kind == TIMESTAMP and not context.special_timestamp and has_log:
         render_why_offset(source, context, query.search_profile, key)
     render_steps(view, context, cost)
 
