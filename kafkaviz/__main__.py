@@ -35,6 +35,7 @@ PUBLIC_COMMANDS = (
     "report",
     "simulate",
     "tiered",
+    "transactions",
     "tune",
 )
 COMMANDS = (*PUBLIC_COMMANDS, "warm")  # warm is for the Makefile

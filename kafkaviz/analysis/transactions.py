@@ -11,6 +11,7 @@ As ProducerStateManager of Kafka 4.3.1. The first offset of the log may be above
 transaction. Then a producer snapshot or a .txnindex tells where it began, or nothing does.
 """
 
+import shlex
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -39,6 +40,7 @@ from kafkaviz.search.fetch import READ_COMMITTED, find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.versions import NEWEST, search_profile
 
+ABORT = "kafka-transactions.sh --bootstrap-server BROKER:9092 abort"
 LISTED_TRANSACTIONS = 10_000  # at most so many are listed, and every open one
 
 
@@ -74,6 +76,42 @@ class Transaction:
     end_ms: int | None = None
     marker_offset: int | None = None
     begins_before_log: bool | None = False
+
+    def abort_command(self, partition: str) -> str:
+        """Returns the command line that aborts it, if it is open and hangs."""
+        return abort_command(partition, self.first_offset)
+
+
+def abort_command(partition: str, first_offset: int) -> str:
+    """Returns the command line that aborts a hanging transaction, for brokers from 3.0 on.
+
+    As TransactionsCommand of Kafka 3.0 and later.
+
+    Args:
+        partition: a partition directory, such as payments-0.
+    """
+    topic, _, number = partition.rpartition("-")
+    return (
+        f"{ABORT} --topic {shlex.quote(topic)} --partition {number} --start-offset {first_offset}"
+    )
+
+
+def abort_command_before_3_0(partition: str, producer: np.void) -> str:
+    """Returns the same for brokers before 3.0; the tool itself comes with 3.0.
+
+    Such a broker cannot tell the tool which producer has the transaction.
+
+    Args:
+        producer: a row of producer_snapshot.PRODUCER. Without a marker of this producer its
+            coordinator epoch is unknown, and the tool then takes 0.
+    """
+    topic, _, number = partition.rpartition("-")
+    coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
+    return (
+        f"{ABORT} --topic {shlex.quote(topic)} --partition {number}"
+        f" --producer-id {producer['producer_id']} --producer-epoch {producer['producer_epoch']}"
+        f" --coordinator-epoch {coordinator_epoch}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +260,7 @@ def _indexed_first_offset(segment: LogSegment, producer_id: int, marker_offset: 
 def read_transactions(
     partition: Partition,
     transactional_ids: Mapping[int, str],
-    on_read: Callable[[int], None] = lambda _size_bytes: None,
+    on_progress: Callable[[str, float], None] = lambda _partition, _share: None,
 ) -> PartitionTransactions:
     """Returns the transactions of a partition, from the batches and markers in its .log files.
 
@@ -230,7 +268,7 @@ def read_transactions(
 
     Args:
         transactional_ids: the transactional id of each producer, by producer id.
-        on_read: called with the bytes that were read since the last call.
+        on_progress: called with the directory of the partition and the share of it that is read.
 
     Raises:
         CannotOpen: the partition has no .log.
@@ -239,8 +277,11 @@ def read_transactions(
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     scan = _begin_scan(partition, transactional_ids)
     problem = None
+    read_bytes = 0
     for segment in partition.live:
-        problem = _take_segment(scan, segment, on_read)
+        on_progress(partition.directory, read_bytes / max(1, partition.live_log_bytes))
+        problem = _take_segment(scan, segment)
+        read_bytes += segment.log.size_bytes
         if problem:
             break
     log_end = None
@@ -278,8 +319,8 @@ def _first_offset(transaction: Transaction) -> int:
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
     """Returns a scan with the transactions that a snapshot says were open before the first batch.
 
-    The oldest readable snapshot is complete if it is that of the first segment. A later one lacks
-    the transactions that ended in between.
+    This is the oldest readable snapshot. Only the first segment's snapshot is complete; a later one
+    lacks the transactions that ended before it.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0
@@ -315,16 +356,13 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
     )
 
 
-def _take_segment(
-    scan: _TransactionScan, segment: LogSegment, on_read: Callable[[int], None]
-) -> Message | None:
+def _take_segment(scan: _TransactionScan, segment: LogSegment) -> Message | None:
     """Takes the batches of a segment, and returns why it cannot be read to its end, or None."""
     try:
         with file.reader(segment.log.path) as read:
             walk = Walk(read, 0, segment.log.size_bytes)
             for batches in walk:
                 scan.take(segment, batches, read)
-                on_read(int(batches["size_bytes"].sum()))
     except TransactionFault as fault:
         return message(
             "transactions.marker_unreadable", file=segment.log.name, problem=fault.message

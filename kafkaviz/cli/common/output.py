@@ -39,6 +39,7 @@ SCHEMAS = {
     "simulate": 1,
     "simulate-list": 1,
     "tiered": 1,
+    "transactions": 1,
     "tune": 1,
 }
 # compiled only if a line has wide characters: compiling takes 1/40 of a small command's time

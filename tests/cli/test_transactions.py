@@ -1,0 +1,122 @@
+"""kafkaviz transactions: partitions, one fetch, JSON, and its errors."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.format.txn_index import ENTRY
+from tests.conftest import SAMPLES
+
+ABORT = (
+    "kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic payments --partition 0 "
+    "--start-offset 18900"
+)
+
+
+def test_a_broker_has_its_transactions_by_partition(clean, capsys):
+    assert main(["transactions", str(clean)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("payments-0: "))
+    head, held_by, abort, _, *rows = lines[start : start + 26]
+    assert head.endswith("stable offset 18900, log end 18920; 398 committed, 163 aborted, 1 open")
+    assert held_by.strip() == (
+        "read_committed consumers wait for producer 4 ('tx-payments-2'), epoch 189, whose "
+        "transaction began at offset 18900, 2026-11-21 09:29:45.807"
+    )
+    assert abort.endswith(f": {ABORT}")
+    assert rows[19].split()[:5] == ["18900", "–", "18906", "open", "2026-11-21"]
+    assert rows[20].strip() == "542 earlier transactions; --json lists the last 10000"
+    assert lines[-1].endswith(" partitions have no transactions")
+
+
+def test_the_json_has_every_transaction(clean, capsys):
+    assert main(["transactions", str(clean / "payments-0"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["schema"] == "transactions/1" and "fetch" not in answer
+    [part] = answer["partitions"]
+    assert (part["partition"], part["last_stable_offset"], part["log_end"]) == (
+        "payments-0",
+        18900,
+        18920,
+    )
+    assert part["held_by"] == part["transactions"][-1]
+    assert part["held_by"] == {
+        "producer_id": 4,
+        "producer_epoch": 189,
+        "transactional_id": None,  # the copy is this one partition
+        "first_offset": 18900,
+        "last_offset": 18906,
+        "outcome": "open",
+        "start_ms": 1795253385807,
+        "end_ms": None,
+        "marker_offset": None,
+        "begins_before_log": False,
+    }
+    assert part["counts"] == {"committed": 398, "aborted": 163, "open": 1}
+    assert len(part["transactions"]) == 562 and part["problem"] is None
+
+
+def test_a_fetch_is_explained_step_by_step(clean, capsys):
+    call = ["transactions", str(clean / "payments-0"), "--fetch", "300", "--max-bytes", "10000"]
+    assert main(call) == 0
+    head, _, bound, *steps = capsys.readouterr().out.splitlines()
+    assert head == (
+        "payments-0: a fetch from offset 300 gets 10000 bytes from byte 39017 of segment 0; the "
+        "next fetch is from offset 376"
+    )
+    assert bound.startswith("  upper bound: offset 424, from slot 9 of the .index")
+    assert steps[1].endswith("slot 1: producer 4, offsets 239 to 359: returned")
+    assert steps[3].endswith(
+        "its last stable offset 579 reaches the upper bound, so the search ends"
+    )
+    assert steps[4] == "  the consumer gets 1 aborted transaction with these bytes"
+    assert steps[6] == "  offsets 301 to 314, producer 4: skipped, its transaction was aborted"
+    assert main([*call, "--json"]) == 0
+    fetch = json.loads(capsys.readouterr().out)["fetch"]
+    assert [step["decision"] for step in fetch["steps"]] == [
+        "ended-before",
+        "returned",
+        "begins-after",
+        "begins-after",
+    ]
+    assert (fetch["step_count"], fetch["bound_source"]) == (4, "index-entry")
+    assert main([*call[:3], "18900"]) == 0
+    assert capsys.readouterr().out == (
+        "payments-0: a fetch from offset 18900 gets nothing; the last stable offset is 18900 and "
+        "the log ends at 18920\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["payments-0", "--fetch", "99999"], "we only have log segments upto 18920."),
+        ([".", "--fetch", "0"], "has more than one partition; --fetch needs the path of one"),
+        (["nothing-here"], "nothing-here"),
+    ],
+)
+def test_a_wrong_call_is_one_line(clean, capsys, options, error):
+    name, *rest = options
+    assert main(["transactions", str(clean / name), *rest]) == 2
+    printed = capsys.readouterr().err
+    assert error in printed and printed.count("\n") == 1
+
+
+def test_a_refused_txnindex_is_one_line(clean, tmp_path, capsys):
+    shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
+    path = tmp_path / "payments-0" / f"{0:020}.txnindex"
+    entries = np.fromfile(path, ENTRY)
+    entries["version"][0] = 1 << 8
+    entries.tofile(path)
+    assert main(["transactions", str(tmp_path / "payments-0"), "--fetch", "0"]) == 2
+    printed = capsys.readouterr().err
+    assert "Unexpected aborted transaction version 1" in printed and printed.count("\n") == 1
+    assert main(["transactions", str(tmp_path / "payments-0")]) == 0  # the .log tells them all
+
+
+def test_an_archive_is_read_like_a_directory(capsys):
+    assert main(["transactions", str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("no transactions")
