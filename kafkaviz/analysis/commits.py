@@ -22,7 +22,7 @@ import numpy as np
 
 from kafkaviz.analysis.compaction.compaction import log_transactions
 from kafkaviz.analysis.compaction.key_story import NONE, match_keys
-from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.compaction.log_state import NEVER_MS, read_log_state
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import coordinator_records
@@ -46,7 +46,6 @@ TYPE_BYTES = 2  # a key begins with the number of its record type
 OFFSET_COMMITS = (0, 1)
 # the record type that each kind of group keeps as long as it exists
 GROUP_TYPES = {2: "classic", 3: "consumer", 11: "share", 17: "streams"}
-NEVER_MS = 2**62  # no producer expires
 
 
 class CommitFate(StrEnum):

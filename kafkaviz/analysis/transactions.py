@@ -188,16 +188,16 @@ class _TransactionScan:
                 first_offset=first_offset,
                 last_offset=last_offset,
                 outcome=Outcome.OPEN,
-                start_ms=_start_ms(row),
+                start_ms=start_ms(row),
                 begins_before_log=first_offset < self.log_start_offset if is_known else None,
             )
         else:
-            start_ms = _start_ms(row) if transaction.start_ms is None else transaction.start_ms
+            begun_ms = transaction.start_ms
             transaction = replace(
                 transaction,
                 producer_epoch=int(row["producer_epoch"]),
                 last_offset=last_offset,
-                start_ms=start_ms,
+                start_ms=start_ms(row) if begun_ms is None else begun_ms,
             )
         self.open_transactions[producer_id] = transaction
 
@@ -237,7 +237,7 @@ class _TransactionScan:
         )
 
 
-def _start_ms(row: np.void) -> int:
+def start_ms(row: np.void) -> int:
     """Returns the timestamp of a batch's first record, or the largest one if that is not stored."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])

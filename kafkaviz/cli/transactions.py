@@ -130,29 +130,29 @@ def _read(
 
 def _render(transactions: "Iterable[PartitionTransactions]", *, is_single: bool) -> Iterator[Text]:
     without = 0
-    for found in transactions:
-        if found.transaction_count or found.problem or is_single:
-            yield from _render_partition(found)
+    for partition in transactions:
+        if partition.transaction_count or partition.problem or is_single:
+            yield from _render_partition(partition)
         else:
             without += 1
     if without:
         yield say_count("transactions.without", without)
 
 
-def _render_partition(found: "PartitionTransactions") -> Iterator[Text]:
+def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
     from kafkaviz import units
 
     yield say(
         "transactions.partition",
-        partition=found.partition,
-        stable=_text(found.last_stable_offset),
-        end=_text(found.log_end),
+        partition=partition.partition,
+        stable=_text(partition.last_stable_offset),
+        end=_text(partition.log_end),
         counts=tuple(
             message(f"transactions.n_{outcome.value}", n=count)
-            for outcome, count in found.counts.items()
+            for outcome, count in partition.counts.items()
         ),
     )
-    held_by = found.held_by
+    held_by = partition.held_by
     if held_by:
         since = held_by.start_ms
         yield "  " + say(
@@ -160,18 +160,18 @@ def _render_partition(found: "PartitionTransactions") -> Iterator[Text]:
             who=_describe_producer(held_by),
             epoch=held_by.producer_epoch,
             offset=held_by.first_offset,
-            since=say("transactions.unknown") if since is None else units.moment(since),
+            since=say("common.unknown") if since is None else units.moment(since),
         )
-        yield "  " + say("transactions.abort", command=held_by.abort_command(found.partition))
-    if found.markers_alone:
-        yield "  " + say_count("transactions.markers_alone", found.markers_alone)
-    if found.problem:
-        yield f"  {output.to_one_line(found.problem)}"
-    shown = found.transactions[-SHOWN_ROWS:]
-    if shown:
+        yield "  " + say("transactions.abort", command=held_by.abort_command(partition.partition))
+    if partition.markers_alone:
+        yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
+    if partition.problem:
+        yield f"  {output.to_one_line(partition.problem)}"
+    last_ones = partition.transactions[-SHOWN_ROWS:]
+    if last_ones:
         heads = ("offsets", "marker", "outcome", "began", "ended", "producer")
         yield "  " + _row(*(say(f"transactions.head_{name}") for name in heads))
-    for transaction in shown:
+    for transaction in last_ones:
         yield "  " + _row(
             _describe_offsets(transaction),
             _text(transaction.marker_offset, ""),
@@ -180,8 +180,8 @@ def _render_partition(found: "PartitionTransactions") -> Iterator[Text]:
             "" if transaction.end_ms is None else units.moment(transaction.end_ms),
             _describe_producer(transaction),
         )
-    if found.transaction_count > len(shown):
-        yield "  " + say_count("transactions.earlier", found.transaction_count - len(shown))
+    if partition.transaction_count > len(last_ones):
+        yield "  " + say_count("transactions.earlier", partition.transaction_count - len(last_ones))
 
 
 def _row(*cells: str) -> str:
@@ -191,7 +191,7 @@ def _row(*cells: str) -> str:
 
 def _text(number: int | None, otherwise: str | None = None) -> str:
     if number is None:
-        return say("transactions.unknown") if otherwise is None else otherwise
+        return say("common.unknown") if otherwise is None else otherwise
     return str(number)
 
 

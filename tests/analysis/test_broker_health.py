@@ -576,12 +576,22 @@ def test_a_next_step_that_needs_a_replica_names_the_command(code):
 def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
     states = tuple(f"__transaction_state-{number}" for number in range(3))
     partitions = ("__cluster_metadata-0", "payments-0", *(states if has_state else ()))
-    health = checked(Lab(clean, tmp_path / "kafka", partitions).path)
+    path = Lab(clean, tmp_path / "kafka", partitions).path
+    health = checked(path)
     found = only(health, "open-transaction")
     assert (found.severity, found.partition) == ("info", "payments-0")
     name = " ('tx-payments-2')" if has_state else ""
     assert str(found.message).startswith(
-        f"producer 4{name} began a transaction at offset 18\u202f900 and last wrote to it at "
+        f"producer 4{name} began a transaction at offset 18\u202f900 at 2026-11-21 09:29:45.807 and "
+        "last wrote to it at "
+    )
+    line = (
+        "kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic payments --partition 0"
+    )
+    assert str(found.next_step).endswith(f"{line} --start-offset 18900")
+    earlier = only(checked(path, "2.8"), "open-transaction").next_step
+    assert str(earlier).endswith(
+        f"{line} --producer-id 4 --producer-epoch 189 --coordinator-epoch 0"
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.compaction.log_state import NEVER_MS, read_log_state
 from kafkaviz.analysis.findings.finding import (
     INFO,
     UNCHECKED_CODES,
@@ -19,18 +20,25 @@ from kafkaviz.analysis.findings.finding import (
     Release,
     finding,
 )
+from kafkaviz.analysis.transactions import abort_command, abort_command_before_3_0, start_ms
 from kafkaviz.config_def import MINUTE_MS
+from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import LOCK
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
+from kafkaviz.format.walk import batch_at
+from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 # transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
 HANGING_MS = 15 * MINUTE_MS
+# from this release on a broker names the producer of an open transaction (DescribeProducers)
+ABORTS_BY_OFFSET = (3, 0)
 # codes of findings that come from the predicted start, not from the check of a partition
 RESTART_CODES = (
     "recovery-will-fail",
@@ -96,7 +104,7 @@ def check_partition(
             facts=facts,
         )
     if not partition.is_remote_alone:  # its local log may continue elsewhere
-        yield from _open_transactions(summaries, facts, find_transactional_ids)
+        yield from _open_transactions(partition, summaries, facts, find_transactional_ids)
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
@@ -130,6 +138,7 @@ def _beyond_finding(
 
 
 def _open_transactions(
+    partition: Partition,
     summaries: Sequence[CheckSummary],
     facts: PartitionFacts,
     find_transactional_ids: Callable[[], Mapping[int, str]],
@@ -150,6 +159,7 @@ def _open_transactions(
         return
     transactional_ids = find_transactional_ids()
     for producer, begin in transactions.begins.items():
+        segment = first_summaries[producer].segment
         age = facts.now_ms - begin.last_ms
         is_hanging = age > HANGING_MS
         who = message("finding.producer", producer=producer)
@@ -157,14 +167,20 @@ def _open_transactions(
             who = message(
                 "finding.transactional_producer", producer=producer, id=transactional_ids[producer]
             )
+        begin_ms = _begin_ms(segment, begin.position)
         text = message(
-            "finding.open_transaction", producer=who, offset=begin.offset, moment=begin.last_ms
+            "finding.open_transaction",
+            producer=who,
+            offset=begin.offset,
+            begin=begin_ms,
+            moment=begin.last_ms,
         )
         if is_hanging:
             text = message(
                 "finding.hanging_transaction",
                 producer=who,
                 offset=begin.offset,
+                begin=begin_ms,
                 moment=begin.last_ms,
                 age=age,
             )
@@ -174,11 +190,41 @@ def _open_transactions(
         )
         yield facts.make_finding(
             "hanging-transaction" if is_hanging else "open-transaction",
-            first_summaries[producer].segment.log.name,
+            segment.log.name,
             text,
             evidence,
             (begin.position, None),
+            next_step=_abort_step(partition, producer, begin.offset, facts, is_hanging=is_hanging),
         )
+
+
+def _begin_ms(segment: LogSegment, position: int) -> int:
+    """Returns the timestamp of the first record of the batch at a position."""
+    with file.reader(segment.log.path) as read:
+        row = batch_at(read, position, segment.log.size_bytes)
+    return -1 if row is None else start_ms(row)
+
+
+def _abort_step(
+    partition: Partition, producer: int, offset: int, facts: PartitionFacts, *, is_hanging: bool
+) -> Message | None:
+    """Returns the next step with the command line that aborts a transaction.
+
+    None for a broker before 3.0 if it is unknown which line that is.
+    """
+    name = "abort_with" if is_hanging else "await_or_abort_with"
+    if not facts.release or facts.release >= ABORTS_BY_OFFSET:
+        command = abort_command(partition.label, offset)
+        return message(f"next_step.{name}", command=command)
+    try:
+        state = read_log_state(partition, now_ms=0, producer_expiration_ms=NEVER_MS)
+    except KafkavizError:
+        return None
+    rows = state.producers[state.producers["producer_id"] == producer]
+    if not len(rows):
+        return None
+    command = abort_command_before_3_0(partition.label, rows[0])
+    return message(f"next_step.{name}_before_3_0", command=command)
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:

@@ -21,6 +21,8 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.search.log_view import SegmentView, view_segment
 from kafkaviz.simulate.writer.producer_table import ProducerTable
 
+NEVER_MS = 2**62  # no producer expires
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTransaction:
