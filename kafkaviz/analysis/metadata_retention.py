@@ -3,8 +3,8 @@
 The metadata log has rules of its own: retention.ms and retention.bytes do not apply. Once a minute,
 a node deletes the oldest snapshot, and then the segments that end before the next snapshot, while
 metadata.max.retention.bytes is exceeded; then again while the oldest snapshot is older than
-metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it. As
-KafkaMetadataLog.maybeClean of 3.9, which is KafkaRaftLog since 4.1.
+metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it. These are the
+rules of KafkaMetadataLog.maybeClean of 3.9; the class is called KafkaRaftLog since 4.1.
 """
 
 from collections.abc import Callable, Sequence

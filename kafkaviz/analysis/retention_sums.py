@@ -1,4 +1,4 @@
-"""Bytes of retention, summed: when those of a log go, and what other limits would change."""
+"""Sums of retention: when the bytes of a log are deleted, and what other limits would change."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping

@@ -31,7 +31,7 @@ class ProducerFacts:
     Attributes:
         producer_id: -1 for batches without one; None for several producers together.
         stored_bytes: the size of the batches in the .log.
-        header_bytes: the bytes of it that are headers: 61 per batch of magic 2.
+        header_bytes: the bytes of batch headers in it: 61 per batch of magic 2.
         codecs: the share of each codec in stored_bytes, the largest first. "unknown" stands for the
             ids that Kafka does not know.
     """

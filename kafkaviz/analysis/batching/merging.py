@@ -68,7 +68,7 @@ class MergedBatches:
         records: the number of records, without markers.
         plain_bytes: the size of the records before compression.
         log_bytes: the size of the .log.
-        header_bytes: the bytes of it that are headers of batches.
+        header_bytes: the bytes of batch headers in it.
         index_entries: the entries of the .index.
         headers_mean: the headers that a lookup of a batch's base offset reads; NaN without batches.
     """

@@ -395,7 +395,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text of a finding, with the fault of Kafka if the release has it."""
+    """Returns the text of a finding, and its cause if that is a fault of Kafka in this release."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)

@@ -74,7 +74,7 @@ class RollRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RollTimelineView:
-    """Some of the rows, and the write speed over their time.
+    """The rows that are drawn at once, and the write speed in the time that they cover.
 
     Attributes:
         first_row: the index of the first row.
