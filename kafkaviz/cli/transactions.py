@@ -169,13 +169,19 @@ def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
         yield f"  {output.to_one_line(partition.problem)}"
     last_ones = partition.transactions[-SHOWN_ROWS:]
     if last_ones:
-        heads = ("offsets", "marker", "outcome", "began", "ended", "producer")
-        yield "  " + _row(*(say(f"transactions.head_{name}") for name in heads))
+        yield "  " + _row(
+            say("cli_tiered.offsets"),
+            say("transaction_lanes.marker"),
+            say("transactions.head_outcome"),
+            say("transactions.head_began"),
+            say("transactions.head_ended"),
+            say("transactions.head_producer"),
+        )
     for transaction in last_ones:
         yield "  " + _row(
             _describe_offsets(transaction),
             _text(transaction.marker_offset, ""),
-            say(f"transactions.{transaction.outcome.value}"),
+            say(f"transaction_lanes.{transaction.outcome.value}"),
             "" if transaction.start_ms is None else units.moment(transaction.start_ms),
             "" if transaction.end_ms is None else units.moment(transaction.end_ms),
             _describe_producer(transaction),
