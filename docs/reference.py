@@ -1,8 +1,8 @@
 """python -m docs.reference: commands.md from argparse, the tables of data-source.md from the
-schemas, and the words of architecture.md from the glossary.
+schemas, the words of architecture.md from the glossary, and the list at the top of questions.md.
 
 What stands between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced;
-everything else in these two pages is written by hand.
+everything else in these three pages is written by hand.
 """
 
 import argparse
@@ -196,7 +196,11 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """Every page that is made, whole or in parts, as it should be."""
-    parts = {"data-source.md": dict(tables()), "architecture.md": {"glossary": glossary_table()}}
+    parts = {
+        "data-source.md": dict(tables()),
+        "architecture.md": {"glossary": glossary_table()},
+        "questions.md": {"questions": question_list()},
+    }
     return {
         FOLDER / "commands.md": commands_page(),
         **{
@@ -219,6 +223,21 @@ def filled(text: str, parts: dict[str, str]) -> str:
 
 def _marked(name: str, text: str) -> str:
     return f"<!-- {name}: made by make docs -->\n{text}<!-- {name}: end -->"
+
+
+def anchor(heading: str) -> str:
+    """Returns the anchor that GitHub makes for a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def question_list() -> str:
+    """Returns a link to each question, below its group."""
+    text = (FOLDER / "questions.md").read_text(encoding="utf-8")
+    lines = []
+    for level, heading in re.findall(r"^(##+) (.+)$", text, re.MULTILINE):
+        link = f"[{heading}](#{anchor(heading)})"
+        lines.append(f"- {link}\n" if level == "###" else f"\n**{heading}**\n\n")
+    return "".join(lines) + "\n"
 
 
 # ---- the glossary

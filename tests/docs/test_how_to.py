@@ -1,7 +1,6 @@
 """The how-tos are true: every command that begins with $ prints the text below it."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.console_blocks import BLOCK, LEFT_OUT, commands, missing
+
 ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs" / "how-to"
-BLOCK = re.compile(r"^```(console|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LEFT_OUT = "..."
 
 pytestmark = [
     pytest.mark.slow,
@@ -21,17 +20,6 @@ pytestmark = [
         reason="the how-tos use bash, tar and cmp",
     ),
 ]
-
-
-def commands(block: str) -> list[tuple[str, list[str]]]:
-    """Returns (command, expected lines) for each command of a console block."""
-    blocks: list[tuple[str, list[str]]] = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            blocks.append((line[2:], []))
-        elif blocks:
-            blocks[-1][1].append(line)
-    return blocks
 
 
 def printed(command: str, folder: Path) -> list[str]:
@@ -43,17 +31,6 @@ def printed(command: str, folder: Path) -> list[str]:
         ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True
     ).stdout
     return output.replace(str(folder), LEFT_OUT).splitlines()
-
-
-def missing(expected: list[str], lines: list[str]) -> list[str]:
-    """Returns the expected lines that the output lacks in this order."""
-    left = iter(lines)
-    return [
-        line
-        for line in expected
-        if line.strip() not in ("", LEFT_OUT)
-        and line.rstrip() not in (line_left.rstrip() for line_left in left)
-    ]
 
 
 @pytest.mark.parametrize(

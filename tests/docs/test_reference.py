@@ -23,7 +23,7 @@ EVERYTHING = {
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("name", ["commands.md", "data-source.md"])
+@pytest.mark.parametrize("name", ["commands.md", "data-source.md", "questions.md"])
 def test_a_generated_page_is_as_the_code_has_it(name):
     """`make docs` updates it after a change of an option or a column."""
     page = reference.pages()[DOCS / name]
@@ -99,9 +99,9 @@ def test_every_link_leads_somewhere(page):
 
 
 def anchors(file: Path) -> set[str]:
-    """Returns the anchors that GitHub makes for the headings of a Markdown file."""
+    """Returns the anchors of the headings of a Markdown file."""
     headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return {reference.anchor(heading) for heading in headings}
 
 
 def test_the_contact_sheet_has_every_page():

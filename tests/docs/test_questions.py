@@ -1,0 +1,73 @@
+"""docs/questions.md: each of its commands runs on the samples, with the status that it states."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.log.archives.archive import unpack_if_archive
+from tests.conftest import DATA, REPLICAS
+from tests.support import ingest
+from tests.support.console_blocks import BLOCK, commands, missing
+
+PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
+TIERED = DATA / "kafka-4.3.1-tiered.tar.xz"
+UNANSWERED = "What kafkaviz does not answer"
+STATUS = re.compile(r" +# exit status (\d)$")
+
+
+def questions() -> dict[str, dict[str, str]]:
+    """Returns the text of each question, by group and heading."""
+    groups: dict[str, dict[str, str]] = {}
+    _, *parts = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for part in parts:
+        group, *sections = re.split(r"^### ", part, flags=re.MULTILINE)
+        headed = (section.partition("\n") for section in sections)
+        groups[group.strip()] = {heading: text for heading, _, text in headed}
+    return groups
+
+
+COMMANDS = [
+    pytest.param(command, expected, id=command)
+    for _, block in BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    for command, expected in commands(block)
+]
+
+
+@pytest.fixture(scope="module")
+def samples(clean, killed, damaged, disks, tmp_path_factory) -> Path:
+    """Returns a folder with the samples under the names of the page."""
+    folder = tmp_path_factory.mktemp("samples")
+    places = {"broker": clean, "killed": killed, "damaged": damaged, "disks": disks}
+    archives = {"replica-1": REPLICAS[0], "replica-2": REPLICAS[1], "tiered": TIERED}
+    for name, archive in archives.items():
+        places[name] = unpack_if_archive(archive)
+    for name, place in places.items():
+        (folder / name).symlink_to(place)
+    return folder
+
+
+@pytest.mark.parametrize(("command", "expected"), COMMANDS)
+def test_a_command_runs_as_the_page_says(command, expected, samples, tmp_path, monkeypatch, capsys):
+    for path in samples.iterdir():
+        (tmp_path / path.name).symlink_to(path.resolve())
+    monkeypatch.chdir(tmp_path)
+    ingest.without_spark(monkeypatch)
+    status = STATUS.search(command)
+    program, *arguments = shlex.split(STATUS.sub("", command))
+    assert program == "kafkaviz"
+    assert main(arguments) == int(status[1] if status else 0)
+    assert missing(expected, capsys.readouterr().out.splitlines()) == []
+
+
+def test_every_question_has_a_command_and_a_page_or_another_place_to_look():
+    groups = questions()
+    unanswered = groups.pop(UNANSWERED)
+    answered = {heading: text for group in groups.values() for heading, text in group.items()}
+    assert len(answered) >= 60 and len(unanswered) >= 6
+    assert [heading for heading, text in answered.items() if "$ kafkaviz " not in text] == []
+    page = re.compile(r"Page:\s|No page shows it")
+    assert [heading for heading, text in answered.items() if not page.search(text)] == []
+    assert [heading for heading, text in unanswered.items() if "$ kafkaviz " in text] == []
