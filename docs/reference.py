@@ -68,7 +68,7 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
         "the first offset of the batch; null where a compressed batch of magic 0 or 1 cannot be "
         "read for it"
     ),
-    "kafka_segments.base_offset": "the segment's, as its file name tells",
+    "kafka_segments.base_offset": "the segment's, from its file name",
     "segment_base_offset": "the base offset of the segment that the row is in",
     "state": "`active`, `closed`, `deleted`, `cleaned` or `swap`",
     "batches": "whole batches in the `.log`",

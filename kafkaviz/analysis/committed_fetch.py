@@ -12,7 +12,7 @@ that were aborted in that range. It gets the list from the .txnindex files:
 The bytes still have the records of the aborted transactions. The consumer skips the batches of
 producer 8 from offset 90 on, up to the abort marker of this producer.
 
-As LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka 4.3.1, and
+Follows LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka 4.3.1, and
 CompletedFetch of its consumer.
 """
 

@@ -7,8 +7,8 @@ first offset of the oldest open transaction. For example:
     producer 8   offsets 12 to 30   aborted, marker at 31
     producer 9   offsets 25 to 40   open: the last stable offset is 25
 
-As ProducerStateManager of Kafka 4.3.1. The first offset of the log may be above the beginning of a
-transaction. Then a producer snapshot or a .txnindex tells where it began, or nothing does.
+Follows ProducerStateManager of Kafka 4.3.1. The first offset of the log may be above the beginning
+of a transaction. Then a producer snapshot or a .txnindex shows where it began, or nothing does.
 """
 
 import shlex
@@ -58,12 +58,12 @@ class Transaction:
 
     Attributes:
         transactional_id: None if __transaction_state of this copy does not name it.
-        first_offset: its first offset, as far as this copy tells.
+        first_offset: its first offset, as far as this copy shows.
         last_offset: the offset of its last record; None if this copy has none of its records.
         start_ms: the timestamp of its first batch in this copy; None without one.
         end_ms: the timestamp of its marker; None if it is open.
         begins_before_log: whether it began below the log start; None if neither a producer snapshot
-            nor a .txnindex tells. The true first offset may then be lower than first_offset.
+            nor a .txnindex shows it. The true first offset may then be lower than first_offset.
     """
 
     producer_id: int

@@ -21,7 +21,7 @@ The directories must hold the partition of __consumer_offsets that keeps the gro
 topics are optional. Without --group, all groups are listed.
 
 --json prints one object: directory; groups, a list of {group, type: classic|consumer|share|streams,
-null if no record tells, kept_in, record_count, partitions}; problems, a list of {partition,
+null if no record says so, kept_in, record_count, partitions}; problems, a list of {partition,
 message}. partitions is a list of {partition, state, commit_count, committed, commits, the last
 1000, log_start_offset, log_end_offset, lag, next_offset, next_committed_offset, problem}. A commit
 is {at_offset, timestamp_ms, offset, leader_epoch, topic_id, metadata, fate}; at_offset is its place

@@ -36,7 +36,7 @@ last_stable_offset, held_by, transactions, counts: {committed, aborted, open}, m
 problem}; and with --fetch also fetch. A transaction is {producer_id, producer_epoch,
 transactional_id, first_offset, last_offset, outcome: committed|aborted|open, start_ms, end_ms,
 marker_offset, begins_before_log}. The open ones and the last 10000 others are listed; counts has
-all. begins_before_log is null if nothing tells whether the transaction began below the log start.
+all. begins_before_log is null if nothing shows whether the transaction began below the log start.
 markers_alone counts markers whose records are all gone. problem says why a .log could not be read
 to its end.
 
