@@ -38,7 +38,7 @@ def test_the_question_says_which_entry_it_is():
         say("search_race.question_before"),
     )
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
-    assert jump.at == "A midpoint has just moved to a page that no reader used lately. {result}"
+    assert jump.at == "A middle has just moved to a page that no reader used lately. {result}"
     assert (before.at, TAIL.at) == ("One entry earlier, before that move. {result}", "")
     assert TAIL.other == ""
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coldReads, formatTime } from '../../../kafkaviz/app/frontend/src/page_strip.js';
-import { clockOf, probeTimes, standing } from '../../../kafkaviz/app/frontend/src/search_race.js';
+import { momentsOf, probeTimes, stateAt } from '../../../kafkaviz/app/frontend/src/search_race.js';
 
 const plain = [
     [0.1, 0.1, 0.114],
@@ -31,25 +31,25 @@ test('each wait takes one read of the disk', () => {
 });
 
 test('each moment of either search is one of the clock', () => {
-  assert.deepEqual(clockOf([plain, warm], 100).moments, [0, 0.1, 0.114, 0.128, 100.114, 100.128]);
+  assert.deepEqual(momentsOf([plain, warm], 100).moments, [0, 0.1, 0.114, 0.128, 100.114, 100.128]);
 });
 
 test('a read takes longer on the screen than a probe, and probes alike', () => {
-  const { moments, screenMs } = clockOf([plain, warm], 100),
+  const { moments, screenMs } = momentsOf([plain, warm], 100),
     took = moments.map((_, i) => screenMs[i] - screenMs[i - 1]).slice(1);
   assert.equal(took[0], took[1]);
   assert.ok(took[3] > 5 * took[1]);
 });
 
 test('one search waits while the other is done', () => {
-  assert.deepEqual(standing(warm, 50), { done: 2, waits: false, loaded: 0 });
-  const { done, waits, loaded } = standing(plain, 50.114);
+  assert.deepEqual(stateAt(warm, 50), { done: 2, waits: false, loaded: 0 });
+  const { done, waits, loaded } = stateAt(plain, 50.114);
   assert.deepEqual([done, waits, loaded.toFixed(3)], [1, true, '0.500']);
 });
 
 test('a page is there once it is read', () => {
-  assert.deepEqual(standing(plain, 100.114), { done: 1, waits: false, loaded: 0 });
-  assert.equal(standing(plain, 100.128).done, 2);
+  assert.deepEqual(stateAt(plain, 100.114), { done: 1, waits: false, loaded: 0 });
+  assert.equal(stateAt(plain, 100.128).done, 2);
 });
 
 test('times have three digits', () => {

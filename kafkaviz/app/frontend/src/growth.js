@@ -7,7 +7,7 @@ const HEIGHT = 346,
   STRONG = 1.12; // ratio of the width of bold text
 
 export default function ({ parentElement: root, data }) {
-  return startStepper(root, data, { build, draw, wide: state => state.$('draw') });
+  return startStepper(root, data, { build, draw, measured: state => state.$('draw') });
 }
 
 function build(state) {

@@ -17,17 +17,17 @@ export default function ({ parentElement: root, data }) {
   if (state.key !== data.key) state.raceNumber = 0;
   const release = startStepper(root, data, {
     build,
-    wide: () => root.host,
+    measured: () => root.host,
     count: () => state.moments.length,
     begin: () => (state.race.is_even || state.hasRun ? Infinity : 0),
     show: () => showMoment(state, state.moments[state.step]),
     play,
-    changed,
+    changed: replan,
   });
-  const ends = () => goToStep(state, Infinity); // a printed page shows the result
-  addEventListener('beforeprint', ends);
+  const showEnd = () => goToStep(state, Infinity); // a printed page shows the result
+  addEventListener('beforeprint', showEnd);
   return () => {
-    removeEventListener('beforeprint', ends);
+    removeEventListener('beforeprint', showEnd);
     release();
   };
 }
@@ -47,13 +47,13 @@ function build(state) {
   setContent(state.clock, { 'aria-label': words.clock }, []);
   state.clock.oninput = () => {
     stop(state);
-    lead(state, Number(state.clock.value));
+    goToMoment(state, Number(state.clock.value));
   };
   $('way').replaceChildren(state.clock);
   $('key').replaceChildren(...(data.legend ? [pageLegend(data.legend)] : []));
   state.lanes = race.lanes.map((lane, n) => buildLane(state, lane, n));
   $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
-  schedule(state);
+  computeTimes(state);
 }
 
 // Shows the race of the neighbouring entry, as if its target had been opened.
@@ -70,7 +70,7 @@ function buildLane(state, lane, n) {
     strip = buildStrip(state, lane, state.race.cells, {
       words,
       hot,
-      changed: () => changed(state),
+      changed: () => replan(state),
     });
   const bar = html('i'),
     label = html('span'),
@@ -111,7 +111,7 @@ export function probeTimes(cold, { search_us, probe_us }, readUs) {
 }
 
 // Returns the moments at which something changes (µs), and when each is shown (ms from the start).
-export function clockOf(lanes, readUs) {
+export function momentsOf(lanes, readUs) {
   const all = lanes.flatMap(times => times.flat()),
     moments = [...new Set([0, ...all])].sort((a, b) => a - b),
     reads = Math.max(
@@ -128,7 +128,7 @@ export function clockOf(lanes, readUs) {
 }
 
 // Returns the state of a search at a moment: probes done, and the share of the current read.
-export function standing(times, now) {
+export function stateAt(times, now) {
   const done = times.filter(([, , end]) => end <= now).length,
     [begin, ready] = times[done] ?? [Infinity, Infinity];
   const waits = begin <= now && now < ready;
@@ -136,7 +136,7 @@ export function standing(times, now) {
 }
 
 // Computes all times of both searches, for the chosen disk and the pages that are hot.
-function schedule(state) {
+function computeTimes(state) {
   const { $, data, disk } = state;
   for (const lane of state.lanes) {
     lane.reads = coldReads(lane.lane.steps, lane.hot);
@@ -146,7 +146,7 @@ function schedule(state) {
   }
   Object.assign(
     state,
-    clockOf(
+    momentsOf(
       state.lanes.map(lane => lane.times),
       disk.read_us,
     ),
@@ -156,15 +156,15 @@ function schedule(state) {
 }
 
 // After another disk, or another page in memory: a race that was over is seen at its end again.
-function changed(state) {
+function replan(state) {
   const wasOver = isLast(state);
   stop(state);
-  schedule(state);
+  computeTimes(state);
   goToStep(state, wasOver || state.hasRun ? Infinity : 0);
 }
 
 // Goes to a moment. After one race was seen to its end, later ones start there.
-function lead(state, at) {
+function goToMoment(state, at) {
   goToStep(state, at);
   state.hasRun ||= isLast(state);
 }
@@ -178,7 +178,7 @@ function play(state) {
     const elapsed = now - from;
     let at = state.step;
     while (at < last && screenMs[at + 1] <= elapsed) at++;
-    if (at !== state.step) lead(state, at);
+    if (at !== state.step) goToMoment(state, at);
     if (at >= last) return stop(state);
     const part = Math.max(0, elapsed - screenMs[at]) / (screenMs[at + 1] - screenMs[at]);
     showMoment(state, moments[at] + part * (moments[at + 1] - moments[at]));
@@ -247,7 +247,7 @@ function resultText({ data: { words }, race, lanes: [plain, warm] }) {
 
 function showLane(state, { lane, strip, row, bar, label, time, cold, times, reads, finish }, now) {
   const { words } = state.data,
-    { done, waits, loaded } = standing(times, now),
+    { done, waits, loaded } = stateAt(times, now),
     over = done === times.length,
     waited = reads.slice(0, done + (waits ? 1 : 0)).flat().length,
     pageOf = place => groupDigits(state.race.cells[place].page);

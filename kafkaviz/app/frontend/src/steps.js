@@ -1,6 +1,6 @@
 // The parts shared by all steppers: bar, keys, Play, and the step in the address as ?step=, from 1.
-// Python sends all steps at once, so a step needs no server. A stepper passes an object of
-// functions: build(state) for new data, draw(state, step), and wide(state) for the element whose
+// Python sends all steps at once, so a step needs no server. A stepper passes hooks, an object of
+// functions: build(state) for new data, draw(state, step), and measured(state) for the element whose
 // width is used. A stepper in a lesson has a name. Its step is written as ?step=NAME.7, and steps of
 // other names are ignored. data.begin is the first step, from 0. The race has moments instead of
 // steps: count(state), begin(state), show(state) and play(state), which returns how to stop it.
@@ -11,11 +11,11 @@ import { fillTemplate } from './text.js';
 
 const REST_MS = 120;
 
-export function startStepper(root, data, own) {
+export function startStepper(root, data, hooks) {
   const state = (root.host.__steps ??= { key: null });
   state.release?.(); // Streamlit calls this again on each change without cleaning up first
   Object.assign(state, {
-    own,
+    hooks,
     path: location.pathname,
     $: name => root.querySelector(`.${name}`),
     hover: tooltip(root),
@@ -27,11 +27,11 @@ export function startStepper(root, data, own) {
   return (state.release = addListeners(state, root));
 }
 
-const countSteps = state => state.own.count?.(state) ?? state.data.steps.length;
+const countSteps = state => state.hooks.count?.(state) ?? state.data.steps.length;
 
-const firstStep = state => state.own.begin?.(state) ?? state.data.begin ?? 0;
+const firstStep = state => state.hooks.begin?.(state) ?? state.data.begin ?? 0;
 
-const isInAddress = ({ data, own }) => !data.shares_page && !own.count;
+const isInAddress = ({ data, hooks }) => !data.shares_page && !hooks.count;
 
 // Returns the step in the address, from 0, or the first step if there is none for this stepper.
 function stepOfAddress(state) {
@@ -51,7 +51,7 @@ function update(state, before) {
   stop(state);
   Object.assign(state, { key: data.key, drawn: {} });
   connectDisks(state);
-  state.own.build(state);
+  state.hooks.build(state);
   renderWords(state);
   measureWidth(state);
   goToStep(state, first ? stepOfAddress(state) : same ? state.step : firstStep(state), !first);
@@ -74,14 +74,14 @@ function renderWords(state) {
 function addListeners(state, root) {
   const { $ } = state,
     { host } = root,
-    jump = to => () => {
+    goOnClick = to => () => {
       stop(state);
       goToStep(state, to());
     };
-  $('first').onclick = jump(() => 0);
-  $('prev').onclick = jump(() => state.step - 1);
-  $('next').onclick = jump(() => state.step + 1);
-  $('last').onclick = jump(() => Infinity);
+  $('first').onclick = goOnClick(() => 0);
+  $('prev').onclick = goOnClick(() => state.step - 1);
+  $('next').onclick = goOnClick(() => state.step + 1);
+  $('last').onclick = goOnClick(() => Infinity);
   $('play').onclick = () => play(state);
   $('speed').onchange = () => {
     if (state.timer) {
@@ -99,7 +99,7 @@ function addListeners(state, root) {
     }
   });
   const keys = event => onKey(event, state),
-    stays = () => {
+    keepParameters = () => {
       keepAddress(state);
       keepDisk(state);
     },
@@ -107,12 +107,12 @@ function addListeners(state, root) {
     keepFocus = returnKeys(root);
   sizes.observe(host);
   ground.addEventListener('keydown', keys);
-  window.navigation?.addEventListener('currententrychange', stays);
+  window.navigation?.addEventListener('currententrychange', keepParameters);
   return () => {
     keepFocus();
     sizes.disconnect();
     ground.removeEventListener('keydown', keys);
-    window.navigation?.removeEventListener('currententrychange', stays);
+    window.navigation?.removeEventListener('currententrychange', keepParameters);
     if (!host.isConnected) stop(state);
   };
 }
@@ -143,16 +143,16 @@ function returnKeys(root) {
 
 // Measured once and on resize, because reading a width while drawing forces a layout of the page.
 function measureWidth(state) {
-  state.width = drawingWidth(state.own.wide(state));
+  state.width = drawingWidth(state.hooks.measured(state));
 }
 
 // Sliders, lists and groups of choices keep their arrow keys, and Space presses a focused button.
 function onKey(event, state) {
   const path = event.composedPath(),
     role = node => node.getAttribute?.('role') ?? '';
-  const isClock = event.key === ' ' && path[0].matches?.('.clock'), // which does not use Space
+  const isSpaceOnClock = event.key === ' ' && path[0].matches?.('.clock'), // which does not use Space
     busy =
-      !isClock &&
+      !isSpaceOnClock &&
       path.some(
         n =>
           /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') ||
@@ -205,14 +205,14 @@ function show(state) {
   const { $, data } = state;
   $('first').disabled = $('prev').disabled = state.step === 0;
   $('next').disabled = $('last').disabled = isLast(state);
-  if (state.own.show) return state.own.show(state);
+  if (state.hooks.show) return state.hooks.show(state);
   const step = data.steps[state.step];
   $('say').textContent = step.text;
   $('count').textContent = fillTemplate(data.bar.step_of, {
     step: state.step + 1,
     count: countSteps(state),
   });
-  state.own.draw(state, step);
+  state.hooks.draw(state, step);
 }
 
 // Writes the address after a pause, because that takes the browser longer than drawing a step.
@@ -240,7 +240,7 @@ function renderPlay(state) {
 function play(state) {
   if (state.timer) return stop(state);
   if (isLast(state)) goToStep(state, 0);
-  const playOn = state.own.play ?? playSteps;
+  const playOn = state.hooks.play ?? playSteps;
   state.timer = playOn(state, Number(state.$('speed').value));
   renderPlay(state);
 }
@@ -273,7 +273,7 @@ function connectDisks(state) {
     state.disk = known($('disk').value);
     state.drawn = {};
     keepDisk(state);
-    if (state.own.changed) state.own.changed(state);
+    if (state.hooks.changed) state.hooks.changed(state);
     else show(state);
   };
 }

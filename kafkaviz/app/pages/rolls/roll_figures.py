@@ -181,11 +181,11 @@ REASONS = {
 }
 ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
 MAX_ROWS = 400
-SIMULATED_LOG = "The log above"
+SIMULATED_LOG = "Simulated log"
 STORY_KEYS = {
     "From the first batch": "first_batch",
     "A full time index": "full_time_index",
-    SIMULATED_LOG: "above",
+    SIMULATED_LOG: "simulated",
 }
 
 

@@ -14,7 +14,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   return startStepper(root, data, {
     build,
     draw,
-    wide: drawnIn,
+    measured: drawnIn,
     ask: slot => setTriggerValue('slot', slot),
   });
 }
