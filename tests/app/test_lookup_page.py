@@ -389,7 +389,7 @@ def test_damage_is_reported(damaged):
     ("language", "title", "step"),
     [
         ("en", "The lookup ends in damaged bytes", "The broker answers with an exception, "),
-        ("zh", "查找碰到了损坏的字节", "broker 应答一个异常 "),
+        ("zh", "查找碰到了损坏的字节", "broker 返回异常 "),
     ],
 )
 def test_a_damaged_read_has_its_steps_and_the_error_of_the_command(
