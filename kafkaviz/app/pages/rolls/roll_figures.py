@@ -183,9 +183,9 @@ ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
 MAX_ROWS = 400
 SIMULATED_LOG = "Simulated log"
 STORY_KEYS = {
-    "From the first batch": "first_batch",
-    "A full time index": "full_time_index",
-    SIMULATED_LOG: "simulated",
+    "From the first batch": ("rolls.story_first_batch", "rolls.story_first_batch_below"),
+    "A full time index": ("rolls.story_full_time_index", "rolls.story_full_time_index_below"),
+    SIMULATED_LOG: ("rolls.simulated", "rolls.simulated_below"),
 }
 
 
@@ -353,9 +353,9 @@ def render_growth(*, is_simulated: bool) -> None:
             page_state.STORY,
             required=True,
             label_visibility="collapsed",
-            format_func=lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
+            format_func=lambda story_name: say(STORY_KEYS[story_name][0]),
         )
-        elements.paragraph(say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS))
+        elements.paragraph(say(STORY_KEYS[name][1], n=STORY_APPENDS))
     st.space(8)
     if name == SIMULATED_LOG:
         simulated = render_controls()
