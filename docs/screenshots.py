@@ -130,6 +130,12 @@ SHOTS = {
     "broker": Shot("/", 900, {}, shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
     "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
+    "transactions": Shot(
+        "/segment",
+        1180,
+        {"tp": "payments-0", "segment": 15904, "tab": "Transactions"},
+        scrolled_to("read_committed stops"),
+    ),
     "lookup": Shot("/lookup", 720, {**ORDERS, "by": "offset", "target": 500, "step": 12}, stepped),
     "why": Shot(
         "/lookup",

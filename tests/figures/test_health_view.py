@@ -390,6 +390,12 @@ def test_a_finding_leads_to_its_bytes():
     assert item.members[0].link == {}
 
 
+def test_an_open_transaction_leads_to_the_tab_transactions():
+    open_transaction = finding_of("open-transaction", position=2900, length=None)
+    (item,) = health_view.finding_items([open_transaction], lambda *_: b"\x01")
+    assert item.members[0].link == {"tp": "orders-1", "segment": "0", "tab": "Transactions"}
+
+
 def test_the_start_says_how_long_its_recovery_takes(killed):
     """The slowest log directory counts, because all are recovered at the same time."""
     text = health_view.view(check(killed)).verdict.text

@@ -67,6 +67,10 @@ STATES = {
     "Segment": State(f"{SEGMENT}&pin=11612", ".detail svg"),
     "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
     "Segment, Bytes": State(f"{SEGMENT}&pin=11612&tab=Bytes", ".hex .h.on"),
+    "Segment, Transactions": State(
+        "segment?tp=payments-0&segment=15904&tab=Transactions",
+        ".st-key-kv_transactions_batches table",
+    ),
     "Segment, Go to": State(
         SEGMENT, ".detail svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")
     ),

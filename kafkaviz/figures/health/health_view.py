@@ -52,6 +52,7 @@ MIN_SHARE = 0.016  # least share of the strip, so that a small log stays visible
 # prefixes of the codes about the start itself
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
+TRANSACTION_CODES = ("open-transaction", "hanging-transaction")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
 # takes a file relative to the broker directory, a position and a length; returns the bytes
@@ -105,8 +106,8 @@ class FindingMember(NamedTuple):
     consequence: str
     next_step: str
     reference: str
-    # query parameters of the Segment page for these bytes, without the directory; empty if they
-    # cannot be shown
+    # query parameters of the Segment page for these bytes or transactions, without the directory;
+    # empty if they cannot be shown
     link: Mapping[str, str]
 
 
@@ -527,6 +528,8 @@ def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool
         if dump or (finding.file and read_bytes(finding.file, 0, 1))
         else {}
     )
+    if link and finding.code in TRANSACTION_CODES:
+        link = {"tp": link["tp"], "segment": link["segment"], "tab": "Transactions"}
     expected = (
         end_sentence(say("health.expected", expected=render(finding.evidence.expected)))
         if finding.evidence.expected

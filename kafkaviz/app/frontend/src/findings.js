@@ -349,7 +349,7 @@ function renderDetail(state) {
         !within(member.found, member.message) && member.found,
         member.expected,
       ),
-      member.dump || member.link.file
+      member.dump || member.link.tab
         ? html(
             'div',
             { class: 'blk' },
@@ -375,13 +375,13 @@ const textNodes = text =>
     ? [text]
     : text.split(ENGLISH).map((part, i) => (i % 2 ? html('span', { lang: 'en' }, part) : part));
 
-// Links to the same bytes on the Segment page; Back returns to this finding.
+// Links to the same bytes or transactions on the Segment page; Back returns to this finding.
 const link = (state, { link }) =>
-  link.file
+  link.tab
     ? html(
         'a',
         { class: 'onward', href: linkAddress(link) },
-        state.data.words.show_bytes,
+        state.data.words[`show_${link.tab.toLowerCase()}`],
         icon('arrow_forward'),
       )
     : null;

@@ -90,7 +90,6 @@ def _render_lanes(
         f"{units.escape_controls(location.partition.directory)}-transactions.csv",
         "kv_transactions_csv",
     )
-    _render_command(location)
     st.space(24)
     _render_fetch(location, lanes_view, transactions)
 
@@ -134,6 +133,7 @@ def _render_fetch(
         _render_rows(fetch_steps.BATCH_HEADS, steps.batch_rows, "lrll", "batches")
         elements.hidden_count("fetch_steps.more_rows", steps.more_batches)
         elements.paragraph(steps.end)
+    _render_command(location, "--fetch", str(offset))
 
 
 def _render_numbered(sentences: Sequence[str], first: int) -> None:
@@ -149,7 +149,7 @@ def _render_rows(
             tables.table(list(map(say, heads)), rows, kinds)
 
 
-def _render_command(location: PartitionLocation) -> None:
+def _render_command(location: PartitionLocation, *options: str) -> None:
     path = archive.display_text(location.partition.path)
-    command = shlex.join(["kafkaviz", "transactions", path])
+    command = shlex.join(["kafkaviz", "transactions", path, *options])
     st.code(units.escape_controls(command), language="bash", wrap_lines=True)
