@@ -15,10 +15,10 @@ SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionSchedule:
-    """When the bytes of a log go, from the time of the pass on, if nothing is written.
+    """When the bytes of a log are deleted, from the time of the pass on, if nothing is written.
 
-    Each byte counts once. A segment without a date goes by its size, waits for the high watermark,
-    or stays.
+    Each byte counts once. A segment without a date is deleted by its size, waits for the high
+    watermark, or stays.
 
     Attributes:
         due_bytes: bytes that the pass itself deletes.

@@ -389,7 +389,7 @@ def find_offset(
 ) -> ForwardScan:
     """Finds the first batch from a position on that ends at or after the target.
 
-    As in Kafka's searchForOffsetFromPosition.
+    Follows Kafka's searchForOffsetFromPosition.
 
     Args:
         comparison: "last_offset" or "base_offset"; both find the same batch with different reads.

@@ -81,7 +81,7 @@ def floor(
 ) -> SlotSearch:
     """Returns the greatest slot whose key is not above the target, or -1.
 
-    As in OffsetIndex.lookup and TimeIndex.lookup.
+    Follows OffsetIndex.lookup and TimeIndex.lookup.
 
     Args:
         keys: the keys as the index holds them, sorted or not, shape (n,).
