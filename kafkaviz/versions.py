@@ -165,6 +165,41 @@ TIERED_COPY_STOPPED = _since(
 COPY_LAG = _since(
     (4, 4), "remote.copy.lag.ms and remote.copy.lag.bytes delay the upload of a segment", "KIP-1241"
 )
+# Which remote segments are deleted
+REMOTE_VISITED_TWICE = Behaviour(
+    "remote retention counts a segment once for each of its leader epochs",
+    (((3, 6), (3, 6, 1)),),
+    "KAFKA-15479",
+)
+REMOTE_OVERLAPS_FIT = _since(
+    (3, 7, 1),
+    "a remote segment fits a log that has lost the segment's first leader epochs",
+    "KAFKA-16511",
+)
+REMOTE_COPIES_COUNTED = Behaviour(
+    "retention.bytes counts remote segments whose copy did not finish",
+    (((3, 6), (3, 8, 1)),),
+    "KAFKA-17062",
+)
+REMOTE_LARGE_LIMIT = _since(
+    (3, 9, 1),
+    "a retention.ms above the current time limits nothing; before, it stops remote retention",
+    "KAFKA-17995",
+)
+REMOTE_DELETIONS_RETRIED = _since(
+    (4, 0),
+    "a remote segment whose deletion failed is deleted again, and retention.bytes does not count "
+    "it",
+    "KAFKA-17428",
+)
+REMOTE_TIME_STRICT = _since(
+    (4, 3), "a remote segment that is exactly as old as retention.ms stays", "KAFKA-20091"
+)
+REMOTE_SIZE_DOUBLED = Behaviour(
+    "retention.bytes may count local segments twice until a new leader knows what was copied",
+    (((3, 6), (3, 7)), ((3, 9), (4, 3, 2))),
+    "KAFKA-20732",
+)
 # How a broker starts on a directory
 INDEXES_TRUSTED = _since(
     (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"

@@ -150,6 +150,17 @@ FIELDS = {
         highest_remote_offset counts kept_bytes kept_segments segments""",
     "SegmentUpload": """start_offset end_offset bytes=size_bytes state blocked_by offset until_ms
         why""",
+    "RemoteRetention": """partition topic_id now_ms
+        enabled.value=limits.deletes enabled.source=limits.policy_source:text
+        retention_ms.value=limits.retention_ms retention_ms.source=limits.ms_source:text
+        retention_bytes.value=limits.retention_bytes retention_bytes.source=limits.bytes_source:text
+        local_bytes remote_bytes over_bytes next_log_start doubled_segments segments""",
+    "RemoteSegmentRetention": """start_offset=segment.start_offset end_offset=segment.end_offset
+        segment_id=segment.segment_id bytes=segment.log_bytes state until_ms gone_ms blocked_by
+        more_bytes""",
+    "RollSize": """segment_bytes rolled_bytes fill_ms current=is_current
+        time_bound=is_time_bound segments_per_day objects_per_day put_requests_per_day
+        metadata_events_per_day objects_kept""",
 }
 FORMS: dict[str, Callable[[Any], Any]] = {
     "count": len,

@@ -7,16 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz import units
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common.options import add_json_option, add_setting_option
 from kafkaviz.messages import message, say, say_count
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.checks.plan import CheckPlan
+    from kafkaviz.analysis.tiering.remote_retention import RemoteRetention
+    from kafkaviz.analysis.tiering.roll_size import RollSize, RollSizes
     from kafkaviz.analysis.tiering.upload import PartitionUpload
     from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
     from kafkaviz.log.tiered.tiered_view import TieredState
 
 LOST_STATUS = 1
+ROLL_COLUMNS = ("rolled", "fill", "objects", "puts", "events", "kept")
+ROLL_WIDTH = 14
 COLUMNS = ("offsets", "bytes", "epochs", "place", "state", "upload")
 # the width of each column, its alignment, and what follows it
 LAYOUT = (
@@ -43,6 +49,17 @@ is active, it does not end below the last stable offset, the producer snapshot a
 (KAFKA-16209), it has no leader epoch, remote.copy.lag (since 4.4) or remote.log.copy.disable (since
 3.9) holds it, or an older segment fails first. Kafka does not check an index before its upload.
 
+The lines about remote retention say what the leader's next pass deletes from the store, at --now,
+and what keeps the other segments. A pass comes every remote.log.manager.task.interval.ms. It
+applies the rules of the release: the log start offset, retention.ms and retention.bytes of the
+complete log, from the oldest segment on until one stays, and leader epochs that the log has lost.
+This needs the metadata, the leader epochs and the end of the log from the broker directory.
+
+--roll-sizes adds what other values of segment.bytes would cost. The growth per day, by the times of
+the copied segments, and the objects per segment are measured; the rest is modelled. A closed
+segment costs two metadata records, and two more when retention deletes it. A PUT request writes an
+object; in the layout of Aiven's plugin, a .log above 25 MiB is written in parts.
+
 Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
 --json prints one object: store; directory, or null; partitions, a list of {partition, topic_id,
@@ -52,7 +69,13 @@ stored_bytes, encrypted, max_timestamp_ms, metadata_events}], problems, metadata
 superseded}, unannounced_segments}; problems, of __remote_log_metadata; uploads, a list of
 {partition, log_directory, now_ms, leader, last_stable_offset, highest_remote_offset, counts,
 kept_bytes, kept_segments, segments: [{start_offset, end_offset, bytes, state, blocked_by, offset,
-until_ms, why}]}, for local logs. Unknown values are null.
+until_ms, why}]}, for local logs; remote_retention, a list of {partition, topic_id, now_ms, enabled,
+retention_ms, retention_bytes, each {value, source}, local_bytes, remote_bytes, over_bytes,
+next_log_start, doubled_segments, segments: [{start_offset, end_offset, segment_id, bytes, state,
+until_ms, gone_ms, blocked_by, more_bytes}]}; with --roll-sizes also roll_sizes, a list of
+{partition, topic_id, bytes_per_day, stored: {layout, objects, log_share}, segment_ms, sizes:
+[{segment_bytes, rolled_bytes, fill_ms, current, time_bound, segments_per_day, objects_per_day,
+put_requests_per_day, metadata_events_per_day, objects_kept}]}. Unknown values are null.
 metadata_events counts its records about a segment, or about all segments of the partition. A record
 is superseded if a later one of the same segment replaces it, or if the segment is deleted.
 unannounced_segments is the number of segments that only keyed updates mention (KIP-1266); their
@@ -61,6 +84,10 @@ The state of an upload is uploaded, ready, not-enabled, copy-disabled, active, b
 above-last-stable-offset, copy-lag, epochs-missing, snapshot-missing, waiting, index-damaged,
 epochs-late or unknown. kept_segments are past local retention and stay only because they are not
 uploaded (KAFKA-19952).
+The state of a remote segment is log-start, time, size, retried or epochs if the next pass deletes
+it; until, behind, bytes, unlimited, other-epochs, stopped, disabled or unknown if not. local_bytes
+and remote_bytes are what retention.bytes counts. doubled_segments are the first offsets of the
+segments that a new leader may delete too (KAFKA-20732, until 4.3.1).
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 
@@ -80,37 +107,78 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--tiered", metavar="STORE", type=Path, help="the store, if PATH is a broker directory"
     )
+    parser.add_argument(
+        "--now",
+        metavar="MS",
+        type=int,
+        help="the time of the pass in ms since 1970 (default: the time of the newest file)",
+    )
+    add_setting_option(parser, "a setting of topics, such as retention.bytes=1073741824")
+    parser.add_argument(
+        "--kafka-version", metavar="V", help="the release of the broker (default: inferred)"
+    )
+    parser.add_argument(
+        "--roll-sizes",
+        action="store_true",
+        help="show what other values of segment.bytes would cost: objects, requests and records",
+    )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Lists the segments; returns 1 if one is lost."""
-    from kafkaviz.analysis.checks.plan import plan_check
     from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.analysis.tiering.remote_retention import remote_retentions
+    from kafkaviz.analysis.tiering.roll_size import roll_sizes
     from kafkaviz.analysis.tiering.upload import tiered_directories, tiered_uploads
-    from kafkaviz.log.broker import is_tiered_store, open_broker, read_tiered_state
+    from kafkaviz.log.broker import is_tiered_store, read_tiered_state
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 
     is_store = args.tiered is None and is_tiered_store(args.path)
+    plan = None if is_store else _plan(args)
     uploads: Sequence[PartitionUpload] = ()
-    if is_store:
+    retentions: Sequence[RemoteRetention] = ()
+    if plan is None:
         state = read_tiered_state(args.path)
     else:
-        plan = plan_check(open_broker(args.path))
         state = read_tiered_state(args.tiered, args.path, tiered_directories(plan))
         uploads, problems = tiered_uploads(plan, state)
         state = replace(state, problems=(*state.problems, *problems))
+        retentions = remote_retentions(plan, state)
+    sizes = roll_sizes(plan, state) if args.roll_sizes else ()
     if args.json:
-        uploads_object = {"uploads": to_json_object(uploads)}
-        output.say_json("tiered", to_json_object(state) | uploads_object)
+        results = {"uploads": uploads, "remote_retention": retentions}
+        if args.roll_sizes:
+            results["roll_sizes"] = sizes
+        output.say_json("tiered", to_json_object(state) | to_json_object(results))
     else:
-        output.say(_render(state, uploads))
+        output.say(_render(state, uploads, retentions))
+        if args.roll_sizes:
+            output.say(_render_roll_sizes(sizes))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)
     return LOST_STATUS if is_lost else 0
 
 
-def _render(state: "TieredState", uploads: "Sequence[PartitionUpload]") -> Iterator[str]:
+def _plan(args: argparse.Namespace) -> "CheckPlan":
+    from kafkaviz.analysis.checks.plan import plan_check
+    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.log.broker import open_broker
+    from kafkaviz.log.settings import open_settings
+
+    broker = open_broker(args.path)
+    release = assume_release(broker, args.kafka_version).release
+    settings = open_settings(broker, release, dict(args.overrides))
+    return plan_check(broker, args.kafka_version, args.now, settings=settings)
+
+
+def _render(
+    state: "TieredState",
+    uploads: "Sequence[PartitionUpload]",
+    retentions: "Sequence[RemoteRetention]",
+) -> Iterator[str]:
+    from kafkaviz.figures.text import remote_retention_text
+
     if state.store:
         yield say("cli_tiered.store", path=state.store)
     if state.local:
@@ -120,6 +188,12 @@ def _render(state: "TieredState", uploads: "Sequence[PartitionUpload]") -> Itera
         yield ""
         upload = uploads_by_directory.get(partition.directory) if partition.has_directory else None
         yield from _render_partition(partition, upload)
+        for retention in retentions:
+            if (retention.partition, retention.topic_id) == (
+                partition.directory,
+                partition.topic_id,
+            ):
+                yield from (f"  {line}" for line in remote_retention_text.lines(retention))
     for problem in state.problems:
         yield say("cli_tiered.problem", problem=problem.message)
 
@@ -205,3 +279,48 @@ def _row(*cells: str) -> str:
         f"{output.pad(cell, width, align)}{gap}"
         for cell, (width, align, gap) in zip(cells, LAYOUT, strict=True)
     ).rstrip()
+
+
+def _render_roll_sizes(partitions: "Sequence[RollSizes]") -> Iterator[str]:
+    yield ""
+    if not partitions:
+        yield say("cli_tiered.no_roll_sizes")
+    for partition in partitions:
+        growth = say("cli_tiered.growth", size=round(partition.bytes_per_day))
+        if partition.stored:
+            yield say(
+                "cli_tiered.roll_sizes_stored",
+                name=partition.partition,
+                growth=growth,
+                objects=f"{partition.stored.objects:.2g}",
+            )
+        else:
+            yield say("cli_tiered.roll_sizes", name=partition.partition, growth=growth)
+        yield "  " + _roll_row(
+            "segment.bytes", *(say(f"cli_tiered.roll_{name}") for name in ROLL_COLUMNS)
+        )
+        for size in partition.sizes:
+            yield "  " + _roll_row(*_roll_cells(size))
+
+
+def _roll_cells(size: "RollSize") -> Iterator[str]:
+    segment_bytes = units.format_bytes(size.segment_bytes)
+    if size.is_current:
+        segment_bytes = say("cli_tiered.roll_current", size=segment_bytes)
+    yield segment_bytes
+    yield units.format_bytes(size.rolled_bytes)
+    fill_time = units.duration(size.fill_ms)
+    if size.is_time_bound:
+        fill_time = say("cli_tiered.roll_by_time", time=fill_time)
+    yield fill_time
+    for number in (
+        size.objects_per_day,
+        size.put_requests_per_day,
+        size.metadata_events_per_day,
+        size.objects_kept,
+    ):
+        yield units.MISSING if number is None else f"{number:,.1f}".replace(",", " ")
+
+
+def _roll_row(*cells: str) -> str:
+    return "  ".join(output.pad(cell, ROLL_WIDTH, ">") for cell in cells)

@@ -456,7 +456,7 @@ def test_settings_are_those_of_the_topic(clean):
     assert source["source"].key == "setting_source.config_record"
     assert {segment.state for segment in retention_by_partition["accounts-0"].segments} == {
         "compacted"
-    } and "only compacted" in basis_text(retention_by_partition["accounts-0"])
+    } and "only compacted" in basis_text(retention_by_partition["accounts-0"].limits)
     assert "__cluster_metadata-0" not in retention_by_partition
 
 

@@ -193,7 +193,7 @@ def _render_retention(health: Health) -> Iterator[str]:
         if unknown:
             yield from ("", say("cli_check.retention"))
             text = say("retention.limits_unknown")
-            why = retention_text.basis_text(unknown)
+            why = retention_text.basis_text(unknown.limits)
             yield from _wrap("", say("cli_check.retention_unknown", text=text, why=why), "  ")
         return
     yield from ("", say("cli_check.retention"))

@@ -101,7 +101,7 @@ def _segment_row(log: LogRetention, segment: SegmentRetention) -> SegmentRow:
             f"{log.partition} {file_stem}, {format_bytes(age.size_bytes)}",
             f"{units.format_count(age.timestamp_ms)} ms",
             retention_text.newest_text(age),
-            retention_text.basis_text(log),
+            retention_text.basis_text(log.limits),
         ),
         log.partition,
         age.base_offset,

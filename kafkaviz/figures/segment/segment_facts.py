@@ -184,7 +184,7 @@ def _retention_facts(
             say("segment.kept_until"),
             until_text,
             aside,
-            hover=join_sentences([rule, end_sentence(retention_text.basis_text(log))]),
+            hover=join_sentences([rule, end_sentence(retention_text.basis_text(log.limits))]),
         )
     ]
 

@@ -10,7 +10,12 @@ import numpy as np
 
 from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.metadata_retention import MetadataRetention
-from kafkaviz.analysis.retention import LogRetention, SegmentAge, SegmentRetention
+from kafkaviz.analysis.retention import (
+    LogRetention,
+    RetentionLimits,
+    SegmentAge,
+    SegmentRetention,
+)
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
@@ -169,9 +174,8 @@ def counted_segments_text() -> str:
     return say("retention.counted")
 
 
-def basis_text(log: LogRetention) -> str:
+def basis_text(limits: RetentionLimits) -> str:
     """Returns the settings that keep a log, with their sources."""
-    limits = log.limits
     if limits.deletes is None:
         return say("retention.policy_unknown", source=limits.policy_source)
     if not limits.deletes:
@@ -192,7 +196,7 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False
-        basis = say("retention.basis_compacted") if is_compacted else basis_text(log)
+        basis = say("retention.basis_compacted") if is_compacted else basis_text(log.limits)
         counts[basis] = counts.get(basis, 0) + 1
     commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
     basis_texts = [

@@ -1,0 +1,451 @@
+"""Remote retention: which segments the next pass deletes from the store, and what keeps the others.
+
+The leader of a topic-partition looks at its remote segments every
+remote.log.manager.task.interval.ms: epoch after epoch of its own leader epochs, the oldest segment
+first, until one stays.
+
+    0 – 19    deleted: its newest record is older than retention.ms
+    20 – 41   deleted: the log is larger than retention.bytes
+    42 – 63   stays, and so do all later ones
+
+A segment whose epochs do not fit those of the log is passed over. At the end go the segments that
+have only epochs before the first one of the log.
+
+These are the rules of RemoteLogManager.RLMExpirationTask in Kafka 4.4.0, which 3.6 to 4.3 vary
+(Behaviour REMOTE_... in versions.py). KAFKA-20609, which is in no release up to 4.4.0, changes
+local retention only: here the newest time of a segment counts even if it is in the future.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import cast
+
+from kafkaviz import versions
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.retention import RetentionLimits
+from kafkaviz.config_def import LONG_MAX
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.settings import Settings
+from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED, COPY_STARTED, DELETE_STARTED
+from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
+from kafkaviz.log.tiered.tiered_view import TieredState
+from kafkaviz.versions import Release
+
+# the rule by which the next pass deletes a segment
+DUE_STATES = ("log-start", "time", "size", "retried", "epochs")
+# the reason why a segment is kept
+KEPT_STATES = (
+    "until",
+    "behind",
+    "bytes",
+    "unlimited",
+    "other-epochs",
+    "stopped",
+    "disabled",
+    "unknown",
+)
+STATES = (*DUE_STATES, *KEPT_STATES)
+
+Epochs = Sequence[tuple[int, int]]  # (leader epoch, first offset), in order
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteSegmentRetention:
+    """The reason why a remote segment is deleted or kept.
+
+    Attributes:
+        state: one of STATES.
+        until_ms: the last moment at which its own age keeps it.
+        gone_ms: the last moment at which its own age, or that of a segment before it, keeps it.
+            None without a time limit, or if an age is unknown.
+        blocked_by: the first offset of the segment that it waits for.
+        more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
+    """
+
+    segment: TieredSegment
+    state: str
+    until_ms: int | None = None
+    gone_ms: int | None = None
+    blocked_by: int | None = None
+    more_bytes: int | None = None
+
+    @property
+    def is_due(self) -> bool:
+        return self.state in DUE_STATES
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteRetention:
+    """The result of a pass at now_ms for the remote segments of a topic-partition.
+
+    Attributes:
+        partition: the directory's name.
+        limits: the limits of the complete log, not those of its local part.
+        local_bytes: the local segments that retention.bytes counts because they are not copied.
+        remote_bytes: the remote segments that it counts.
+        next_log_start: the log start offset that the pass sets; None if it stays.
+        doubled_segments: the first offsets of the segments that are deleted too if the pass comes
+            before a new leader knows the copied offsets (KAFKA-20732).
+    """
+
+    partition: str
+    topic_id: str | None
+    limits: RetentionLimits
+    now_ms: int
+    local_bytes: int
+    remote_bytes: int
+    segments: tuple[RemoteSegmentRetention, ...]
+    next_log_start: int | None = None
+    doubled_segments: tuple[int, ...] = ()
+
+    @property
+    def over_bytes(self) -> int:
+        """Bytes above retention.bytes; 0 without that limit."""
+        if not self.limits.has_size_limit:
+            return 0
+        limit = cast(int, self.limits.retention_bytes)
+        return max(0, self.local_bytes + self.remote_bytes - limit)
+
+
+def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
+    """Returns what the next pass deletes of each topic-partition with metadata and a local log."""
+    retentions = []
+    for partition in state.partitions:
+        if not partition.has_directory:
+            continue
+        local = plan.broker.partition(partition.directory)
+        retention = remote_retention(
+            partition,
+            remote_limits(plan.settings, local.topic),
+            release=plan.assumed_release.release,
+            now_ms=plan.now_ms,
+            log_end_offset=_log_end(local),
+        )
+        if retention:
+            retentions.append(retention)
+    return tuple(retentions)
+
+
+def _log_end(local: Partition) -> int | None:
+    try:
+        return log_end_offset(local.live[-1].with_log()) if local.live else None
+    except KafkavizError:
+        return None
+
+
+def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
+    """Returns the limits of a topic's complete log; a log without remote storage deletes nothing.
+
+    Kafka accepts remote.storage.enable for a policy of delete alone.
+    """
+    is_enabled = settings.find(topic, "remote.storage.enable")
+    retention_ms = settings.find(topic, "retention.ms")
+    retention_bytes = settings.find(topic, "retention.bytes")
+    return RetentionLimits(
+        deletes=bool(is_enabled.value) if is_enabled.is_known else True,
+        policy_source=is_enabled.source,
+        retention_ms=_int_or_none(retention_ms.value),
+        ms_source=retention_ms.source,
+        retention_bytes=_int_or_none(retention_bytes.value),
+        bytes_source=retention_bytes.source,
+        is_tiered=True,
+    )
+
+
+def _int_or_none(value: object) -> int | None:
+    return None if value is None else int(cast(int, value))
+
+
+def remote_retention(
+    partition: TieredPartition,
+    limits: RetentionLimits,
+    *,
+    release: Release,
+    now_ms: int,
+    log_end_offset: int | None = None,
+) -> RemoteRetention | None:
+    """Returns what the leader's next pass does.
+
+    Args:
+        log_end_offset: the end of the local log; None if unknown.
+
+    Returns:
+        None if the directory does not say: without metadata, leader epochs or a local log.
+    """
+    if partition.events is None or not partition.lineage or not partition.has_directory:
+        return None
+    remote = [segment for segment in partition.segments if segment.leader_epochs and segment.state]
+    log = _Log(
+        partition=partition,
+        epochs=_without_empty(partition.lineage),
+        end_offset=log_end_offset,
+        limits=limits,
+        release=release,
+        now_ms=now_ms,
+    )
+    fitting = [segment for segment in remote if log.fits(segment)]
+    remote_bytes = sum(_size(segment) for segment in fitting if log.counts(segment))
+    local_bytes = _local_bytes(partition, partition.latest_tiered)
+    due = log.due_rules(remote, local_bytes + remote_bytes)
+    doubled: tuple[int, ...] = ()
+    if versions.REMOTE_SIZE_DOUBLED.applies_to(release):
+        size_bytes = _local_bytes(partition, None) + remote_bytes
+        more = log.due_rules(remote, size_bytes)
+        starts = {_id(segment): segment.start_offset for segment in remote}
+        doubled = tuple(sorted(starts[name] for name in more.keys() - due.keys()))
+    remaining = [segment for segment in remote if _id(segment) not in due]
+    retentions = [
+        RemoteSegmentRetention(
+            segment=segment,
+            state=due[_id(segment)],
+            until_ms=log.until_ms(segment),
+            gone_ms=log.until_ms(segment),
+        )
+        for segment in remote
+        if _id(segment) in due
+    ] + _kept_retentions(log, remaining, local_bytes)
+    ends = [
+        cast(int, segment.end_offset) + 1
+        for segment in remote
+        if due.get(_id(segment)) in ("time", "size")
+    ]
+    return RemoteRetention(
+        partition=partition.directory,
+        topic_id=partition.topic_id,
+        limits=limits,
+        now_ms=now_ms,
+        local_bytes=local_bytes,
+        remote_bytes=remote_bytes,
+        segments=tuple(sorted(retentions, key=lambda item: _order(item.segment))),
+        next_log_start=max(ends, default=None),
+        doubled_segments=doubled,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Log:
+    """The log of a leader, and the rules of its release.
+
+    Attributes:
+        epochs: its leader epochs without those that have no records.
+    """
+
+    partition: TieredPartition
+    epochs: Epochs
+    end_offset: int | None
+    limits: RetentionLimits
+    release: Release
+    now_ms: int
+
+    def fits(self, segment: TieredSegment) -> bool:
+        """Returns whether a segment belongs to this log, by its leader epochs.
+
+        See RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
+        """
+        own = _without_empty(sorted(segment.leader_epochs.items()))
+        first_epoch = self.epochs[0][0]
+        last_epoch = self.epochs[-1][0]
+        if not first_epoch <= own[-1][0] <= last_epoch:
+            return False
+        starts = dict(self.epochs)
+        if versions.REMOTE_OVERLAPS_FIT.applies_to(self.release):
+            own = [pair for pair in own if pair[0] >= first_epoch]
+            may_begin_before = own[0][0] == first_epoch
+        elif own[0][0] < first_epoch:
+            return False
+        else:
+            may_begin_before = False
+        if own[0][0] in starts and own[0][1] < starts[own[0][0]] and not may_begin_before:
+            return False
+        end_offset = cast(int, segment.end_offset)
+        following = dict(zip([epoch for epoch, _ in self.epochs], self.epochs[1:], strict=False))
+        for pair, next_pair in zip(own, [*own[1:], None], strict=True):
+            if pair[0] not in starts:
+                return False
+            log_pair = following.get(pair[0])
+            if next_pair is not None and next_pair != log_pair:
+                return False
+            if next_pair is None and log_pair is not None and end_offset >= log_pair[1]:
+                return False
+        return self.end_offset is None or end_offset < self.end_offset
+
+    def counts(self, segment: TieredSegment) -> bool:
+        """Returns whether retention.bytes counts a segment that fits."""
+        if segment.state == COPY_STARTED:
+            return versions.REMOTE_COPIES_COUNTED.applies_to(self.release)
+        if segment.state == DELETE_STARTED:
+            return not self.retries(segment)
+        return segment.state == COPY_FINISHED
+
+    def retries(self, segment: TieredSegment) -> bool:
+        """Returns whether a pass that comes to a segment deletes it to finish a deletion."""
+        is_retried = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
+        return is_retried and segment.state == DELETE_STARTED
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether an exception ends each pass (KAFKA-17995)."""
+        return (
+            self.limits.has_time_limit
+            and cast(int, self.limits.retention_ms) > self.now_ms
+            and not versions.REMOTE_LARGE_LIMIT.applies_to(self.release)
+        )
+
+    def until_ms(self, segment: TieredSegment) -> int | None:
+        """Returns the last moment at which a segment's age keeps it."""
+        if not self.limits.has_time_limit or segment.max_timestamp_ms is None:
+            return None
+        until_ms = segment.max_timestamp_ms + cast(int, self.limits.retention_ms)
+        is_strict = versions.REMOTE_TIME_STRICT.applies_to(self.release)
+        return min(until_ms if is_strict else until_ms - 1, LONG_MAX)
+
+    def is_expired(self, segment: TieredSegment) -> bool:
+        until_ms = self.until_ms(segment)
+        if until_ms is None or cast(int, self.limits.retention_ms) > self.now_ms:
+            return False
+        return self.now_ms > until_ms
+
+    def is_below_start(self, segment: TieredSegment) -> bool:
+        first_epoch = self.epochs[0][0]
+        return (
+            all(epoch <= first_epoch for epoch in segment.leader_epochs)
+            and cast(int, segment.end_offset) < self.partition.log_start
+        )
+
+    def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, str]:
+        """Returns the rule that deletes each segment, by segment id."""
+        if not self.limits.deletes or self.is_stopped:
+            return {}
+        due = self._visit(remote, size_bytes)
+        first_epoch = self.partition.lineage[0][0]
+        for segment in remote:
+            if all(epoch < first_epoch for epoch in segment.leader_epochs):
+                due.setdefault(_id(segment), "epochs")
+        return due
+
+    def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, str]:
+        """Returns the rules for the segments that are deleted before one stays."""
+        limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
+        over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
+        visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
+        due: dict[str, str] = {}
+        for segment in self.visited(remote):
+            if self.retries(segment):
+                due.setdefault(_id(segment), "retried")
+                continue
+            if _id(segment) in due and not visits_twice:
+                continue
+            rule = "log-start" if self.is_below_start(segment) else None
+            is_fitting = rule is None and self.fits(segment)
+            if is_fitting and self.is_expired(segment):
+                rule = "time"
+                over_bytes = max(0, over_bytes - _size(segment))
+            elif is_fitting and over_bytes > 0 and _size(segment) <= over_bytes:
+                rule = "size"
+                over_bytes -= _size(segment)
+            if rule:
+                due.setdefault(_id(segment), rule)
+            elif is_fitting:
+                break
+        return due
+
+    def visited(self, remote: Sequence[TieredSegment]) -> list[TieredSegment]:
+        """Returns the segments in the order of a pass; one of two epochs comes twice."""
+        return [
+            segment
+            for epoch, _ in self.epochs
+            for segment in sorted(remote, key=_order)
+            if epoch in segment.leader_epochs
+        ]
+
+
+def _kept_retentions(
+    log: _Log, remaining: Sequence[TieredSegment], local_bytes: int
+) -> list[RemoteSegmentRetention]:
+    """Returns the reason why each segment stays.
+
+    Args:
+        remaining: the segments that the next pass does not delete.
+    """
+    fitting = {
+        _id(segment): segment
+        for segment in log.visited(remaining)
+        if log.retries(segment) or log.fits(segment)
+    }
+    sizes = [_size(segment) if log.counts(segment) else 0 for segment in fitting.values()]
+    over_bytes = sum(sizes) + local_bytes - (log.limits.retention_bytes or 0)
+    latest_ms = None
+    blocking_offset = 0
+    is_known = True
+    retentions = []
+    for segment, bytes_up_to in zip(fitting.values(), accumulate(sizes), strict=True):
+        is_retried = log.retries(segment)
+        until_ms = None if is_retried else log.until_ms(segment)
+        is_known = is_known and (is_retried or segment.max_timestamp_ms is not None)
+        if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
+            latest_ms = until_ms
+            blocking_offset = segment.start_offset
+        gone_ms = latest_ms if is_known else None
+        is_blocked = gone_ms is not None and (until_ms is None or gone_ms > until_ms)
+        retentions.append(
+            RemoteSegmentRetention(
+                segment=segment,
+                state=_kept_state(log, gone_ms, is_blocked=is_blocked),
+                until_ms=until_ms,
+                gone_ms=gone_ms,
+                blocked_by=blocking_offset if is_blocked else None,
+                more_bytes=max(0, bytes_up_to - over_bytes) if log.limits.has_size_limit else None,
+            )
+        )
+    others = [segment for segment in remaining if _id(segment) not in fitting]
+    state = "other-epochs" if log.limits.deletes and not log.is_stopped else _kept_state(log, None)
+    return retentions + [RemoteSegmentRetention(segment=other, state=state) for other in others]
+
+
+def _kept_state(log: _Log, gone_ms: int | None, *, is_blocked: bool = False) -> str:
+    if not log.limits.deletes:
+        return "disabled"
+    if not log.limits.is_known:
+        return "unknown"
+    if log.is_stopped:
+        return "stopped"
+    if not log.limits.has_time_limit:
+        return "bytes" if log.limits.has_size_limit else "unlimited"
+    if gone_ms is None:
+        return "unknown"
+    return "behind" if is_blocked else "until"
+
+
+def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
+    """Returns the epochs that have records: the next one begins at another offset."""
+    starts = [start for _, start in epochs[1:]]
+    return [
+        pair
+        for pair, next_start in zip(epochs, [*starts, None], strict=True)
+        if pair[1] != next_start
+    ]
+
+
+def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
+    """Returns the bytes of the local segments from this offset on; of all if it is unknown."""
+    sizes: Mapping[int, int] = {
+        segment.start_offset: _size(segment)
+        for segment in partition.segments
+        if segment.is_local
+        and (highest_remote_offset is None or segment.start_offset >= highest_remote_offset)
+    }
+    return sum(sizes.values())
+
+
+def _size(segment: TieredSegment) -> int:
+    return segment.log_bytes or 0
+
+
+def _id(segment: TieredSegment) -> str:
+    return cast(str, segment.segment_id)
+
+
+def _order(segment: TieredSegment) -> tuple[int, str]:
+    return segment.start_offset, _id(segment)

@@ -1,0 +1,244 @@
+"""The cost of another segment.bytes in tiered storage: objects, requests, metadata records.
+
+Each closed segment becomes a few objects in the store and two records in __remote_log_metadata, and
+two more records when it is deleted. Larger segments mean fewer of them, but the newest records wait
+longer until they are in the store. For a partition that grows by 10 GiB per day:
+
+    segment.bytes    segments per day    objects per day    waits for its upload
+    64 MiB                        160                480    9 min
+    1 GiB                          10                 30    2.4 h
+
+The growth and the objects per segment are measured from the copied segments; the rest is modelled.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.tiering.remote_retention import remote_limits
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.remote_names import AIVEN
+from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
+from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
+from kafkaviz.log.tiered.tiered_view import TieredState
+
+MIB = 1 << 20
+MAX_SEGMENT_BYTES = (1 << 31) - 1  # segment.bytes is an INT
+CANDIDATES = (64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB, 1024 * MIB, MAX_SEGMENT_BYTES)
+COPY_EVENTS = 2  # COPY_SEGMENT_STARTED and COPY_SEGMENT_FINISHED
+DELETE_EVENTS = 2  # DELETE_SEGMENT_STARTED and DELETE_SEGMENT_FINISHED
+# the default of s3.multipart.upload.part.size in Aiven's plugin: a larger object has several parts
+PART_BYTES = 25 * MIB
+MULTIPART_REQUESTS = 2  # one begins the upload and one completes it
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredSegments:
+    """The stored segments of a topic-partition, per segment.
+
+    Attributes:
+        objects: objects per segment.
+        log_share: bytes of the object of the .log per byte of the .log; less if it is compressed.
+    """
+
+    layout: str
+    objects: float
+    log_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollSize:
+    """The cost of one value of segment.bytes, modelled.
+
+    Attributes:
+        rolled_bytes: the size of a closed segment; less than segment_bytes if segment.ms comes
+            first.
+        fill_ms: the time from the first record of a segment to its roll, before which nothing of it
+            is copied.
+        put_requests_per_day: one per object; more for a large object in Aiven's layout.
+        objects_kept: objects in the store once retention deletes as much as is copied; None
+            without a limit, or if it is unknown.
+    """
+
+    segment_bytes: int
+    rolled_bytes: int
+    fill_ms: int
+    is_current: bool
+    is_time_bound: bool
+    segments_per_day: float
+    objects_per_day: float | None
+    put_requests_per_day: float | None
+    metadata_events_per_day: float
+    objects_kept: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollSizes:
+    """The cost of several values of segment.bytes for one topic-partition.
+
+    Attributes:
+        partition: the directory's name.
+        bytes_per_day: bytes of .log, by the times of the records in the copied segments.
+        stored: None if no complete segment is in the store.
+        segment_ms: None if unknown.
+    """
+
+    partition: str
+    topic_id: str | None
+    bytes_per_day: float
+    stored: StoredSegments | None
+    segment_ms: int | None
+    sizes: tuple[RollSize, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollLimits:
+    """The settings that the model needs; None if unknown, -1 for no limit."""
+
+    segment_bytes: int | None = None
+    segment_ms: int | None = None
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+
+
+def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, ...]:
+    """Returns the cost for each topic-partition with two copied segments whose times are known.
+
+    Args:
+        plan: the plan of the broker directory; None for a store alone, whose settings are unknown.
+    """
+    results = []
+    for partition in state.partitions:
+        limits = RollLimits()
+        if plan and partition.has_directory:
+            limits = _limits(plan, plan.broker.partition(partition.directory).topic)
+        result = partition_roll_sizes(partition, limits)
+        if result:
+            results.append(result)
+    return tuple(results)
+
+
+def _limits(plan: CheckPlan, topic: str) -> RollLimits:
+    remote = remote_limits(plan.settings, topic)
+    segment_bytes = plan.settings.find(topic, "segment.bytes").value
+    segment_ms = plan.settings.find(topic, "segment.ms").value
+    return RollLimits(
+        segment_bytes=None if segment_bytes is None else int(segment_bytes),
+        segment_ms=None if segment_ms is None else int(segment_ms),
+        retention_ms=remote.retention_ms,
+        retention_bytes=remote.retention_bytes,
+    )
+
+
+def partition_roll_sizes(
+    partition: TieredPartition, limits: RollLimits, candidates: Sequence[int] = CANDIDATES
+) -> RollSizes | None:
+    """Returns the cost of each candidate and of today's value, the smallest first.
+
+    Returns:
+        None if the growth is unknown.
+    """
+    bytes_per_day = growth(partition.segments)
+    if not bytes_per_day:
+        return None
+    stored = _stored(partition.segments)
+    values = {*candidates} | ({limits.segment_bytes} if limits.segment_bytes else set())
+    return RollSizes(
+        partition=partition.directory,
+        topic_id=partition.topic_id,
+        bytes_per_day=bytes_per_day,
+        stored=stored,
+        segment_ms=limits.segment_ms,
+        sizes=tuple(_cost(value, bytes_per_day, stored, limits) for value in sorted(values)),
+    )
+
+
+def growth(segments: Sequence[TieredSegment]) -> float | None:
+    """Returns the bytes per day between the ends of the first and the last copied segment."""
+    copied: dict[int, TieredSegment] = {}
+    for segment in segments:
+        is_timed = segment.max_timestamp_ms is not None and segment.max_timestamp_ms >= 0
+        if is_timed and segment.log_bytes and segment.start_offset not in copied:
+            copied[segment.start_offset] = segment
+    if len(copied) < 2:
+        return None
+    ordered = [copied[start] for start in sorted(copied)]
+    span_ms = cast(int, ordered[-1].max_timestamp_ms) - cast(int, ordered[0].max_timestamp_ms)
+    written_bytes = sum(cast(int, segment.log_bytes) for segment in ordered[1:])
+    return written_bytes * DAY_MS / span_ms if span_ms > 0 else None
+
+
+def _stored(segments: Sequence[TieredSegment]) -> StoredSegments | None:
+    complete = [
+        segment.stored for segment in segments if segment.stored and segment.stored.is_complete
+    ]
+    if not complete:
+        return None
+    log_bytes = 0
+    object_bytes = 0
+    for stored in complete:
+        size_bytes = _log_bytes(stored)
+        if size_bytes:
+            log_bytes += size_bytes
+            object_bytes += stored.files["log"].size_bytes
+    return StoredSegments(
+        layout=complete[0].layout,
+        objects=sum(len(stored.files) for stored in complete) / len(complete),
+        log_share=object_bytes / log_bytes if log_bytes else 1.0,
+    )
+
+
+def _log_bytes(stored: RemoteSegmentFiles) -> int | None:
+    try:
+        return stored.log_bytes
+    except KafkavizError:
+        return None
+
+
+def _cost(
+    segment_bytes: int, bytes_per_day: float, stored: StoredSegments | None, limits: RollLimits
+) -> RollSize:
+    fill_ms = segment_bytes / bytes_per_day * DAY_MS
+    is_time_bound = limits.segment_ms is not None and limits.segment_ms < fill_ms
+    if is_time_bound:
+        fill_ms = limits.segment_ms
+    rolled_bytes = bytes_per_day * fill_ms / DAY_MS
+    segments_per_day = DAY_MS / fill_ms
+    kept_segments = _kept_segments(rolled_bytes, fill_ms, limits)
+    is_limited = kept_segments is not None
+    return RollSize(
+        segment_bytes=segment_bytes,
+        rolled_bytes=round(rolled_bytes),
+        fill_ms=round(fill_ms),
+        is_current=segment_bytes == limits.segment_bytes,
+        is_time_bound=is_time_bound,
+        segments_per_day=segments_per_day,
+        objects_per_day=stored.objects * segments_per_day if stored else None,
+        put_requests_per_day=(
+            _put_requests(rolled_bytes, stored) * segments_per_day if stored else None
+        ),
+        metadata_events_per_day=segments_per_day
+        * (COPY_EVENTS + (DELETE_EVENTS if is_limited else 0)),
+        objects_kept=stored.objects * kept_segments if stored and is_limited else None,
+    )
+
+
+def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> float | None:
+    """Returns how many segments retention keeps, or None if nothing limits it or is unknown."""
+    counts = []
+    if limits.retention_ms is not None and limits.retention_ms >= 0:
+        counts.append(limits.retention_ms / fill_ms)
+    if limits.retention_bytes is not None and limits.retention_bytes >= 0:
+        counts.append(limits.retention_bytes / rolled_bytes)
+    return min(counts, default=None)
+
+
+def _put_requests(rolled_bytes: float, stored: StoredSegments) -> float:
+    """Returns the requests that write one segment."""
+    object_bytes = round(rolled_bytes * stored.log_share)
+    if stored.layout != AIVEN or object_bytes <= PART_BYTES:
+        return stored.objects
+    parts = -(-object_bytes // PART_BYTES)
+    return stored.objects - 1 + parts + MULTIPART_REQUESTS

@@ -1,0 +1,129 @@
+"""Which segments a broker with tiered storage deletes remotely, by which rule.
+
+A broker of 4.3.1 with Kafka's LocalTieredStorage copies the segments of some topics and stops.
+kafkaviz then predicts what limits will delete. The broker starts again, the topics get these
+limits, and the store has the answer.
+
+    python -m tests.kafka.remote_deletions
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from kafkaviz.analysis.checks.plan import plan_check
+from kafkaviz.analysis.tiering.remote_retention import RemoteRetention, remote_retentions
+from kafkaviz.config_def import HOUR_MS
+from kafkaviz.format.remote_names import LOCAL_ROOT
+from kafkaviz.log.broker import open_broker, read_tiered_state
+from tests.kafka.harness import FOLDER, JAVA, fetch_class_path, scratch
+
+RELEASE = "4.3.1"
+TIME_LIMIT_S = 600
+SOURCES = ("EmbeddedBroker", "TieredBroker", "RetentionBroker")
+# half an hour away from the times of the records, so that no pass comes too early or too late
+LIMITS: dict[str, dict[str, str]] = {
+    "timed": {"retention.ms": str(80 * HOUR_MS + HOUR_MS // 2)},
+    "sized": {"retention.bytes": "20000"},
+    "both": {"retention.ms": str(120 * HOUR_MS + HOUR_MS // 2), "retention.bytes": "20000"},
+    "behind": {"retention.ms": str(80 * HOUR_MS + HOUR_MS // 2)},
+    "started": {"before": "70"},
+    "kept": {"none": "0"},
+}
+EXPECTED = {
+    "timed": {"time", "until"},
+    "sized": {"size", "bytes"},
+    "both": {"time", "size", "until"},
+    "behind": {"until", "behind"},
+    "started": {"log-start", "unlimited"},
+    "kept": {"unlimited"},
+}
+
+
+def differences() -> tuple[list[str], int, str]:
+    """Returns the differences, how many segments were compared, and a summary."""
+    with scratch() as folder:
+        found, count = _compare(Path(folder))
+    return found, count, f"{count} remote segments of a broker, {len(found)} topics differ"
+
+
+def _compare(folder: Path) -> tuple[list[str], int]:
+    logs, store = folder / "logs", folder / "store"
+    sources = [FOLDER / "src" / RELEASE / f"{name}.java" for name in SOURCES]
+    pom = FOLDER / "uploads.pom.xml"
+    classes = fetch_class_path(f"remote-deletions-{RELEASE}", RELEASE, pom, sources)
+    arguments = [
+        f"{topic}:{name}={value}"
+        for topic, settings in LIMITS.items()
+        for name, value in settings.items()
+    ]
+    process = subprocess.Popen(
+        [
+            *JAVA,
+            f"-Djava.io.tmpdir={folder}",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+            *("-cp", classes, "RetentionBroker", str(folder), *arguments),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        if process.stdout.readline().strip() != "filled":
+            raise RuntimeError("the broker did not fill its topics")
+        predicted = {topic: _predict(logs, store, topic) for topic in LIMITS}
+        process.communicate("\n", timeout=TIME_LIMIT_S)
+    finally:
+        process.kill()
+        process.wait()
+    found = list(_differences(logs, store, predicted))
+    return found, sum(len(retention.segments) for retention in predicted.values())
+
+
+def _predict(logs: Path, store: Path, topic: str) -> RemoteRetention:
+    overrides = {name: value for name, value in LIMITS[topic].items() if "." in name}
+    plan = plan_check(open_broker(logs), RELEASE, int(time.time() * 1000))
+    plan = replace(plan, settings=replace(plan.settings, overrides=overrides))
+    state = read_tiered_state(store, logs)
+    partition = next(item for item in state.partitions if item.directory == f"{topic}-0")
+    log_start = int(LIMITS[topic].get("before", partition.log_start))
+    partition = replace(partition, log_start=log_start)
+    (retention,) = remote_retentions(plan, replace(state, partitions=(partition,)))
+    return retention
+
+
+def _differences(logs: Path, store: Path, predicted: dict[str, RemoteRetention]) -> Iterator[str]:
+    after = {item.directory: item for item in read_tiered_state(store, logs).partitions}
+    for topic, retention in predicted.items():
+        states = {item.state for item in retention.segments}
+        if states != EXPECTED[topic]:
+            yield f"{topic}: {sorted(states)} instead of {sorted(EXPECTED[topic])} are predicted"
+        left = {path.name[20 + 1 : -4] for path in store.glob(f"{LOCAL_ROOT}/{topic}-0-*/*.log")}
+        deleted = [
+            item.segment.start_offset
+            for item in retention.segments
+            if item.segment.segment_id not in left
+        ]
+        due = [item.segment.start_offset for item in retention.segments if item.is_due]
+        if deleted != due:
+            yield f"{topic}: {deleted} were deleted, {due} predicted"
+        log_start = retention.next_log_start
+        if log_start is not None and after[f"{topic}-0"].log_start != log_start:
+            yield f"{topic}: the log starts at {after[f'{topic}-0'].log_start}, not {log_start}"
+
+
+def main() -> int:
+    started = time.monotonic()
+    found, _, text = differences()
+    for difference in found:
+        print(difference)
+    print(f"{text}; {time.monotonic() - started:.0f} s")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
