@@ -70,6 +70,11 @@ class AppendingBroker:
         while self.batches["last_offset"][self.count] < self._aborted["last_offset"][0]:
             self.append()
 
+    def append_until_second_abort(self) -> None:
+        """Appends up to the second marker of an abort, with its entry."""
+        while self.batches["last_offset"][self.count - 1] < self._aborted["last_offset"][1]:
+            self.append()
+
     def _write(self, suffix: str, slot: int, entry: bytes) -> None:
         with self._paths[suffix].open("r+b") as index:
             index.seek(slot * len(entry))
@@ -162,7 +167,7 @@ def test_a_txnindex_that_was_created_after_the_listing_is_not_missing(new_broker
     assert len(open_broker(new_broker.partition.parent).partitions[0].active.txn_index) > 1
 
 
-def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker, monkeypatch):
+def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker):
     """The names of a directory are listed before the sizes of its files."""
     new_broker.append_until_first_abort()
     new_broker.append()
@@ -170,6 +175,26 @@ def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker, monkey
     entries = txnindex.read_bytes()
     txnindex.unlink()
     listed = open_broker(new_broker.partition.parent)
+    assert errors_of(listed) == []  # the broker may be about to create it
+    new_broker.append()
+    assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
+    txnindex.write_bytes(entries)
+    assert errors_of(listed) == []
+
+
+def test_an_abort_that_is_not_yet_indexed_is_no_error(new_broker):
+    """A broker appends to the .log first; only the next append proves that an entry is lost."""
+    new_broker.append_until_first_abort()
+    new_broker.append_until_second_abort()
+    txnindex = next(new_broker.partition.glob("*.txnindex"))
+    entries = txnindex.read_bytes()
+    txnindex.write_bytes(entries[: -txn_index.ENTRY.itemsize])
+    listed = open_broker(new_broker.partition.parent)
+    assert errors_of(listed) == []
+    txnindex.write_bytes(bytes(txn_index.ENTRY.itemsize) + entries[txn_index.ENTRY.itemsize :])
+    assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
+    txnindex.write_bytes(entries[: -txn_index.ENTRY.itemsize])
+    new_broker.append()
     assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
     txnindex.write_bytes(entries)
     assert errors_of(listed) == []
