@@ -46,6 +46,7 @@ from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import restart_steps
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.analysis.retention import LogRetention, log_retention, segment_ages
+from kafkaviz.analysis.tiering.upload import with_reasons
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import METADATA_TOPIC
@@ -320,39 +321,43 @@ def partition_retention(
         recovery_point=partition.recovery_point,
         release=check_plan.assumed_release.release,
     )
-    return [
-        log_retention(
-            partition.directory,
-            ages,
-            check_plan.limits(partition),
-            now_ms=check_plan.now_ms,
-            log_start_offset=partition.log_start_offset,
-            high_watermark=partition.high_watermark,
-            log_end_offset=state.log_end(summaries),
-            highest_remote_offset=_highest_remote_offset(partition),
-            log_directory=check_plan.log_directory(partition),
-        )
-    ]
+    log = log_retention(
+        partition.directory,
+        ages,
+        check_plan.limits(partition),
+        now_ms=check_plan.now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=state.log_end(summaries),
+        highest_remote_offset=_highest_remote_offset(partition),
+        log_directory=check_plan.log_directory(partition),
+    )
+    return [with_reasons(log, check_plan, partition)]
 
 
 def with_unstored_facts(health: Health) -> Health:
     """Returns a stored health with the facts that no catalog has, read from the broker as of now.
 
-    They are the time of the retention passes, and the last offset of each tiered log in its store.
+    They are the time of the retention passes, and the last offset of each tiered log in its store,
+    with the reason why no later one is there.
     """
     broker = health.broker
-    remote_offsets = {
-        (partition.directory, broker.directory_of(partition).text): _highest_remote_offset(
-            partition
-        )
+    partitions = {
+        (partition.directory, broker.directory_of(partition).text): partition
         for partition in broker.partitions
         if partition.state == "current"
     }
     logs = []
+    now_ms = health.retention[0].now_ms if health.retention else newest_ms(broker)
+    plan = None
     for log in health.retention:
-        place = (log.partition, log.log_directory or broker.main_directory.text)
-        logs.append(replace(log, highest_remote_offset=remote_offsets.get(place)))
-    now_ms = logs[0].now_ms if logs else newest_ms(broker)
+        partition = partitions.get((log.partition, log.log_directory or broker.main_directory.text))
+        remote_offset = _highest_remote_offset(partition) if partition else None
+        complete_log = replace(log, highest_remote_offset=remote_offset)
+        if partition and remote_offset is not None:
+            plan = plan or plan_check(broker, now_ms=now_ms)
+            complete_log = with_reasons(complete_log, plan, partition)
+        logs.append(complete_log)
     return replace(health, now_ms=now_ms, retention=tuple(logs))
 
 

@@ -119,6 +119,7 @@ class SegmentRetention:
             is due. None without a time limit, or if an age is unknown.
         blocked_by: the base offset of the segment that it waits for.
         more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
+        why: the reason why it is not uploaded; None if it is unknown or not what keeps the segment.
     """
 
     age: SegmentAge
@@ -127,6 +128,7 @@ class SegmentRetention:
     gone_ms: int | None = None
     blocked_by: int | None = None
     more_bytes: int | None = None
+    why: Message | None = field(default=None, compare=False)
 
     @property
     def is_due(self) -> bool:

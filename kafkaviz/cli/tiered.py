@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option, add_setting_option
-from kafkaviz.messages import message, say, say_count
+from kafkaviz.messages import message, render, say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.checks.plan import CheckPlan
@@ -30,7 +30,7 @@ LAYOUT = (
     (12, ">", "  "),
     (8, "<", "  "),
     (12, "<", ""),
-    (23, "<", ""),
+    (21, "<", "  "),
     (0, "<", ""),
 )
 EPILOG = """\
@@ -201,8 +201,6 @@ def _render(
 def _render_partition(
     partition: "TieredPartition", upload: "PartitionUpload | None"
 ) -> Iterator[str]:
-    from kafkaviz.figures.text.upload_text import reason_text, summary_lines
-
     counts = tuple(
         message(f"cli_tiered.n_{place}", n=count)
         for place, count in partition.counts.items()
@@ -226,9 +224,9 @@ def _render_partition(
         yield "  " + say("cli_tiered.deletion", state=partition.deletion)
     reasons = {}
     if upload:
-        yield from (f"  {line}" for line in summary_lines(upload))
+        yield from (f"  {line}" for line in _summarise_upload(upload))
         reasons = {
-            segment.start_offset: reason_text(upload, segment) for segment in upload.segments
+            segment.start_offset: render(upload.reason(segment)) for segment in upload.segments
         }
     if partition.segments:
         yield "  " + _row(
@@ -252,6 +250,19 @@ def _render_partition(
         )
     for problem in partition.problems:
         yield "  " + say("cli_tiered.problem", problem=problem.message)
+
+
+def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
+    """Says how many segments are in each state, who uploads, and what stays because of it."""
+    counts = tuple(message(f"upload.n_{state}", n=count) for state, count in upload.counts.items())
+    yield say("upload.summary", counts=counts)
+    if upload.is_leader is None:
+        yield say("upload.leader_unknown")
+    elif not upload.is_leader:
+        yield say("upload.leader_no")
+    if upload.kept_segments:
+        size = units.format_bytes(upload.kept_bytes)
+        yield say_count("upload.kept", len(upload.kept_segments), size=size)
 
 
 def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:

@@ -14,12 +14,14 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check, with_unstored_facts
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.text.retention_text import reason_text
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.record import Record, build
 from kafkaviz.format.remote_names import LEADER_EPOCHS, TopicIdPartition
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import open_settings
 from kafkaviz.log.tiered import segment_store, tiered_view
 from kafkaviz.log.tiered.remote_log_metadata import (
     COPY_FINISHED,
@@ -35,7 +37,7 @@ from kafkaviz.log.tiered.tiered_partition import (
     _path,
     join_partition,
 )
-from kafkaviz.messages import message
+from kafkaviz.messages import message, say
 from kafkaviz.search.by_time import (
     EARLIEST,
     EARLIEST_LOCAL,
@@ -729,3 +731,32 @@ def test_metadata_alone_tells_what_was_uploaded(broken):
     logs, _ = broken
     (logs / "orders-0" / f"{395:020}.snapshot").unlink()
     assert "tiering-blocked" not in {finding.code for finding in check(open_broker(logs)).findings}
+
+
+def test_retention_says_why_a_segment_is_not_uploaded(broken):
+    """KAFKA-19952: it is past local.retention.bytes; a stored health reads the reason again."""
+    logs, store = broken
+    forget_newest_copy(logs, store)
+    for path in files_of(store, "orders", 355):
+        path.unlink()
+    (logs / "orders-0" / f"{395:020}.snapshot").unlink()
+    broker = open_broker(join_tiered(logs, store))
+    limits = {"local.retention.bytes": "0"}
+    settings = replace(open_settings(broker, (4, 3, 1)), overrides=limits)
+    health = check(broker, settings=settings)
+    (log,) = (log for log in health.retention if log.partition == "orders-0")
+    reasons = {segment.age.base_offset: segment.why and segment.why.key for segment in log.segments}
+    assert reasons == {
+        335: None,
+        355: "upload.ready",
+        375: "upload.snapshot-missing",
+        395: "upload.active",
+    }
+    plain = tuple(replace(segment, why=None) for segment in log.segments)
+    stored = with_unstored_facts(replace(health, retention=(replace(log, segments=plain),)))
+    (stored_log,) = stored.retention
+    assert [segment.why for segment in stored_log.segments] == [
+        segment.why for segment in log.segments
+    ]
+    text = reason_text(log, log.segments[2])
+    assert text == say("retention.not_uploaded_because", why=log.segments[2].why)

@@ -30,7 +30,13 @@ from enum import StrEnum
 from kafkaviz import versions
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.compaction.log_state import read_log_state
-from kafkaviz.analysis.retention import NO_LIMIT, RetentionLimits, SegmentAge, log_retention
+from kafkaviz.analysis.retention import (
+    NO_LIMIT,
+    LogRetention,
+    RetentionLimits,
+    SegmentAge,
+    log_retention,
+)
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
@@ -41,10 +47,11 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, join_partition
 from kafkaviz.log.tiered.tiered_view import TieredState, tiered_offsets
-from kafkaviz.messages import Message
+from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.config import release_behaviour
 from kafkaviz.simulate.recovery.index_check import distrust
+from kafkaviz.units import file_stem, moment
 
 
 class UploadState(StrEnum):
@@ -54,7 +61,6 @@ class UploadState(StrEnum):
     READY = "ready"  # the next pass of the leader uploads it
     NOT_ENABLED = "not-enabled"  # remote.storage.enable is not set
     COPY_DISABLED = "copy-disabled"  # remote.log.copy.disable, since 3.9
-    ACTIVE = "active"
     BELOW_LOG_START = "below-log-start"  # it is deleted without being uploaded
     ABOVE_STABLE = "above-last-stable-offset"
     COPY_LAG = "copy-lag"  # remote.copy.lag.ms and remote.copy.lag.bytes, since 4.4
@@ -64,6 +70,7 @@ class UploadState(StrEnum):
     # These are uploaded, but cannot be read completely:
     INDEX_DAMAGED = "index-damaged"
     EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
+    ACTIVE = "active"
     UNKNOWN = "unknown"  # neither a store nor metadata shows whether it was uploaded
 
 
@@ -165,6 +172,25 @@ class PartitionUpload:
             counts[segment.state] += 1
         return {state.value: count for state, count in counts.items() if count}
 
+    def reason(self, segment: SegmentUpload) -> Message:
+        """Returns whether a segment can be uploaded, or what prevents it."""
+        key = f"upload.{segment.state}"
+        match segment.state:
+            case UploadState.ABOVE_STABLE | UploadState.EPOCHS_LATE:
+                return message(key, offset=segment.offset)
+            case UploadState.COPY_LAG if segment.until_ms is not None:
+                return message("upload.copy-lag_until", when=moment(segment.until_ms))
+            case UploadState.SNAPSHOT_MISSING:
+                return message(key, file=f"{file_stem(segment.offset or 0)}.snapshot")
+            case UploadState.WAITING if self.failing is None:
+                return message("upload.waiting_lag", segment=segment.blocked_by)
+            case UploadState.WAITING:
+                return message(key, segment=segment.blocked_by)
+            case UploadState.INDEX_DAMAGED:
+                return message(key, why=segment.why)
+            case _:
+                return message(key)
+
     @property
     def failing(self) -> SegmentUpload | None:
         """The first segment whose upload fails in every pass."""
@@ -246,6 +272,24 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
     if tiered.latest_tiered is not None:
         return tiered.latest_tiered
     return -1 if state.store is not None or tiered.events is not None else None
+
+
+def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
+    """Returns a log with the reason of each segment that stays only because it is not uploaded."""
+    if not log.bytes_by_state().get("not-uploaded"):
+        return log
+    try:
+        upload = partition_upload(plan, partition, highest_remote_offset=log.highest_remote_offset)
+    except KafkavizError:  # the checks of the log report it
+        return log
+    reasons = {segment.start_offset: upload.reason(segment) for segment in upload.segments}
+    segments = (
+        replace(segment, why=reasons[segment.age.base_offset])
+        if segment.state == "not-uploaded"
+        else segment
+        for segment in log.segments
+    )
+    return replace(log, segments=tuple(segments))
 
 
 def partition_upload(

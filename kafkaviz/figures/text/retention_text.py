@@ -82,6 +82,8 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
             if is_old:
                 return say("retention.watermark_old", when=moment_text(segment.until_ms))
             return say("retention.watermark")
+        case "not-uploaded" if segment.why:
+            return say("retention.not_uploaded_because", why=segment.why)
         case "not-uploaded":
             return say("retention.not_uploaded")
         case "unknown" if not log.limits.is_known:
