@@ -54,7 +54,7 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.log.tiered.tiered_view import tiered_offsets
+from kafkaviz.log.tiered.tiered_view import highest_remote_offset
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart, log_directory_of
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
@@ -329,7 +329,7 @@ def partition_retention(
         log_start_offset=partition.log_start_offset,
         high_watermark=partition.high_watermark,
         log_end_offset=state.log_end(summaries),
-        highest_remote_offset=_highest_remote_offset(partition),
+        highest_remote_offset=highest_remote_offset(partition.path),
         log_directory=check_plan.log_directory(partition),
     )
     return [with_reasons(log, check_plan, partition)]
@@ -352,21 +352,13 @@ def with_unstored_facts(health: Health) -> Health:
     plan = None
     for log in health.retention:
         partition = partitions.get((log.partition, log.log_directory or broker.main_directory.text))
-        remote_offset = _highest_remote_offset(partition) if partition else None
+        remote_offset = highest_remote_offset(partition.path) if partition else None
         complete_log = replace(log, highest_remote_offset=remote_offset)
         if partition and remote_offset is not None:
             plan = plan or plan_check(broker, now_ms=now_ms)
             complete_log = with_reasons(complete_log, plan, partition)
         logs.append(complete_log)
     return replace(health, now_ms=now_ms, retention=tuple(logs))
-
-
-def _highest_remote_offset(partition: Partition) -> int | None:
-    """Returns the last offset in tiered storage; -1 if it has none, None if it is not open here."""
-    tiered = tiered_offsets(partition.path)
-    if tiered is None:
-        return None
-    return -1 if tiered.latest_tiered is None else tiered.latest_tiered
 
 
 def partition_share(

@@ -726,6 +726,24 @@ def test_an_upload_that_always_fails_is_found(broken, name, evidence):
     assert [one.evidence.found for one in found] == ([evidence] if name else [])
 
 
+def test_a_topic_of_which_nothing_was_uploaded_keeps_all(broken):
+    """The store has no folder of it, so that retention deletes nothing and its upload can fail."""
+    logs, store = broken
+    forget_newest_copy(logs, store)
+    shutil.rmtree(next(store.glob("*/orders-0-*")))
+    (logs / "orders-0" / "leader-epoch-checkpoint").unlink()
+    broker = open_broker(join_tiered(logs, store))
+    settings = replace(
+        open_settings(broker, (4, 3, 1)), overrides={"local.retention.bytes": "8192"}
+    )
+    health = check(broker, settings=settings)
+    (log,) = (log for log in health.retention if log.partition == "orders-0")
+    assert log.highest_remote_offset == -1 and log.due_bytes == 0
+    assert [segment.state for segment in log.segments] == ["not-uploaded"] * 2 + ["bytes"] * 2
+    (found,) = (one for one in health.findings if one.code == "tiering-blocked")
+    assert dict(found.message.values) == {"segment": 335, "n": 3}
+
+
 def test_metadata_alone_tells_what_was_uploaded(broken):
     """Without a store; of an uploaded segment the snapshot is no longer needed."""
     logs, _ = broken

@@ -7,6 +7,7 @@ from typing import cast
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.tiering.upload import (
+    FAILING_STATES,
     PartitionUpload,
     SegmentUpload,
     UploadState,
@@ -21,6 +22,8 @@ from kafkaviz.messages import Message, message
 from kafkaviz.units import file_stem
 from kafkaviz.versions import Release
 
+HELD_STATES = (*FAILING_STATES, UploadState.WAITING)
+
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
     """Yields the findings about uploads, and about remote segments in a view of tiered storage."""
@@ -32,7 +35,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 def _blocked_finding(upload: PartitionUpload, release: Release) -> Finding:
     failing = cast("SegmentUpload", upload.failing)
-    waiting = [item for item in upload.segments if item.state is UploadState.WAITING]
+    held = [item for item in upload.segments if item.state in HELD_STATES]
     if failing.state is UploadState.SNAPSHOT_MISSING:
         snapshot = f"{file_stem(cast(int, failing.offset))}.snapshot"
         evidence = message("evidence.without_file", file=snapshot)
@@ -41,7 +44,7 @@ def _blocked_finding(upload: PartitionUpload, release: Release) -> Finding:
         evidence = message("evidence.no_epoch_below", offset=end_offset)
     return finding(
         "tiering-blocked",
-        message("finding.tiering_blocked", segment=failing.start_offset, n=len(waiting)),
+        message("finding.tiering_blocked", segment=failing.start_offset, n=len(held)),
         Evidence(evidence),
         partition=upload.partition,
         release=release,

@@ -46,7 +46,7 @@ from kafkaviz.log.metadata_log import read_leaders
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, join_partition
-from kafkaviz.log.tiered.tiered_view import TieredState, tiered_offsets
+from kafkaviz.log.tiered.tiered_view import TieredState, highest_remote_offset
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.config import release_behaviour
@@ -59,6 +59,9 @@ class UploadState(StrEnum):
 
     UPLOADED = "uploaded"
     READY = "ready"  # the next pass of the leader uploads it
+    # the next pass uploads these too, but they cannot be read completely afterwards
+    INDEX_DAMAGED = "index-damaged"
+    EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
     NOT_ENABLED = "not-enabled"  # remote.storage.enable is not set
     COPY_DISABLED = "copy-disabled"  # remote.log.copy.disable, since 3.9
     BELOW_LOG_START = "below-log-start"  # it is deleted without being uploaded
@@ -67,9 +70,6 @@ class UploadState(StrEnum):
     EPOCHS_MISSING = "epochs-missing"  # no leader epoch covers any of its offsets
     SNAPSHOT_MISSING = "snapshot-missing"
     WAITING = "waiting"  # an older segment ends every pass before this one
-    # These are uploaded, but cannot be read completely:
-    INDEX_DAMAGED = "index-damaged"
-    EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
     ACTIVE = "active"
     UNKNOWN = "unknown"  # neither a store nor metadata shows whether it was uploaded
 
@@ -255,11 +255,9 @@ def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
         local = partition.without_remote()
         if partition.directory not in directories or not local.live or not partition.topic_id:
             continue
-        highest = None
+        highest = highest_remote_offset(partition.path)
         name = TopicIdPartition(partition.topic, partition.partition, partition.topic_id)
-        if tiered := tiered_offsets(partition.path):
-            highest = -1 if tiered.latest_tiered is None else tiered.latest_tiered
-        elif name in metadata.caches:
+        if highest is None and name in metadata.caches:
             recorded = join_partition(name, (), metadata, local, has_store=False)
             highest = -1 if recorded.latest_tiered is None else recorded.latest_tiered
         if highest is not None:

@@ -241,6 +241,14 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
     return TieredOffsets(*offsets) if offsets else None
 
 
+def highest_remote_offset(partition_path: Path) -> int | None:
+    """Returns the last offset in the store of a view, -1 if it has none, None outside a view."""
+    if _home_of(partition_path) is None:
+        return None
+    offsets = tiered_offsets(partition_path)
+    return -1 if offsets is None or offsets.latest_tiered is None else offsets.latest_tiered
+
+
 def read_state(
     store: Path | None, local: Path | None = None, directories: Collection[str] = ()
 ) -> TieredState:
