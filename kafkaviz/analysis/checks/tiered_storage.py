@@ -35,7 +35,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 def _blocked_finding(upload: PartitionUpload, release: Release) -> Finding:
     failing = cast("SegmentUpload", upload.failing)
-    held = [item for item in upload.segments if item.state in HELD_STATES]
+    held_segments = [item for item in upload.segments if item.state in HELD_STATES]
     if failing.state is UploadState.SNAPSHOT_MISSING:
         snapshot = f"{file_stem(cast(int, failing.offset))}.snapshot"
         evidence = message("evidence.without_file", file=snapshot)
@@ -44,7 +44,7 @@ def _blocked_finding(upload: PartitionUpload, release: Release) -> Finding:
         evidence = message("evidence.no_epoch_below", offset=end_offset)
     return finding(
         "tiering-blocked",
-        message("finding.tiering_blocked", segment=failing.start_offset, n=len(held)),
+        message("finding.tiering_blocked", segment=failing.start_offset, n=len(held_segments)),
         Evidence(evidence),
         partition=upload.partition,
         release=release,
