@@ -158,6 +158,14 @@ def test_a_key_names_a_segment_that_is_being_deleted(recorded, tmp_path):
     assert {segment.state for segment in dangling} == {DELETE_STARTED} and len(dangling) == 18
 
 
+def test_an_update_may_have_fields_that_no_release_knows(recorded):
+    """KIP-1266 adds tagged fields: they are passed over, as a flexible version demands."""
+    value = next(value for value in values_of(recorded[0]) if states_of(value) == COPY_FINISHED)
+    assert value[-1:] == b"\0"  # the number of tagged fields
+    tagged = value[:-1] + bytes([1, 0, 8]) + (42).to_bytes(8, "big")
+    assert remote_metadata.decode(tagged).values == remote_metadata.decode(value).values
+
+
 def segment() -> RemoteLogSegment:
     return RemoteLogSegment(
         segment_id="a", start_offset=0, end_offset=9, leader_epochs={0: 0}, state=COPY_STARTED
