@@ -111,6 +111,8 @@ FIELDS = {
     "RemoteCost": """reads requests bytes=size_bytes request_ms:ms measured_requests
         modelled_ms:ms measured_ms:ms""",
     "RemoteRead": "segment file requests bytes=size_bytes measured_ms:ms",
+    # transactions
+    "AbortedRange": "producer_id first_offset",
     # simulated and rebuilt segments
     "SimulatedSegment": """base_offset log_bytes offset_entries=offset_index:count
         time_entries=time_index:count roll_reason=roll_reason.cause""",

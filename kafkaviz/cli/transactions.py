@@ -44,9 +44,10 @@ fetch is {partition, offset, log_start_offset, log_end, last_stable_offset, segm
 position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound_offset,
 bound_source: index-entry|next-segment|log-end, bound_slot, steps: [{segment_base_offset, slot,
 producer_id, first_offset, last_offset, last_stable_offset, decision: returned|ended-before|
-begins-after, ends_search}], step_count, returned, batches: [{base_offset, last_offset, position,
-size_bytes, producer_id, is_transactional, fate: delivered|aborted|control, newly_aborted, ends}],
-batch_count, next_offset, error}.
+begins-after, ends_search}], step_count, returned: [{producer_id, first_offset}], batches:
+[{base_offset, last_offset, position, size_bytes, producer_id, is_transactional, fate: delivered|
+aborted|control, newly_aborted, ends}], batch_count, next_offset, error}. It lists the last 1000
+steps and the first 10000 batches.
 
 Example: kafkaviz transactions /var/lib/kafka/data/payments-0 --fetch 300"""
 

@@ -82,6 +82,8 @@ def test_a_fetch_is_explained_step_by_step(clean, capsys):
         "begins-after",
         "begins-after",
     ]
+    assert fetch["returned"] == [{"producer_id": 4, "first_offset": 239}]
+    assert fetch["batches"][0]["newly_aborted"] == fetch["returned"]
     assert (fetch["step_count"], fetch["bound_source"]) == (4, "index-entry")
     assert main([*call[:3], "18900"]) == 0
     assert capsys.readouterr().out == (
