@@ -359,6 +359,8 @@ def upload_rules(
     enable = plan.settings.find(topic, "remote.storage.enable")
     if not enable.is_known:
         return UploadRules(is_enabled=None)
+    if not enable.value:
+        return UploadRules(is_enabled=False)
     if versions.TIERED_COPY_STOPPED.applies_to(release):
         is_copy_disabled = plan.settings.find(topic, "remote.log.copy.disable").value is True
     else:
@@ -370,7 +372,7 @@ def upload_rules(
         lag_ms = _lag(plan, topic, "remote.copy.lag.ms", limits.retention_ms)
         lag_bytes = _lag(plan, topic, "remote.copy.lag.bytes", limits.retention_bytes)
     return UploadRules(
-        is_enabled=enable.value is True,
+        is_enabled=True,
         is_copy_disabled=is_copy_disabled,
         lag_ms=lag_ms,
         lag_bytes=lag_bytes,
