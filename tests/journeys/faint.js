@@ -1,5 +1,6 @@
-// Returns the texts of drawings below 4.5 : 1 against what is behind them, and the curves and links
-// below 3 : 1 against the page or card. Lines of a grid or an axis (.ax, .gridlayer) are decoration.
+// Returns the texts of drawings below 4.5 : 1 against what is behind them, and the strokes of shapes
+// without a fill below 3 : 1 against the page or card. Lines of a grid or an axis (.ax, .gridlayer, the
+// token --kv-line) are decoration.
 () => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const parse = text => {
@@ -34,24 +35,35 @@
     for (let e = element; e; e = parentOf(e)) all *= Number(getComputedStyle(e).opacity);
     return all;
   };
-  const faint = new Set();
+  const faint = new Set(),
+    boxesOf = new Map(); // Plotly draws one figure in several stacked drawings
+  // the area of a shape; Plotly clips it to the axes
+  const clipped = (shape, drawing, box) => {
+    const axes = shape.closest('[clip-path]') && drawing.parentNode.querySelector('.nsewdrag')?.getBoundingClientRect();
+    return axes ? { ...box.toJSON(), left: Math.max(box.left, axes.left), right: Math.min(box.right, axes.right) } : box;
+  };
+  const sample = document.querySelector('[data-testid=stApp]').appendChild(document.createElement('i'));
+  sample.style.color = 'var(--kv-line)';
+  const grid = getComputedStyle(sample).color;
+  sample.remove();
   const check = drawing => {
     const below = ground(drawing);
-    const boxes = [];
-    for (const e of drawing.querySelectorAll('rect, path, circle, polygon, text')) {
-      if (e.closest('defs, .ax, .gridlayer, .zerolinelayer, .draglayer')) continue;
+    const boxes = boxesOf.get(drawing.parentNode) ?? [];
+    boxesOf.set(drawing.parentNode, boxes);
+    for (const e of drawing.querySelectorAll('rect, path, line, polyline, circle, polygon, text')) {
+      if (e.closest('defs, .ax, .crisp, .gridlayer, .zerolinelayer, .draglayer')) continue;
       const style = getComputedStyle(e),
         box = e.getBoundingClientRect();
       if (!box.width || style.visibility === 'hidden' || style.display === 'none') continue;
       if (e.tagName !== 'text') {
-        if (e.matches('.js-line, .lnk')) {
-          const ink = parse(style.stroke),
-            found = ratio(over([ink[0], ink[1], ink[2], ink[3] * opacity(e)], below), below);
-          if (style.stroke !== 'none' && parseFloat(style.strokeWidth) > 0 && found < 3)
-            faint.add(`${e.getAttribute('class')} ${style.stroke} ${found.toFixed(2)}`);
-        }
-        if (style.fill.startsWith('rgb') || style.fill.startsWith('color'))
-          boxes.push([box, parse(style.fill), opacity(e) * Number(style.fillOpacity)]);
+        const fill = style.fill === 'none' ? [0, 0, 0, 0] : parse(style.fill),
+          ink = style.stroke === 'none' ? [0, 0, 0, 0] : parse(style.stroke),
+          isLine = fill[3] * Number(style.fillOpacity) === 0,
+          shown = ink[3] * Number(style.strokeOpacity) * parseFloat(style.strokeWidth),
+          found = ratio(over([ink[0], ink[1], ink[2], ink[3] * opacity(e)], below), below);
+        if (isLine && shown > 0 && style.stroke !== grid && found < 3)
+          faint.add(`${e.tagName}.${e.getAttribute('class')} ${style.stroke} ${found.toFixed(2)}`);
+        if (!isLine) boxes.push([clipped(e, drawing, box), fill, opacity(e) * Number(style.fillOpacity)]);
         continue;
       }
       if (!e.textContent.trim()) continue;

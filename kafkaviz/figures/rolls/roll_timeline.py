@@ -482,7 +482,7 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
     for row_number, row in enumerate(timeline.rows):
         is_open = row.colour is None
         line = {
-            "color": colours["line_2" if is_open else "line"],
+            "color": colours["ink_3" if is_open else "line"],
             "width": 1,
             "dash": "4px,3px" if is_open else "solid",
         }

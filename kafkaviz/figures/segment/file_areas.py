@@ -210,7 +210,7 @@ def _frame(x: float, y: float, width: float, height: float, colours: Mapping[str
 
 
 def _ray(x: float, y: float, to_x: float, to_y: float, colours: Mapping[str, str]) -> dict:
-    line = {"color": colours["line_2"], "width": 1}
+    line = {"color": colours["ink_3"], "width": 1}
     return {"type": "line", "x0": x, "y0": y, "x1": to_x, "y1": to_y, "line": line}
 
 

@@ -43,6 +43,7 @@ LINES = {  # colour, width and dash, by the name of a field of the view
     "pages": ("offset", 2.2, "solid"),
     "cold_reads": ("cold", 2.2, "solid"),
 }
+TEXT_COLOURS = {"offset": "offset_text", "cold": "cold_text"}
 COLUMNS = (
     "segment_index_bytes",
     "offset_slots",
@@ -354,7 +355,7 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
         y=curve.log_bytes,
         yaxis="y2",
         mode="lines+markers",
-        line={"color": colours["line_2"], "width": 1.6},
+        line={"color": colours["log"], "width": 1.6},
         marker={"size": 7, "color": cause_colours},
         name="log_bytes",
         cliponaxis=False,
@@ -369,7 +370,7 @@ def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     read_names = [
         (
             f"<b>{texts[name]}</b>",
-            colours.get(f"{colour}_text", colours[colour]),
+            colours[TEXT_COLOURS.get(colour, colour)],
             panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads),
         )
         for name, (colour, _, _) in LINES.items()

@@ -418,7 +418,7 @@ def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict
             to_x,
             BAR_TOP + BAR_PX,
             FIELDS_TOP,
-            line={"color": colours["line_2"], "width": 1},
+            line={"color": colours["ink_3"], "width": 1},
             layer="below",
         )
         for x, to_x in ((0, 0), (HEADER_BYTES, areas.batch.size_bytes))
@@ -477,7 +477,7 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
         HEADER_BYTES / 2,
         BAR_TOP + BAR_PX / 2,
         say("batch_areas.header", size=HEADER_BYTES),
-        colours["bg"],
+        colours["on_log"],
         xanchor="center",
     )
     return [header, *notes]

@@ -211,7 +211,7 @@ def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
             KEY_PX,
             fill=colours["offset_soft"] if 0 <= slot < slots else "rgba(0,0,0,0)",
             line={
-                "color": colours["offset" if 0 <= slot < slots else "unwritten"],
+                "color": colours["offset" if 0 <= slot < slots else "ink_3"],
                 "width": 1,
                 "dash": "solid" if 0 <= slot < slots else "dot",
             },

@@ -162,7 +162,7 @@ def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
         [_lookup_heatmap(faults_view, colours["hot"]), *_fault_traces(faults_view, colours)]
     )
     end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
-    line = {"type": "line", **end_points, "line": {"color": colours["line_2"], "width": 1}}
+    line = {"type": "line", **end_points, "line": {"color": colours["ink_3"], "width": 1}}
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (40, 4, 8, 26)),
         plot_bgcolor=colours["panel"],

@@ -213,11 +213,11 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
     start_ms = clock_view.start_ms
     end_ms = clock_view.end_ms
     segment_ms = clock_view.segment_ms
-    thin = {"color": colours["line_2"], "width": 1}
+    thin = {"color": colours["ink_3"], "width": 1}
     edge = {"color": colours["time"], "width": 1}
     between = {"color": colours["time"], "width": 2}
     limit = {"color": colours["ink"], "width": 2}
-    dashes = {"color": colours["line_2"], "width": 1.5, "dash": "3px,4px"}
+    dashes = {"color": colours["ink_3"], "width": 1.5, "dash": "3px,4px"}
     lines = (
         (start_ms, end_ms, LINE_Y, LINE_Y, thin),
         (0, 0, LINE_Y, BETWEEN_Y + 8, edge),

@@ -191,7 +191,7 @@ def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
         last = max(place for place, height in enumerate(skip_list.heights) if height >= level)
         chart.add_shape(
             type="line", x0=HEAD, x1=last, y0=level, y1=level,
-            line={"color": colours["line_2"], "width": 1.5}, layer="below",
+            line={"color": colours["ink_3"], "width": 1.5}, layer="below",
         )  # fmt: skip
         _add_node(chart, HEAD, level, colours["panel"], colours["ink_3"], thick=False)
     keys = [format_count(key) for key in skip_list.keys]

@@ -56,9 +56,8 @@ function drawSlots(drawing, d, w, x) {
       svg('path', {
         d: `M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`,
         fill: 'none',
-        stroke: color('offset'),
-        'stroke-width': hit ? 2.6 : 1.2,
-        opacity: out ? 0.2 : d.revealed && !hit ? 0.35 : 0.8,
+        stroke: color(d.revealed && !hit ? 'ink-3' : 'offset'),
+        'stroke-width': hit ? 2.6 : out ? 0.8 : 1.2,
       }),
     );
     drawing.append(
@@ -79,7 +78,7 @@ function drawSlots(drawing, d, w, x) {
     drawing.append(
       svg(
         'text',
-        { x: mid, y: 50, 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.6 : 1 },
+        { x: mid, y: 50, 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.7 : 1 },
         groupDigits(key) +
           (wide > 76
             ? out

@@ -259,7 +259,7 @@ function drawCounter(g, w, step, data) {
         x: x(step.since) + (inside ? -7 : 7),
         y: y + 15,
         'text-anchor': inside ? 'end' : 'start',
-        style: `font-weight:650;font-size:12.5px;fill:${color(inside ? 'bg' : 'ink')}`,
+        style: `font-weight:650;font-size:12.5px;fill:${color(!inside ? 'ink' : above ? 'bg' : 'on-log')}`,
       },
       `${groupDigits(step.since)} B`,
     ),

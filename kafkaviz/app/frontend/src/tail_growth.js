@@ -20,7 +20,7 @@ const REST_MS = 120,
   NOW = { y: 58, h: 38 },
   HEIGHT = 126,
   DISC = 8.5,
-  UNWRITTEN = { fill: 'none', stroke: color('line-2'), 'stroke-dasharray': '2 3' };
+  UNWRITTEN = { fill: 'none', stroke: color('ink-3'), 'stroke-dasharray': '2 3' };
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__tailGrowth ??= {});

@@ -166,7 +166,7 @@ function drawLanes(state, k) {
       );
     else
       k.append(
-        svg('rect', { ...box, stroke: color('line-2') }),
+        svg('rect', { ...box, stroke: color('ink-3') }),
         svg(
           'text',
           { ...text, class: 'axt' },

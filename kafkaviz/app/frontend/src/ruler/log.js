@@ -176,7 +176,7 @@ export function drawGaps(state, k, { entry }) {
     const next = e && e.aim < PAST ? sound(e.slot + 1) : null;
     const covered = far && next && next.pos > far.homePos && e.pos < far.pos;
     if (next && next.pos > e.pos && !covered)
-      drawDimension(state, k, e.pos, next.pos, y, 'line-2', `${groupDigits(next.pos - e.pos)} B`);
+      drawDimension(state, k, e.pos, next.pos, y, 'ink-3', `${groupDigits(next.pos - e.pos)} B`);
   }
   if (far)
     drawDimension(

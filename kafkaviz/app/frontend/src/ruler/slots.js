@@ -173,7 +173,7 @@ function drawAbsentSlot(X, lane, cw, words, shorter = '') {
     height: lane.h,
     rx: 3,
     fill: 'none',
-    stroke: color('line-2'),
+    stroke: color('ink-3'),
     'stroke-dasharray': '3 3',
   };
   const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';

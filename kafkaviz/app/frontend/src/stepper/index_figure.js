@@ -139,7 +139,7 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
         svg('path', {
           d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
           fill: 'none',
-          stroke: color(on ? 'ink' : 'line-2'),
+          stroke: color(on ? 'ink' : 'ink-3'),
           'stroke-width': on ? 1.8 : 1,
         }),
         svg(

@@ -157,7 +157,7 @@ export function drawLog(state, step, scan) {
     const at = x(p),
       text = groupDigits(p);
     g.append(
-      svg('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: color('line-2') }),
+      svg('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: color('ink-3') }),
     );
     if (at - right > text.length * 7 + 14) {
       g.append(
