@@ -18,7 +18,7 @@ KNOWN_RELEASES: tuple[Release, ...] = (
     *((3, minor) for minor in range(10)), *((4, minor) for minor in range(5)),
 )  # fmt: skip
 # the releases that a user can select: one for each behaviour that a finding distinguishes
-SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
+SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,11 @@ FUTURE_REFUSED = _since(
 )
 MARKER_RAISES_EPOCH = _since(
     (4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890"
+)
+ABORTS_BY_OFFSET = _since(
+    (3, 0),
+    "a broker names the producer of an open transaction, so its first offset is enough to abort it",
+    "KIP-664",
 )
 # How it is searched
 WARM_SEARCH = _since((2, 1), "an index is searched by warm-section-first search", "KAFKA-6432")

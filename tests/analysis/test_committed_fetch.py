@@ -35,9 +35,9 @@ from kafkaviz.search.fetch import (
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.scan import FailedRead
 from kafkaviz.simulate.producers.workload import load
-from tests.analysis.test_partition_transactions import ANSWERS, SIMULATED
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import marker, of_producer, plain
+from tests.support.transactions import ANSWERS, SIMULATED
 
 
 def first_record(partition: Partition, offset: int, max_bytes: int) -> int | None:

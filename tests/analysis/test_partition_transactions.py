@@ -1,6 +1,5 @@
 """The transactions of a partition, compared with Kafka's recorded answers and a plain account."""
 
-import gzip
 import json
 import shutil
 import tarfile
@@ -26,26 +25,7 @@ from tests.conftest import DATA
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import marker, of_producer, plain
 from tests.support.recorded_archives import RECORDED_ARCHIVES
-
-ANSWERS = [
-    json.loads(line)
-    for line in gzip.decompress((DATA / "broker_answers.jsonl.gz").read_bytes()).splitlines()
-]
-SIMULATED = """
-topic = "payments"
-[settings]
-"index.interval.bytes" = 200
-"segment.index.bytes" = 120
-[[phase]]
-batches = 160
-batches_per_s = 10
-value_bytes = 60
-producers = 4
-[phase.transactions]
-batches = {{ shape = "uniform", least = 1, most = 4 }}
-abort_share = 0.4
-leave_open = {leave_open}
-"""
+from tests.support.transactions import ANSWERS, SIMULATED
 
 
 def read_all(broker: Broker) -> dict[str, PartitionTransactions]:

@@ -21,8 +21,7 @@ from kafkaviz.analysis.tiering.roll_size import (
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.log.broker import read_tiered_state
 from kafkaviz.messages import say
-from tests.log.test_tiered_storage import partition_of
-from tests.support.tiered_storage import unpack, write_aiven_store
+from tests.support.tiered_storage import partition_of, unpack, write_aiven_store
 
 LOCAL = StoredSegments(layout="LocalTieredStorage", objects=5, log_share=1)
 AIVEN = StoredSegments(layout="Aiven", objects=3, log_share=0.5)

@@ -21,9 +21,8 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     _records,
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace
-from tests.log.test_tiered_storage import partition_of
 from tests.pipeline import whole_logs
-from tests.support.tiered_storage import unpack
+from tests.support.tiered_storage import partition_of, unpack
 
 
 @pytest.fixture(scope="module")

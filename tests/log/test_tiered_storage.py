@@ -46,7 +46,7 @@ from kafkaviz.search.by_time import (
     LATEST_TIERED,
 )
 from tests.pipeline import whole_logs
-from tests.support.tiered_storage import DATA, answers, unpack, write_aiven_store
+from tests.support.tiered_storage import DATA, answers, partition_of, unpack, write_aiven_store
 
 LAYOUTS = ("LocalTieredStorage", "Aiven, as it is", "Aiven, compressed")
 ANSWERS = answers()
@@ -89,10 +89,6 @@ def records(partition: Partition) -> Iterator[list]:
             for record in segment.records(int(batch["position"])):
                 digest = hashlib.sha256(record.value).hexdigest()[:16]
                 yield [record.offset, record.timestamp_ms, epoch, record.key.decode(), digest]
-
-
-def partition_of(state, directory: str) -> TieredPartition:
-    return next(partition for partition in state.partitions if partition.directory == directory)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

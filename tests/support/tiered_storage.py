@@ -15,7 +15,8 @@ from kafkaviz.format import segment_manifest
 from kafkaviz.format.remote_names import LEADER_EPOCHS, LOCAL_ROOT
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
-from kafkaviz.log.tiered.tiered_partition import TieredSegment
+from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
+from kafkaviz.log.tiered.tiered_view import TieredState
 
 DATA = Path(__file__).parents[1] / "data"
 ARCHIVE = DATA / "kafka-4.3.1-tiered.tar.xz"
@@ -26,6 +27,10 @@ def answers() -> dict[str, dict]:
     """Returns the answers of the broker and of a consumer about each topic."""
     lines = gzip.decompress(ANSWERS.read_bytes()).splitlines()
     return {line["topic"]: line for line in map(json.loads, lines)}
+
+
+def partition_of(state: TieredState, directory: str) -> TieredPartition:
+    return next(partition for partition in state.partitions if partition.directory == directory)
 
 
 def unpack(folder: Path) -> tuple[Path, Path]:

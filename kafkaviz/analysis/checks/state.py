@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.compaction.log_state import NEVER_MS, read_log_state
@@ -37,8 +38,6 @@ from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 # transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
 HANGING_MS = 15 * MINUTE_MS
-# from this release on a broker names the producer of an open transaction (DescribeProducers)
-ABORTS_BY_OFFSET = (3, 0)
 # codes of findings that come from the predicted start, not from the check of a partition
 RESTART_CODES = (
     "recovery-will-fail",
@@ -213,7 +212,7 @@ def _abort_step(
     None for a broker before 3.0 if it is unknown which line that is.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
-    if not facts.release or facts.release >= ABORTS_BY_OFFSET:
+    if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
         command = abort_command(partition.label, offset)
         return message(f"next_step.{name}", command=command)
     try:
