@@ -23,6 +23,7 @@ import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import txn_index
 from kafkaviz.format.batch import (
     has_delete_horizon,
     is_control,
@@ -30,6 +31,7 @@ from kafkaviz.format.batch import (
     is_transactional,
 )
 from kafkaviz.format.control import ControlType
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.open_transactions import TransactionFault, bounding_rows, marker
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
@@ -148,8 +150,8 @@ class _TransactionScan:
 
     log_start_offset: int
     transactional_ids: Mapping[int, str]
-    # whether each transaction that was open at the first batch is in `open_transactions`
-    are_begins_known: bool
+    # an offset at which every open transaction is known
+    known_from: int
     open_transactions: dict[int, Transaction]
     ended: deque[Transaction] = field(
         default_factory=lambda: deque[Transaction](maxlen=LISTED_TRANSACTIONS)
@@ -158,8 +160,11 @@ class _TransactionScan:
     markers_alone: int = 0
     ended_producers: set[int] = field(default_factory=set)
 
-    def take(self, segment: LogSegment, batches: np.ndarray, read: ReadInto) -> None:
+    def take(self, batches: np.ndarray, read: ReadInto, aborted: "_IndexedAborts") -> None:
         """Takes the next batches of a segment.
+
+        Args:
+            aborted: the aborted transactions in its .txnindex.
 
         Raises:
             TransactionFault: a marker cannot be read.
@@ -172,7 +177,7 @@ class _TransactionScan:
             elif row["record_count"]:
                 kind = marker(read, row, number).kind
                 if kind in (ControlType.ABORT, ControlType.COMMIT):
-                    self._end(segment, row, is_abort=kind == ControlType.ABORT)
+                    self._end(row, aborted if kind == ControlType.ABORT else None)
 
     def _append(self, row: np.void) -> None:
         producer_id = int(row["producer_id"])
@@ -180,7 +185,7 @@ class _TransactionScan:
         transaction = self.open_transactions.get(producer_id)
         if transaction is None:
             first_offset = int(row["base_offset"])
-            is_known = self.are_begins_known or producer_id in self.ended_producers
+            is_known = first_offset >= self.known_from or producer_id in self.ended_producers
             transaction = Transaction(
                 producer_id=producer_id,
                 producer_epoch=int(row["producer_epoch"]),
@@ -201,7 +206,8 @@ class _TransactionScan:
             )
         self.open_transactions[producer_id] = transaction
 
-    def _end(self, segment: LogSegment, row: np.void, *, is_abort: bool) -> None:
+    def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
+        """Takes a marker; without `aborted` it commits."""
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)
@@ -209,8 +215,8 @@ class _TransactionScan:
         if marker_offset < self.log_start_offset:
             return
         first_offset = None
-        if is_abort:
-            first_offset = _indexed_first_offset(segment, producer_id, marker_offset)
+        if aborted is not None:
+            first_offset = aborted.first_offset(producer_id, marker_offset)
         if transaction is None:
             if first_offset is None:
                 self.markers_alone += 1
@@ -229,7 +235,7 @@ class _TransactionScan:
             transaction = replace(
                 transaction, first_offset=first_offset, begins_before_log=is_before
             )
-        outcome = Outcome.ABORTED if is_abort else Outcome.COMMITTED
+        outcome = Outcome.COMMITTED if aborted is None else Outcome.ABORTED
         self.counts[outcome] += 1
         end_ms = int(row["max_timestamp_ms"])
         self.ended.append(
@@ -243,18 +249,24 @@ def start_ms(row: np.void) -> int:
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
 
-def _indexed_first_offset(segment: LogSegment, producer_id: int, marker_offset: int) -> int | None:
-    """Returns the first offset of an aborted transaction by its .txnindex entry, if it has one.
+class _IndexedAborts:
+    """The aborted transactions in the .txnindex of a segment; none if it cannot be read.
 
-    Retention or compaction may have removed the first records, but the entry keeps the offset.
+    An entry keeps the first offset, even if retention or compaction removed the first records.
     """
-    with suppress(KafkavizError):
-        entries = segment.txn_index
-        slot = int(np.searchsorted(entries["last_offset"], marker_offset))
-        names = ["last_offset", "producer_id"]
-        if slot < len(entries) and entries[names][slot].item() == (marker_offset, producer_id):
-            return int(entries["first_offset"][slot])
-    return None
+
+    def __init__(self, segment: LogSegment) -> None:
+        self._entries = np.empty(0, txn_index.ENTRY)
+        with suppress(KafkavizError):
+            self._entries = segment.txn_index
+        self._markers = self._entries["last_offset"].astype(np.int64)
+
+    def first_offset(self, producer_id: int, marker_offset: int) -> int | None:
+        slot = int(np.searchsorted(self._markers, marker_offset))
+        if slot == len(self._markers) or self._markers[slot] != marker_offset:
+            return None
+        entry = self._entries[slot]
+        return int(entry["first_offset"]) if entry["producer_id"] == producer_id else None
 
 
 def read_transactions(
@@ -319,14 +331,14 @@ def _first_offset(transaction: Transaction) -> int:
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
     """Returns a scan with the transactions that a snapshot says were open before the first batch.
 
-    This is the oldest readable snapshot. Only the first segment's snapshot is complete; a later one
-    lacks the transactions that ended before it.
+    This is the oldest readable snapshot. A later one than the first segment's lacks the
+    transactions that ended before it.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0
     open_transactions = {}
-    are_begins_known = first_base == 0
-    for offset in () if are_begins_known else sorted(partition.snapshots):
+    known_from = 0 if first_base == 0 else MAX_OFFSET
+    for offset in sorted(partition.snapshots) if first_base else ():
         if offset < first_base:
             continue
         try:
@@ -346,23 +358,24 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
                 start_ms=None,
                 begins_before_log=True,
             )
-        are_begins_known = offset == first_base
+        known_from = offset
         break
     return _TransactionScan(
         log_start_offset=log_start_offset,
         transactional_ids=transactional_ids,
-        are_begins_known=are_begins_known,
+        known_from=known_from,
         open_transactions=open_transactions,
     )
 
 
 def _take_segment(scan: _TransactionScan, segment: LogSegment) -> Message | None:
     """Takes the batches of a segment, and returns why it cannot be read to its end, or None."""
+    aborted = _IndexedAborts(segment)
     try:
         with file.reader(segment.log.path) as read:
             walk = Walk(read, 0, segment.log.size_bytes)
             for batches in walk:
-                scan.take(segment, batches, read)
+                scan.take(batches, read, aborted)
     except TransactionFault as fault:
         return message(
             "transactions.marker_unreadable", file=segment.log.name, problem=fault.message
