@@ -14,6 +14,7 @@ from kafkaviz.analysis.tiering.roll_size import (
     RollLimits,
     StoredSegments,
     _cost,
+    _positive,
     growth,
     partition_roll_sizes,
     roll_sizes,
@@ -99,6 +100,16 @@ def test_no_growth_without_two_times(recorded):
     assert growth([first]) is None
     assert growth([first, replace(second, max_timestamp_ms=first.max_timestamp_ms)]) is None
     assert roll_sizes(None, read_tiered_state(store)) == ()
+
+
+def test_numbers_that_no_broker_writes(recorded):
+    """Damaged metadata with a negative size, and settings of 0, give no growth and no limit."""
+    logs, store = recorded
+    orders = partition_of(read_tiered_state(store, logs), "orders-0")
+    first, second, *_ = orders.segments
+    assert growth([first, replace(second, log_bytes=-5)]) is None
+    assert _positive(0) is _positive(None) is _positive(-1) is None
+    assert _positive("4096") == 4096
 
 
 def test_the_command_prints_a_table(recorded, capsys):

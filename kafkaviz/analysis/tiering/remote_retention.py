@@ -18,6 +18,7 @@ local retention only: here the newest time of a segment counts even if it is in 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import cast
 
@@ -239,6 +240,16 @@ class _Log:
     release: Release
     now_ms: int
 
+    @cached_property
+    def _starts(self) -> dict[int, int]:
+        return dict(self.epochs)
+
+    @cached_property
+    def _following(self) -> dict[int, tuple[int, int]]:
+        """The next epoch of each epoch but the last, with its first offset."""
+        epochs = [epoch for epoch, _ in self.epochs]
+        return dict(zip(epochs, self.epochs[1:], strict=False))
+
     def fits(self, segment: TieredSegment) -> bool:
         """Returns whether a segment belongs to this log, by its leader epochs.
 
@@ -249,7 +260,7 @@ class _Log:
         last_epoch = self.epochs[-1][0]
         if not first_epoch <= own[-1][0] <= last_epoch:
             return False
-        starts = dict(self.epochs)
+        starts = self._starts
         if versions.REMOTE_OVERLAPS_FIT.applies_to(self.release):
             own = [pair for pair in own if pair[0] >= first_epoch]
             may_begin_before = own[0][0] == first_epoch
@@ -260,11 +271,10 @@ class _Log:
         if own[0][0] in starts and own[0][1] < starts[own[0][0]] and not may_begin_before:
             return False
         end_offset = cast(int, segment.end_offset)
-        following = dict(zip([epoch for epoch, _ in self.epochs], self.epochs[1:], strict=False))
         for pair, next_pair in zip(own, [*own[1:], None], strict=True):
             if pair[0] not in starts:
                 return False
-            log_pair = following.get(pair[0])
+            log_pair = self._following.get(pair[0])
             if next_pair is not None and next_pair != log_pair:
                 return False
             if next_pair is None and log_pair is not None and end_offset >= log_pair[1]:
@@ -353,12 +363,11 @@ class _Log:
 
     def visited(self, remote: Sequence[TieredSegment]) -> list[TieredSegment]:
         """Returns the segments in the order of a pass; one of two epochs comes twice."""
-        return [
-            segment
-            for epoch, _ in self.epochs
-            for segment in sorted(remote, key=_order)
-            if epoch in segment.leader_epochs
-        ]
+        by_epoch: dict[int, list[TieredSegment]] = {}
+        for segment in sorted(remote, key=_order):
+            for epoch in segment.leader_epochs:
+                by_epoch.setdefault(epoch, []).append(segment)
+        return [segment for epoch, _ in self.epochs for segment in by_epoch.get(epoch, ())]
 
 
 def _kept_retentions(

@@ -17,7 +17,7 @@ from typing import cast
 
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.tiering.remote_retention import remote_limits
-from kafkaviz.config_def import DAY_MS
+from kafkaviz.config_def import DAY_MS, Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.remote_names import AIVEN
 from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
@@ -122,14 +122,18 @@ def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, .
 
 def _limits(plan: CheckPlan, topic: str) -> RollLimits:
     remote = remote_limits(plan.settings, topic)
-    segment_bytes = plan.settings.find(topic, "segment.bytes").value
-    segment_ms = plan.settings.find(topic, "segment.ms").value
     return RollLimits(
-        segment_bytes=None if segment_bytes is None else int(segment_bytes),
-        segment_ms=None if segment_ms is None else int(segment_ms),
+        segment_bytes=_positive(plan.settings.find(topic, "segment.bytes").value),
+        segment_ms=_positive(plan.settings.find(topic, "segment.ms").value),
         retention_ms=remote.retention_ms,
         retention_bytes=remote.retention_bytes,
     )
+
+
+def _positive(value: Value) -> int | None:
+    """Returns a setting, or None if it is unknown or no broker accepts it."""
+    number = 0 if value is None else int(value)
+    return number if number > 0 else None
 
 
 def partition_roll_sizes(
@@ -160,7 +164,8 @@ def growth(segments: Sequence[TieredSegment]) -> float | None:
     copied: dict[int, TieredSegment] = {}
     for segment in segments:
         is_timed = segment.max_timestamp_ms is not None and segment.max_timestamp_ms >= 0
-        if is_timed and segment.log_bytes and segment.start_offset not in copied:
+        has_bytes = segment.log_bytes is not None and segment.log_bytes > 0
+        if is_timed and has_bytes and segment.start_offset not in copied:
             copied[segment.start_offset] = segment
     if len(copied) < 2:
         return None
