@@ -31,7 +31,7 @@ def predict(at: AppTest, start: int, read: int) -> AppTest:
 
 
 def test_the_way_from_the_last_step_to_the_lab_and_back():
-    at = open_page("workshop", lesson="batches", at="7", answers="batches.7b")
+    at = open_page("workshop", lesson="batches", at="8", answers="batches.8b")
     assert "0 of 6 predictions right" in page_html(at)
     press_button(at, "kv_break_open")
     assert "<h1>Break it</h1>" in page_html(at) and query_value(at, "break") == "1"
@@ -40,7 +40,7 @@ def test_the_way_from_the_last_step_to_the_lab_and_back():
 
 
 def test_the_lab_is_offered_behind_the_last_step_alone():
-    at = open_page("workshop", lesson="batches", at="6")
+    at = open_page("workshop", lesson="batches", at="7")
     assert "predictions right" not in page_html(at)
 
 
@@ -59,10 +59,10 @@ def test_right_predictions():
 
 
 def test_wrong_predictions():
-    at = open_page("workshop", **QUERY, answers="batches.7b")
+    at = open_page("workshop", **QUERY, answers="batches.8b")
     predict(at, 3, 1)
     assert "0 of 2 right" in page_html(at)
-    assert query_value(at, "answers") == "batches.7b batches~0~156db"
+    assert query_value(at, "answers") == "batches.8b batches~0~156db"
 
 
 def test_another_place_is_another_start():
@@ -105,7 +105,7 @@ def test_a_time_that_is_asked_for_in_chinese():
 def test_what_an_address_cannot_mean_is_passed_over(answers):
     at = open_page("workshop", **QUERY, answers=answers)
     assert "right" not in page_html(at)
-    at = open_page("workshop", lesson="batches", at="7", answers=answers)
+    at = open_page("workshop", lesson="batches", at="8", answers=answers)
     assert "0 of 6 predictions right" in page_html(at)
 
 
@@ -118,7 +118,7 @@ def test_a_lesson_without_a_lab_has_none(tmp_path, monkeypatch):
 
 
 def test_start_again_forgets_the_labs():
-    at = open_page("workshop", lesson="batches", at="7", answers="batches~0~156ad")
+    at = open_page("workshop", lesson="batches", at="8", answers="batches~0~156ad")
     assert "2 of 6 predictions right" in page_html(at)
     press_button(at, "kv_reset")
     assert query_value(at, "answers") is None
