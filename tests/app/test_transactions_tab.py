@@ -88,3 +88,12 @@ def test_the_tab_in_a_browser(page, server):
     page.get_by_text(say("fetch_steps.title_nothing", offset=18900)).wait_for()
     page.wait_for_url("**fetch=18900*")
     assert "tab=Transactions" in page.url
+
+
+@pytest.mark.browser
+def test_a_finding_leads_to_the_tab(page, server):
+    page.goto(f"{server}/health")
+    page.get_by_text(say("finding_title.open_transaction")).first.click()
+    page.get_by_role("link", name=say("finding_list.show_transactions")).click()
+    page.locator(".st-key-kv_fig_transactions .js-plotly-plot").wait_for()
+    assert "segment=15904" in page.url

@@ -1,5 +1,7 @@
 """The lanes of transactions: value by value over a log that a broker wrote, and over many at once."""
 
+from dataclasses import replace
+
 import pytest
 
 from kafkaviz.analysis.transactions import (
@@ -105,6 +107,21 @@ def test_many_producers_and_an_old_open_transaction():
     assert len(view.lanes) == MAX_LANES and view.transactions[0] == old
     assert say("transaction_lanes.producers", n=31 - MAX_LANES) in view.caption
     assert "–" in transaction_lanes.rows(view)[0][5]
+
+
+def test_a_transaction_whose_records_are_gone():
+    """Compaction or retention removed its batches; its marker, and maybe its beginning, is left."""
+    known = replace(
+        transaction(5), first_offset=2, last_offset=None, start_ms=None, begins_before_log=True
+    )
+    unknown = replace(transaction(6), begins_before_log=None)
+    view = transaction_lanes.view(log_of(known, unknown), 20, [20])
+    assert transaction_lanes.rows(view)[1][0] == transaction_lanes.rows(view)[1][5] == "–"
+    hovers = [bar.hover_lines[2] for lane in view.lanes for bar in lane.bars]
+    assert [text.lower() for text in hovers] == [
+        say("transaction_lanes.began_maybe_before"),
+        say("transaction_lanes.began_before"),
+    ]
 
 
 def test_titles_without_an_open_transaction():
