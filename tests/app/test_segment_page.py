@@ -290,6 +290,7 @@ def test_in_chinese(clean, killed):
         "批次",
         "偏移量索引",
         "时间索引",
+        "事务",
         "字节",
     ] and at.session_state["tab"] == "时间索引"
     tail = spaced_html(page(killed, "append-time-0", 0, lang="zh"))

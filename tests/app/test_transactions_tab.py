@@ -1,16 +1,26 @@
 """The tab Transactions of the Segment page: the lanes, their table, and one read_committed fetch."""
 
+from threading import Event
+
 import pytest
 
-from kafkaviz.app.pages.segment import transactions_tab
+from kafkaviz.app.state import transaction_jobs
+from kafkaviz.figures.text.sentences import to_sentence
+from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.messages import say, speaking
 from kafkaviz.units import format_count
 from tests.app import segment_page
 from tests.app.segment_page import copy_of
-from tests.support.pages import assert_no_exception, page_html
+from tests.support.pages import assert_no_exception, page_html, press_button
 
 pytestmark = pytest.mark.usefixtures("starts")
 FIELD = "fetch"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waits for its jobs, so that no progress is drawn."""
+    monkeypatch.setattr(transaction_jobs, "QUICK_S", 60)
 
 
 def opened(directory, partition="payments-0", segment=15904, **query):
@@ -64,11 +74,14 @@ def test_a_log_that_cannot_be_read_to_its_end(clean, tmp_path):
     assert say("transaction_lanes.unread") in html and say("transaction_lanes.head_took") in html
 
 
-def test_a_large_log_is_left_to_the_command(clean, monkeypatch):
-    monkeypatch.setattr(transactions_tab, "MAX_BYTES", 1 << 20)
+def test_a_read_that_takes_longer_shows_its_progress_and_can_be_cancelled(clean, monkeypatch):
+    job = Job(lambda _report: Event().wait(), ReadProgress(1 << 20, 4 << 20))
+    monkeypatch.setattr(transaction_jobs, "get_or_start", lambda *_: job)
+    monkeypatch.setattr(transaction_jobs, "QUICK_S", 0)
     at = opened(clean)
-    assert say("transaction_lanes.large", limit=1 << 20) in page_html(at)
-    assert at.code[0].value.startswith("kafkaviz transactions ") and not at.text_input
+    assert say("health.read_of", done="1 MiB", total="4 MiB") in page_html(at)
+    press_button(at, "kv_job_cancel")
+    assert to_sentence(say("health.was_cancelled")) in page_html(at)
 
 
 def test_in_chinese(clean):

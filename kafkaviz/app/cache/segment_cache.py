@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
-from kafkaviz.analysis.transactions import PartitionTransactions, read_transactions
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -163,15 +163,12 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
     return plan_check(snapshot.broker)
 
 
-def transactions(snapshot: BrokerSnapshot, partition: Partition) -> PartitionTransactions:
-    """Reads the transactions of a partition. Raises KafkavizError."""
-    return _transactions(snapshot, os.fsencode(snapshot.broker.partition_name(partition)))
-
-
-@st.cache_resource(max_entries=MAX_SEGMENTS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _transactions(snapshot: BrokerSnapshot, directory: bytes) -> PartitionTransactions:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
-    return read_transactions(partition, _plan(snapshot).transactional_ids)
+def transactional_ids(snapshot: BrokerSnapshot) -> Mapping[int, str]:
+    """Returns the transactional ids by producer id; empty if a file of the broker is unreadable."""
+    try:
+        return _plan(snapshot).transactional_ids
+    except KafkavizError:
+        return {}
 
 
 def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:

@@ -48,6 +48,15 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
     )
 
 
+@st.fragment(run_every=0.4)
+def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str) -> None:
+    """Draws the progress of a job, and runs the page again at its end."""
+    job = get_job()
+    if job.is_over:
+        st.rerun()
+    render_reading_job(job, text, button_key="kv_job_cancel")
+
+
 def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
     """Draws the progress of a check, and runs the page again at its end; or draws its failure.
 
@@ -90,7 +99,7 @@ def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: s
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
-    """Draws why a job of a log's cleaning has ended, and a button that starts it again."""
+    """Draws why the job of a log has ended, and a button that starts it again."""
     elements.paragraph(to_sentence(failure_text(error)), above_px=8)
     st.space(8)
     st.button(say("common.start_again"), key="kv_cleaning_again", on_click=on_click)

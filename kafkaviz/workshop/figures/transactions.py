@@ -3,7 +3,7 @@
 from functools import partial
 
 from kafkaviz.app import page_state
-from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.widgets import segment_widgets
 from kafkaviz.figures.segment import transaction_lanes
 from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
@@ -14,7 +14,8 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 def _make(block: LessonBlock) -> TransactionLanesView:
     location = block_location.locate(block)
-    transactions = segment_cache.transactions(location.snapshot, location.partition)
+    transactions = transaction_jobs.get_or_start(location.snapshot, location.partition).wait()
+    assert transactions is not None  # without a limit of time
     base_offsets = [segment.base_offset for segment in location.partition.live]
     first_offset = location.segment.base_offset if block["offset"] is None else block["offset"]
     return transaction_lanes.view(transactions, first_offset, base_offsets)

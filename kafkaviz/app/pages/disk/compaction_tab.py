@@ -2,9 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -16,7 +15,6 @@ from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import end_sentence, to_sentence
-from kafkaviz.jobs import Job
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
@@ -37,7 +35,9 @@ NUMBERS_PX = 560
 def render(snapshot: BrokerSnapshot) -> None:
     job = cleaning_jobs.decide(snapshot)
     if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        _render_progress(lambda: cleaning_jobs.decide(snapshot), say("compaction.deciding"))
+        progress_strip.render_running_job(
+            lambda: cleaning_jobs.decide(snapshot), say("compaction.deciding")
+        )
         return
     if isinstance(job.error, CannotOpen):
         _render_empty(render_message(job.error.what))
@@ -61,15 +61,6 @@ def render(snapshot: BrokerSnapshot) -> None:
 def _render_empty(reason: str) -> None:
     with elements.empty("compaction", say("compaction.empty"), reason):
         pass
-
-
-@st.fragment(run_every=0.4)
-def _render_progress(get_job: Callable[[], Job[Any, Any]], text: str) -> None:
-    """Draws the progress of a job, and runs the page again at its end."""
-    job = get_job()
-    if job.is_over:
-        st.rerun()
-    progress_strip.render_reading_job(job, text, button_key="kv_cleaning_cancel")
 
 
 def _render_logs(decisions: "CleanerDecisions") -> None:
@@ -134,7 +125,7 @@ def _render_cleaning(
         _render_start(snapshot, log)
         return
     if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        _render_progress(
+        progress_strip.render_running_job(
             lambda: cleaning_jobs.get_or_start(snapshot, log),
             say("health.reading_partition", partition=units.escape_controls(log.partition)),
         )
@@ -302,7 +293,7 @@ def _render_story(
         return
     job = cleaning_jobs.story(snapshot, log, key)
     if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        _render_progress(
+        progress_strip.render_running_job(
             lambda: cleaning_jobs.story(snapshot, log, key),
             say("health.reading_partition", partition=units.escape_controls(log.partition)),
         )

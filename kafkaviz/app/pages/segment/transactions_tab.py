@@ -12,8 +12,9 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.lookup_source import OFFSET
 from kafkaviz.app.pages.lookup.controls import parse_target
+from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.state.page_location import PartitionLocation
-from kafkaviz.app.widgets import charts, elements, segment_widgets, tables
+from kafkaviz.app.widgets import charts, elements, progress_strip, segment_widgets, tables
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
@@ -25,27 +26,22 @@ from kafkaviz.messages import say
 if TYPE_CHECKING:
     from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
 
-MAX_BYTES = 1 << 30  # of the .log files of a partition, whose batches are all read
-
 
 def render(location: PartitionLocation, segment: Segment) -> None:
-    size_bytes = location.partition.live_log_bytes
-    if size_bytes > MAX_BYTES:
-        with elements.state(
-            "transactions",
-            "info",
-            say("transaction_lanes.large", limit=MAX_BYTES),
-            say("transaction_lanes.large_why", size=size_bytes),
-        ):
-            _render_command(location)
+    job = transaction_jobs.get_or_start(location.snapshot, location.partition)
+    if not job.wait_until_over(transaction_jobs.QUICK_S):
+        progress_strip.render_running_job(
+            lambda: transaction_jobs.get_or_start(location.snapshot, location.partition),
+            say("health.reading_partition", partition=location.partition.label),
+        )
         return
-    try:
-        transactions = segment_cache.transactions(location.snapshot, location.partition)
-    except KafkavizError as fault:
-        with elements.state(
-            "transactions", "error", say("transaction_lanes.unread"), describe_error_sentence(fault)
-        ):
-            return
+    if job.error is not None or job.result is None:
+        assert job.error is not None
+        progress_strip.render_failure(
+            job.error, lambda: transaction_jobs.restart(location.snapshot, location.partition)
+        )
+        return
+    transactions = job.result
     if transactions.problem:
         with elements.state(
             "transactions",

@@ -1,0 +1,59 @@
+"""The transactions of this server's partitions: one background job per listing and partition.
+
+A log is read to its end, 1 GiB in eight seconds if its batches are small.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import streamlit as st
+
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.log.partition import Partition
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.transactions import PartitionTransactions
+
+# fails with CannotOpen if the partition has no .log
+TransactionJob: TypeAlias = "Job[PartitionTransactions, ReadProgress]"
+MAX_JOBS = 8  # a result lists at most 10 000 transactions that ended
+QUICK_S = 0.8  # a read that takes no longer shows no progress
+
+
+@st.cache_resource(show_spinner=False)
+def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
+    """Returns the jobs by listing and topic-partition, shared by all tabs."""
+    return JobRegistry(MAX_JOBS, forgets_running=True)
+
+
+def get_or_start(snapshot: BrokerSnapshot, partition: Partition) -> TransactionJob:
+    transactional_ids = segment_cache.transactional_ids(snapshot)
+    progress = ReadProgress(0, partition.live_log_bytes, partition.label)
+    work = partial(_read, partition, transactional_ids)
+    return transaction_jobs().get_or_start(
+        (snapshot.key, snapshot.broker.partition_name(partition)), lambda: Job(work, progress)
+    )
+
+
+def restart(snapshot: BrokerSnapshot, partition: Partition) -> None:
+    """Forgets the partition's job, so that the next run starts another one."""
+    name = snapshot.broker.partition_name(partition)
+    transaction_jobs().forget(lambda key: key == (snapshot.key, name))
+
+
+def _read(
+    partition: Partition,
+    transactional_ids: Mapping[int, str],
+    report: Callable[[ReadProgress], None],
+) -> "PartitionTransactions":
+    from kafkaviz.analysis.transactions import read_transactions
+
+    total_bytes = partition.live_log_bytes
+    return read_transactions(
+        partition,
+        transactional_ids,
+        lambda name, share: report(ReadProgress(round(share * total_bytes), total_bytes, name)),
+    )
