@@ -1,7 +1,7 @@
 """The differences between Kafka's releases in how they write, search and start a log."""
 
-from dataclasses import dataclass, replace
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
@@ -385,9 +385,6 @@ class SearchProfile:
     def streams_times(self) -> bool:
         """Whether a timestamp search decompresses a batch record by record."""
         return STREAMED_TIME_SEARCH.applies_to(self.release)
-
-    def other_search(self) -> Self:
-        return replace(self, search=PLAIN if self.is_warm else WARM)
 
 
 def search_profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:

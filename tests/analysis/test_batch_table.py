@@ -96,15 +96,6 @@ def test_a_log_that_is_served_up_to_a_byte(both, end):
     assert np.array_equal(np.concatenate(list(clipped)), expected)
 
 
-def test_which_rows_start_at_positions(both):
-    table, rows = both
-    places = np.array([5, 0, BLOCK_ROWS, 7, COUNT - 1, 7])
-    positions = rows["position"][places]
-    assert table.rows_at_positions(positions).tolist() == places.tolist()
-    beside = np.array([-1, int(rows["position"][9]) + 1, 1 << 40])
-    assert table.rows_at_positions(beside).tolist() == [NO_ROW] * 3
-
-
 @given(end=st.integers(0, COUNT * 500))
 def test_times(both, end):
     table, _ = both

@@ -6,7 +6,7 @@ import pytest
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.lessons.practice import WORKLOADS, entry_rows, generate_keys
+from kafkaviz.simulate.lessons.practice import entry_rows
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 
@@ -27,20 +27,6 @@ def test_batches_of_any_size_as_by_a_plain_loop():
             since = 0
         since += size_bytes
     assert entry_rows(sizes, 4096).tolist() == written == entry_rows.py_func(sizes, 4096).tolist()
-
-
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_keys_rise_and_come_again(workload):
-    """The same for the same seed, and a prefix of a longer index's."""
-    keys = generate_keys(workload, 5000)
-    assert (
-        len(keys) == 5000
-        and (np.diff(keys) > 0).all()
-        and np.array_equal(keys, generate_keys(workload, 5000))
-    )
-    assert not np.array_equal(keys, generate_keys(workload, 5000, seed=9)) and np.array_equal(
-        keys[:1310], generate_keys(workload, 1310)
-    )
 
 
 def test_the_article_has_its_five_entries():

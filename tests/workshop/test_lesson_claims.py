@@ -377,7 +377,10 @@ def test_what_the_default_size_does_is_as_the_step_says(spoken):
     this = step("after-a-crash", 6, spoken)
     (figure,) = this.blocks("index-size")
     sizes = LIVE["index-size"].make(figure)
-    rows = {row[0]: dict(zip(index_size_curve.COLUMNS, row, strict=True)) for row in sizes.rows}
+    rows = {
+        row[0]: dict(zip(index_size_curve.COLUMNS, row, strict=True))
+        for row in index_size_curve.rows(sizes.outcomes, sizes.costs)
+    }
     today, default = rows[300], rows[10 << 20]
     (question,) = this.blocks("predict")
     reveal = question["reveal"]

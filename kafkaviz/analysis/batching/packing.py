@@ -25,7 +25,6 @@ LEVELS: dict[str, tuple[int | None, ...]] = {
     "lz4": (None, 8),
     "zstd": (None, 1, 6),
 }
-DEFAULT_LEVELS = {"gzip": 6, "lz4": codec.LZ4_FAST_LEVEL, "zstd": 3}
 TODAY = None  # the batch size of rows for today's batches
 BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 # the batch sizes in which all levels are tried

@@ -134,26 +134,6 @@ class BatchTable:
         row = block * self.block_rows + int(np.searchsorted(reached_offsets, offset))
         return row if row < self.count else NO_ROW
 
-    def rows_at_positions(self, positions: np.ndarray) -> np.ndarray:
-        """Returns the row of the batch that starts at each position, or NO_ROW.
-
-        For a large log this reads all batches.
-        """
-        slots = np.argsort(positions, kind="stable")
-        sorted_positions = positions[slots]
-        rows = np.full(len(positions), NO_ROW)
-        first_row = 0
-        for batches in self if len(positions) else ():
-            if not len(batches):
-                continue
-            starts = np.ascontiguousarray(batches["position"])
-            first, stop = np.searchsorted(sorted_positions, (starts[0], starts[-1] + 1))
-            places = np.searchsorted(starts, sorted_positions[first:stop])
-            is_start = starts[places] == sorted_positions[first:stop]
-            rows[slots[first:stop][is_start]] = places[is_start] + first_row
-            first_row += len(batches)
-        return rows
-
     @property
     def known_ms(self) -> tuple[int, int] | None:
         """The smallest and the largest timestamp, or None if no batch has one."""

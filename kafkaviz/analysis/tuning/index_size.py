@@ -270,6 +270,10 @@ def _close_segments(
             count += 1
             if is_round_done or count == len(segments):
                 return count
+            is_new = True
+        if append_bytes > limit.segment_bytes:
+            return -1
+        if is_new:
             base_offset = batches[BASE_OFFSET, start] + offset_shift
             created_ms = now_ms
             log_bytes = 0
@@ -277,14 +281,8 @@ def _close_segments(
             since_entry = 0
             offset_entries = 0
             time_entries = 0
-            reference_ms = -1
             newest_ms = -1
             last_time_ms = -1
-            is_new = True
-            continue
-        if append_bytes > limit.segment_bytes:
-            return -1
-        if is_new:
             start_number = 0
             start_position = 0
             start_row = start

@@ -152,46 +152,37 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
     def __init__(
         self,
-        intervals: np.ndarray,
-        follower_intervals: Collection[int],
-        *,
-        by_base_offset: bool,
-        by_append: bool,
-        current_interval_bytes: int | None,
+        builder: "MeasurementBuilder",
         index_sweeper: ExistingIndexSweeper | None,
         report_share: Callable[[float], None],
     ) -> None:
         """Starts with no batch read.
 
         Args:
-            follower_intervals: intervals for a follower that appends a whole fetch at once; empty
-                if that makes no difference.
-            by_append: whether a column "append" of the batches says which were appended together.
-            current_interval_bytes: today's interval, whose replay replaces a missing index; None
-                for a workload.
+            builder: the one that the segment is added to, with its intervals.
             report_share: called with the share of the work that is done, after all batches were
                 read.
         """
 
         def sweeper(
-            intervals: Collection[int] | np.ndarray = intervals, **options
+            intervals: Collection[int] | np.ndarray = builder.intervals, **options
         ) -> sweep.Sweeper:
-            return sweep.Sweeper(intervals, by_base_offset=by_base_offset, **options)
+            return sweep.Sweeper(intervals, by_base_offset=builder.by_base_offset, **options)
 
-        self._base_offsets = sweeper(by_append=by_append)
+        self._base_offsets = sweeper(by_append=builder.by_append)
         self._every_offset = sweeper(targets=sweep.EVERY)
         # lookups by timestamp need a sweep in which each batch may get an entry
-        self._by_batch = sweeper() if by_append else None
+        self._by_batch = sweeper() if builder.by_append else None
         self._followers = (
-            sweeper(follower_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
-            if follower_intervals
+            sweeper(builder.extra_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
+            if builder.per_append
             else None
         )
-        self._cold = ColdSweeper(intervals, by_base_offset=by_base_offset)
+        self._cold = ColdSweeper(builder.intervals, by_base_offset=builder.by_base_offset)
         self._index_sweeper = index_sweeper
         self._columns = sweep.ColumnsBuilder()
         self._statistics = _Statistics()
-        self._current_interval_bytes = current_interval_bytes
+        self._current_interval_bytes = builder.current_interval_bytes
         self._report_share = report_share
         observers: tuple[BatchObserver[Any] | None, ...] = (
             self._base_offsets,
@@ -306,7 +297,7 @@ class MeasurementBuilder:
     _empty_segments: int = 0
 
     def __post_init__(self) -> None:
-        self._intervals = np.unique([*sweep.INTERVALS, *self.extra_intervals])
+        self.intervals = np.unique([*sweep.INTERVALS, *self.extra_intervals])
 
     def add(
         self,
@@ -329,16 +320,7 @@ class MeasurementBuilder:
             index_sweeper = ExistingIndexSweeper(
                 *indexes, self.current_interval_bytes, by_base_offset=self.by_base_offset
             )
-        followers = self.extra_intervals if self.per_append else ()
-        segment = SegmentMeasurementBuilder(
-            self._intervals,
-            followers,
-            by_base_offset=self.by_base_offset,
-            by_append=self.by_append,
-            current_interval_bytes=self.current_interval_bytes,
-            index_sweeper=index_sweeper,
-            report_share=report_share,
-        )
+        segment = SegmentMeasurementBuilder(self, index_sweeper, report_share)
         observe_scan(chunks, segment, *observers)
         measurement = segment.result()
         if measurement is None:
@@ -361,13 +343,13 @@ class MeasurementBuilder:
         )
 
     def result(self) -> LogMeasurement:
-        empty_parts = sweep.no_parts(self._intervals)
+        empty_parts = sweep.no_parts(self.intervals)
         measurement = (
             merge_measurements(self._measurements)
             if self._measurements
             else LogMeasurement(
                 parts=empty_parts,
-                cold=ColdReads(self._intervals, (np.zeros(0, np.int64),) * len(self._intervals)),
+                cold=ColdReads(self.intervals, (np.zeros(0, np.int64),) * len(self.intervals)),
                 every_offset=empty_parts,
                 timestamps=empty_parts,
             )

@@ -4,7 +4,7 @@ The upper panel shows probes, pages and device reads in a closed segment's offse
 one the .log at the roll. Reads of a cold index are modelled; everything else is counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -277,6 +277,36 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
             )
         )
     return values
+
+
+# the columns of a table of sizes by their heads
+CELLS: dict[str, Callable[[IndexSizeOutcome, LookupCosts], str]] = {
+    "index_size.head_size": lambda size, _: format_bytes(size.index_bytes),
+    "index_size.head_slots": lambda size, _: (
+        f"{format_count(size.offset_slots)}, {format_count(size.usable_time_slots)}"
+    ),
+    "index_size.head_ends": lambda size, _: roll_text.cause_name(size.cause),
+    "index_size.head_log": lambda size, _: format_bytes(size.log_bytes),
+    "index_size.head_gib": lambda size, _: count_text(size.rolls_per_gib),
+    "index_size.head_day": lambda size, _: count_text(size.rolls_per_day),
+    "tuning.head_entries": lambda size, _: format_count(size.entries),
+    "lookup.count_headers": lambda size, _: f"{size.headers:.1f}",
+    "index_size.head_probes": lambda size, _: (
+        f"{size.search().mean_probes:.1f} ({size.search(warm=False).mean_probes:.1f})"
+    ),
+    "lookup.count_pages": lambda size, _: f"{size.search().mean_pages:.1f}",
+    "index_size.head_reads": lambda size, _: f"{size.cold_index_reads:.1f}",
+    "index_size.head_cold": lambda size, costs: f"≈ {format_us(size.cold_us(costs).typical)}",
+}
+
+
+def table(
+    outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts, heads: Iterable[str] = CELLS
+) -> tuple[list[str], list[list[str]]]:
+    """Returns the heads and the rows of a table of sizes, with the columns of `heads`."""
+    heads = list(heads)
+    cells = [[CELLS[head](outcome, costs) for head in heads] for outcome in outcomes]
+    return [say(head) for head in heads], cells
 
 
 # ---- drawn

@@ -6,10 +6,10 @@ fourteen_pages()  7168 entries in 14 full pages: the case of KAFKA-6432
 full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the
                bytes that are read are built
 log_of_keys()  an index of keys that a reader typed, without a log
-entry_rows()   the batches that get an index entry, for steady, bursty or heavy-tailed workloads
+entry_rows()   the batches that get an index entry
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -22,20 +22,7 @@ from kafkaviz.format import offset_index, record, time_index
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, UNKNOWN
 from kafkaviz.format.record import Record
 from kafkaviz.search.log_view import LogView, SegmentView
-from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.units import file_stem
-
-STEADY = "Steady"
-BURSTY = "Bursty"
-HEAVY = "Heavy-tailed"
-SMALLEST_BYTES = 70  # size of a batch with one small record
-# mean length of a quiet or busy period
-QUIET_BATCHES = 4000
-BUSY_BATCHES = 1333
-STRETCHES = 64  # periods of each kind per draw
-DRAWN_AT_ONCE = 1 << 18
-
-BatchColumns = tuple[np.ndarray, np.ndarray]  # sizes in bytes and record counts of batches
 
 
 @njit(cache=True)
@@ -54,54 +41,6 @@ def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
             since = 0
         since += size_bytes[row]
     return rows[:count].copy()
-
-
-def generate_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
-    """Returns the first keys of an index: ascending int64, shape (entries,).
-
-    Offsets start at 0, and each key is the last offset of its batch.
-    """
-    random = np.random.default_rng(seed)
-    interval = IndexConfig().index_interval_bytes
-    sizes = np.empty(0, np.int64)
-    counts = np.empty(0, np.int64)
-    rows = np.empty(0, np.int64)
-    while len(rows) < entries:
-        more = WORKLOADS[workload](random)
-        sizes = np.concatenate((sizes, more[0]))
-        counts = np.concatenate((counts, more[1]))
-        rows = entry_rows(sizes, interval)
-    return np.cumsum(counts)[rows[:entries]] - 1
-
-
-def _sizes(random: np.random.Generator, mean: int, spread: float, batches: int) -> np.ndarray:
-    sizes = random.lognormal(np.log(mean) - spread * spread / 2, spread, batches)
-    return np.maximum(SMALLEST_BYTES, sizes).astype(np.int64)
-
-
-def _steady(random: np.random.Generator) -> BatchColumns:
-    return _sizes(random, 1000, 0.1, DRAWN_AT_ONCE), np.full(DRAWN_AT_ONCE, 10)
-
-
-def _bursty(random: np.random.Generator) -> BatchColumns:
-    stretches = 1 + random.exponential([QUIET_BATCHES, BUSY_BATCHES], (STRETCHES, 2)).astype(
-        np.int64
-    )
-    is_busy = np.repeat(np.tile([False, True], STRETCHES), stretches.ravel())
-    quiet, busy = (_sizes(random, mean, 0.3, len(is_busy)) for mean in (300, 3000))
-    return np.where(is_busy, busy, quiet), np.where(is_busy, 50, 1)
-
-
-def _heavy(random: np.random.Generator) -> BatchColumns:
-    counts = np.minimum(1 + random.pareto(1.35, DRAWN_AT_ONCE), 1000).astype(np.int64)
-    return _sizes(random, 1000, 0.3, DRAWN_AT_ONCE), counts
-
-
-WORKLOADS: dict[str, Callable[[np.random.Generator], BatchColumns]] = {
-    STEADY: _steady,
-    BURSTY: _bursty,
-    HEAVY: _heavy,
-}
 
 
 ROW: np.dtype = np.dtype(

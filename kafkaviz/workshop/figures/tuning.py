@@ -12,8 +12,9 @@ import numpy as np
 from kafkaviz import config_def, units, versions
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
@@ -26,7 +27,7 @@ from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
 from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
 from kafkaviz.html import tag
 from kafkaviz.messages import message, say
-from kafkaviz.units import format_bytes, format_count, format_percent
+from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
@@ -165,13 +166,14 @@ class LessonIndexSize:
     """A topic-partition rewritten with each index size and each interval.
 
     Attributes:
-        rows: the rows of index_size_curve.rows at the current interval.
+        outcomes: each index size at the current interval.
     """
 
     location: SegmentLocation
     curve: IndexSizeCurveView
     size_map: IndexSizeMapView
-    rows: tuple[tuple, ...]
+    outcomes: tuple[IndexSizeOutcome, ...]
+    costs: LookupCosts
     today_bytes: int
 
 
@@ -204,8 +206,9 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     )
     settings = today, config.segment_index_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
-    rows = index_size_curve.rows(outcomes[today], costs)
-    return LessonIndexSize(location, curve, size_map, tuple(rows), config.segment_index_bytes)
+    return LessonIndexSize(
+        location, curve, size_map, outcomes[today], costs, config.segment_index_bytes
+    )
 
 
 def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
@@ -227,27 +230,14 @@ def _pair(
 
 
 def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    rows = [
-        dict(zip(index_size_curve.COLUMNS, row, strict=True))
-        for row in sizes.rows
-        if row[0] in {*PAPER_SIZES, sizes.today_bytes}
+    outcomes = [
+        outcome
+        for outcome in sizes.outcomes
+        if outcome.index_bytes in {*PAPER_SIZES, sizes.today_bytes}
     ]
-    cells = [
-        (
-            format_bytes(row["segment_index_bytes"]),
-            format_bytes(row["segment_log_bytes"]),
-            index_size_curve.count_text(row["rolls_a_gib"]),
-            format_count(row["entries"]),
-            f"{row['probes_mean']:.1f} ({row['plain_probes_mean']:.1f})",
-            f"{row['cold_reads_mean']:.1f}",
-        )
-        for row in rows
-    ]
-    marked_row = next(
-        number for number, row in enumerate(rows) if row["segment_index_bytes"] == sizes.today_bytes
-    )
+    heads, cells = index_size_curve.table(outcomes, sizes.costs, SIZE_HEADS)
+    marked_row = [outcome.index_bytes for outcome in outcomes].index(sizes.today_bytes)
     title = f"{sizes.location.partition.directory}, {block['data']}"
-    heads = [say(head) for head in SIZE_HEADS]
     return titled_table(title, sizes.curve.caption, heads, cells, "rrrrrr", marked_row=marked_row)
 
 

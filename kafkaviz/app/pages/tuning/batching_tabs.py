@@ -9,7 +9,7 @@ from kafkaviz import units
 from kafkaviz.analysis.batching.advice import BatchingAnswer, order
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning import scope
-from kafkaviz.app.pages.tuning.tuning_context import TuningContext
+from kafkaviz.app.pages.tuning.tuning_context import TuningContext, render_answer
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import BatchingJob
 from kafkaviz.app.widgets import charts, choice, elements
@@ -104,15 +104,8 @@ def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
 
 
 def _render_verdict(verdict: PartVerdict, name: str) -> None:
-    words = tag(
-        "div",
-        tag("div", say("tuning.recommendation"), class_="kv-lab"),
-        tag("h2", elements.severity(verdict.mark), verdict.headline, class_="w"),
-        tag("p", verdict.text),
-        class_="v",
-    )
     with st.container(key="kv_verdict_side", gap=16):
-        st.html(tag("div", words, class_="kv-verdict", role="status"))
+        render_answer(verdict.mark, verdict.headline, verdict.text)
         if verdict.lines:
             with st.container(key=f"kv_tune_cmd_{name}", gap=8):
                 elements.paragraph(say("batching.command"))

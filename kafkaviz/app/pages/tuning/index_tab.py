@@ -25,6 +25,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.tuning_context import (
     CACHE_ENTRIES,
     TuningContext,
+    render_answer,
     render_budgets,
     render_p99,
     tuning_json,
@@ -34,7 +35,6 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import (
     describe_error_sentence,
     join_sentences,
@@ -62,20 +62,6 @@ SETTINGS = {  # the values that each slider offers
 }
 SEGMENT_SETTINGS = ("segment.bytes", "segment.ms")
 AT_ONCE_BYTES = 256 * MIB  # a .log up to this size is written again without a request
-SIZE_HEADS = (
-    "index_size.head_size",
-    "index_size.head_slots",
-    "index_size.head_ends",
-    "index_size.head_log",
-    "index_size.head_gib",
-    "index_size.head_day",
-    "tuning.head_entries",
-    "lookup.count_headers",
-    "index_size.head_probes",
-    "lookup.count_pages",
-    "index_size.head_reads",
-    "index_size.head_cold",
-)
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
@@ -159,13 +145,6 @@ def _reset_settings(interval_bytes: int) -> None:
 def _render_verdict(context: TuningContext) -> None:
     """Draws the verdict, next to today's cost and that of the considered interval."""
     view = tuning_verdict.view(context.recommendation)
-    words = tag(
-        "div",
-        tag("div", say("tuning.recommendation"), class_="kv-lab"),
-        tag("h2", elements.severity(view.mark), view.headline, class_="w"),
-        tag("p", view.reason),
-        class_="v",
-    )
     intervals = [context.today]
     heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
     if context.alternative is not context.today:
@@ -173,7 +152,7 @@ def _render_verdict(context: TuningContext) -> None:
         heads.append(units.format_count(context.alternative.interval_bytes))
     verdict, price = st.columns(2, gap=20)
     with verdict, st.container(gap=16):
-        st.html(tag("div", words, class_="kv-verdict", role="status"))
+        render_answer(view.mark, view.headline, view.reason)
         if context.recommendation.verdict == TuningVerdict.CHANGE:
             _render_command(context, SETTING, context.recommendation.value)
     with price, st.container(key="kv_price"):
@@ -479,36 +458,15 @@ def _is_replay_requested(context: TuningContext) -> bool:
 def _render_size_table(
     context: TuningContext, outcomes: Sequence[IndexSizeOutcome], marked_row: int
 ) -> None:
-    rows = index_size_curve.rows(outcomes, _size_costs(context))
-    heads = [say(head) for head in SIZE_HEADS]
+    costs = _size_costs(context)
+    heads, cells = index_size_curve.table(outcomes, costs)
     with st.container(key="kv_size_table"):
-        cells = [_size_cells(outcome, row) for outcome, row in zip(outcomes, rows, strict=True)]
         table(heads, cells, "rrlrrrrrrrrr", marked_row)
     download(
         say("index_size.csv"),
-        lambda: to_csv(index_size_curve.COLUMNS, rows),
+        lambda: to_csv(index_size_curve.COLUMNS, index_size_curve.rows(outcomes, costs)),
         "index-sizes.csv",
         "kv_sizes_csv",
-    )
-
-
-def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
-    values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
-    slots = units.format_count(outcome.offset_slots)
-    time_slots = units.format_count(outcome.usable_time_slots)
-    return (
-        units.format_bytes(outcome.index_bytes),
-        f"{slots}, {time_slots}",
-        roll_text.cause_name(outcome.cause),
-        units.format_bytes(outcome.log_bytes),
-        index_size_curve.count_text(outcome.rolls_per_gib),
-        index_size_curve.count_text(outcome.rolls_per_day),
-        units.format_count(outcome.entries),
-        f"{values['headers_mean']:.1f}",
-        f"{values['probes_mean']:.1f} ({values['plain_probes_mean']:.1f})",
-        f"{values['pages_mean']:.1f}",
-        f"{values['cold_reads_mean']:.1f}",
-        f"≈ {units.format_us(values['cold_mean_us'])}",
     )
 
 

@@ -141,6 +141,22 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
     )
 
 
+def render_answer(mark: str, headline: str, text: str) -> None:
+    """Draws a recommendation.
+
+    Args:
+        mark: one of the severities of a page.
+    """
+    words = tag(
+        "div",
+        tag("div", say("tuning.recommendation"), class_="kv-lab"),
+        tag("h2", elements.severity(mark), headline, class_="w"),
+        tag("p", text),
+        class_="v",
+    )
+    st.html(tag("div", words, class_="kv-verdict", role="status"))
+
+
 def render_p99() -> None:
     with st.container(width=124, gap=4):
         st.html(tag("div", say("tuning.p99_may_take"), class_="kv-lab"))
