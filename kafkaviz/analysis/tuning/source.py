@@ -1,6 +1,6 @@
 """Opens and measures a source: a partition, a topic, a broker directory, a .log, or a workload."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -164,15 +164,10 @@ def open_source(
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        return _open_partition(
-            path,
-            version,
-            overrides,
-            on_progress,
-            on_sizes,
-            broker=broker,
-            most_bytes=most_bytes,
+        measure = partial(
+            measure_cases, most_bytes=most_bytes, on_progress=on_progress, on_sizes=on_sizes
         )
+        return _open_partition(path, version, overrides, measure, broker)
     return open_broker_source(
         open_broker(path),
         topic,
@@ -228,11 +223,8 @@ def _open_partition(
     path: Path,
     version: str | None,
     overrides: dict[str, str],
-    on_progress: MeasureProgress,
-    on_sizes: MeasureSizes,
-    *,
+    measure: Callable[..., tuple[list[TuningCase], list[CannotOpen]]],
     broker: Broker | None,
-    most_bytes: int | None,
 ) -> TuningSource:
     opened = open_log_path(path, version)
     if broker is not None:
@@ -243,14 +235,7 @@ def _open_partition(
     if not segments:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     logs = {partition.directory: [(partition, segments)]}
-    cases, faults = measure_cases(
-        logs,
-        opened.open_settings(overrides),
-        opened.version,
-        most_bytes=most_bytes,
-        on_progress=on_progress,
-        on_sizes=on_sizes,
-    )
+    cases, faults = measure(logs, opened.open_settings(overrides), opened.version)
     if faults:
         raise faults[0]
     partition_source = TuningSource(

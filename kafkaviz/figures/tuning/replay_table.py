@@ -14,6 +14,14 @@ from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 
 COLUMNS = ("what", "today", "considered")  # of the CSV file
+COUNTED = {  # how the numbers are known
+    "segments": "writers_rules",
+    "offset_entries": "replayed",
+    "time_entries": "with_last",
+    "index_bytes": "entry_bytes",
+    "files": "three_files",
+    "maps": "two_maps",
+}
 SETTINGS = ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interval_bytes")
 
 
@@ -47,52 +55,39 @@ def cells(row: ReplayRow) -> tuple[str, ...]:
 def rows(current: WhatIf, considered: WhatIf) -> list[ReplayRow]:
     """Returns changed settings, segments, rolls by cause, bytes, entries, files and maps."""
     both = current, considered
-    comparison = []
+    settings = []
     for name in SETTINGS:
         old, new = (getattr(what_if.config, name) for what_if in both)
         if old != new:
             setting = name.replace("_", ".")
             basis = say("replay_table.setting")
-            comparison.append(ReplayRow(key=setting, name=setting, values=(old, new), basis=basis))
-    comparison.append(_counted("segments", both, basis="writers_rules"))
-    for cause in RollCause:
-        rolls = (current.rolls.get(cause, 0), considered.rolls.get(cause, 0))
-        if any(rolls):
-            name = say("rolls.rolls_by", cause=roll_text.cause_name(cause))
-            comparison.append(ReplayRow(key=f"rolls_{cause}", name=name, values=rolls))
-    comparison.append(
+            settings.append(ReplayRow(key=setting, name=setting, values=(old, new), basis=basis))
+    rolls = [
         ReplayRow(
-            key="segment_bytes_mean",
-            name=say("rolls.mean_segment"),
-            values=(
-                current.log_bytes / max(1, current.segments),
-                considered.log_bytes / max(1, considered.segments),
-            ),
-            format_value=format_bytes,
+            key=f"rolls_{cause}",
+            name=say("rolls.rolls_by", cause=roll_text.cause_name(cause)),
+            values=(current.rolls.get(cause, 0), considered.rolls.get(cause, 0)),
         )
-    )
-    return [
-        *comparison,
-        _counted("offset_entries", both, basis="replayed"),
-        _counted("time_entries", both, basis="with_last"),
-        _counted("index_bytes", both, format_bytes, basis="entry_bytes"),
-        _counted("files", both, basis="three_files"),
-        _counted("maps", both, basis="two_maps"),
+        for cause in RollCause
+        if cause in current.rolls or cause in considered.rolls
     ]
-
-
-def _counted(
-    field: str,
-    both: tuple[WhatIf, WhatIf],
-    format_value: Callable[[float], str] = format_count,
-    *,
-    basis: str,
-) -> ReplayRow:
-    before, after = (getattr(what_if, field) for what_if in both)
-    return ReplayRow(
-        key=field,
-        name=say(f"replay_table.{field}"),
-        values=(before, after),
-        format_value=format_value,
-        basis=say(f"replay_table.{basis}"),
+    mean_segment = ReplayRow(
+        key="segment_bytes_mean",
+        name=say("rolls.mean_segment"),
+        values=(
+            current.log_bytes / max(1, current.segments),
+            considered.log_bytes / max(1, considered.segments),
+        ),
+        format_value=format_bytes,
     )
+    segments, *counts = (
+        ReplayRow(
+            key=field,
+            name=say(f"replay_table.{field}"),
+            values=(getattr(current, field), getattr(considered, field)),
+            format_value=format_bytes if field == "index_bytes" else format_count,
+            basis=say(f"replay_table.{basis}"),
+        )
+        for field, basis in COUNTED.items()
+    )
+    return [*settings, segments, *rolls, mean_segment, *counts]
