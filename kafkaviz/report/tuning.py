@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, Recommendation, tuning_text
-from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
+from kafkaviz.analysis.tuning.tuning_case import BROKER
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
@@ -124,18 +124,19 @@ def _topics(report_tuning: ReportTuning) -> Html:
         return Html("")
     cases = sorted(report_tuning.source.cases, key=lambda case: (-case.index_share, case.name))
     heads = [say(f"tuning.head_{head}") for head in tuning_verdict.TOPIC_HEADS]
-    rows = (_topic(report_tuning, case) for case in cases[:TOPICS])
+    answers = report_tuning.answers
+    rows = (tuning_verdict.topic_cells(case, answers.get(case.name)) for case in cases[:TOPICS])
     more = say("report.topics_not_listed", n=len(cases) - TOPICS) if len(cases) > TOPICS else ""
     metadata = say("tuning.metadata_left") if report_tuning.source.metadata_left_out else ""
     foot = note(join_sentences((more, metadata))) if more or metadata else ""
     head = tag("h3", say("tuning.topics") + describe_own_intervals(report_tuning))
-    return join((head, table(say("report.topics_densest_first"), heads, rows, "crrrrrrl"), foot))
-
-
-def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
-    answer = report_tuning.answers.get(case.name)
-    *cells, text = tuning_verdict.topic_cells(case, answer)
-    return *cells, tag("b", text) if _changes(answer) else text
+    return join(
+        (
+            head,
+            table(say("report.topics_densest_first"), heads, rows, tuning_verdict.TOPIC_KINDS),
+            foot,
+        )
+    )
 
 
 # ---- what to run

@@ -8,6 +8,7 @@ from kafkaviz.analysis.tuning.interval_cost import budget_usage
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
+from kafkaviz.html import tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
@@ -121,6 +122,9 @@ TOPIC_HEADS = (
 )
 
 
+TOPIC_KINDS = "crrrrrrl"  # of the columns, for a table
+
+
 def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
     """Returns a topic's cells below TOPIC_HEADS; None for a topic without a batch."""
     if recommendation is None:
@@ -128,7 +132,7 @@ def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tupl
     cost = recommendation.current_cost
     answer = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
     if recommendation.verdict == TuningVerdict.CHANGE:
-        answer = format_count(recommendation.value)
+        answer = tag("b", format_count(recommendation.value))
     return (
         case.name,
         format_bytes(case.measurement.log_bytes),

@@ -161,7 +161,7 @@ SIZE_HEADS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
     """A topic-partition rewritten with each index size and each interval.
 
@@ -207,7 +207,12 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     settings = today, config.segment_index_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
     return LessonIndexSize(
-        location, curve, size_map, outcomes[today], costs, config.segment_index_bytes
+        location=location,
+        curve=curve,
+        size_map=size_map,
+        outcomes=outcomes[today],
+        costs=costs,
+        today_bytes=config.segment_index_bytes,
     )
 
 

@@ -33,7 +33,7 @@ from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.widgets.elements import apply_print_style
-from kafkaviz.app.widgets.tables import download, report_name, to_csv
+from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import (
     end_sentence,
@@ -42,7 +42,7 @@ from kafkaviz.figures.text.sentences import (
     to_sentence,
 )
 from kafkaviz.figures.tuning import tuning_verdict
-from kafkaviz.html import Html, join, tag
+from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
@@ -208,15 +208,13 @@ def render_topics(context: TuningContext) -> None:
     )
     elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)))
     st.space(10)
-    head = join(
-        tag("th", say(f"tuning.head_{column}"), class_="r" if 0 < place < 7 else None)
-        for place, column in enumerate(tuning_verdict.TOPIC_HEADS)
-    )
+    heads = [say(f"tuning.head_{head}") for head in tuning_verdict.TOPIC_HEADS]
+    rows = [
+        tuning_verdict.topic_cells(case, recommendations.get(case.name))
+        for case in cases[:MAX_TOPICS]
+    ]
     with st.container(key="kv_topics"):
-        elements.table(
-            head,
-            (_topic_row_html(case, recommendations.get(case.name)) for case in cases[:MAX_TOPICS]),
-        )
+        table(heads, rows, tuning_verdict.TOPIC_KINDS)
     if len(cases) > MAX_TOPICS:
         elements.paragraph(say_count("common.more_in_csv", len(cases) - MAX_TOPICS), is_faint=True)
     st.space(12)
@@ -255,17 +253,6 @@ def _gain_text(gaining_count: int, count: int) -> str:
     if count == 1:
         return say("tuning.one_gains")
     return say("tuning.some_gain", n=gaining_count, count=count)
-
-
-def _topic_row_html(case: TuningCase, recommendation: Recommendation | None) -> Html:
-    name, *numbers, answer = tuning_verdict.topic_cells(case, recommendation)
-    is_change = recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
-    return tag(
-        "tr",
-        tag("td", name),
-        *(tag("td", text, class_="r") for text in numbers),
-        tag("td", tag("b", answer) if is_change else answer, class_="" if is_change else "kv-fnt"),
-    )
 
 
 def topic_values(
