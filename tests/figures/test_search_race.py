@@ -89,7 +89,7 @@ def test_of_many_pages_those_are_drawn_that_matter():
 def test_the_model_is_called_one():
     note = TAIL.note
     assert "within the last 1 MB of log" in note
-    assert "Times are a model: 0.10 µs per search, 14 ns per probe, {read} per cold page" in note
+    assert "Times are a model: 0.1 µs per search, 14 ns per probe, {read} per cold page" in note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
 

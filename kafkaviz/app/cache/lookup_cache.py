@@ -11,6 +11,7 @@ import streamlit as st
 from kafkaviz import messages, versions
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import search_race, why_offset
+from kafkaviz.analysis.lookup.search_race import SearchRace
 from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.lookup_source import (
@@ -155,32 +156,48 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
     return view, stepper.browser_payload(view, _context, key)
 
 
-def memory_payload(context: LookupContext, payload: dict) -> dict:
+def race_payload(context: LookupContext, key: str) -> dict:
+    """Returns the race of both searches for the browser; empty if no entries are searched."""
+    race = next(iter(_races(key, context)), None)
+    if race is None:
+        return {}
+    first = context.result.searches[0]
+    segment = context.find_segment(first.base_offset)
+    before = search_race.race_before_jump(segment, first.slot_search.target, race)
+    # the page has a legend above the race
+    return race_figure.browser_payload(race_figure.views(race, before), key) | {"legend": None}
+
+
+def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
     """Returns the payload of the steps with the pages of each search and the disks they are on."""
+    is_warm = context.result.profile.is_warm
+    # the first search is in the race too: 0 is plain binary search there, 1 the other
+    memories = [
+        race and race_figure.memory_payload(race, is_warm=is_warm, name=f"{number}.{int(is_warm)}")
+        for number, race in enumerate(_races(key, context))
+    ]
     searches = [
-        search_object | {"memory": _memory(context, number)}
-        for number, search_object in enumerate(payload["searches"])
+        search | {"memory": memory}
+        for search, memory in zip(payload["searches"], memories, strict=True)
     ]
     words = {"searches": searches, "race_words": messages.table("search_race")}
     return payload | race_figure.disks_payload() | words
 
 
-def _memory(context: LookupContext, number: int) -> dict | None:
-    """Returns the pages of a search and those in memory, by the model of the race, or None."""
-    search = context.result.searches[number]
-    profile = context.result.profile
-    race = search_race.race(
-        context.find_segment(search.base_offset),
-        search.kind,
-        search.slot_search.target,
-        warm_bytes=profile.warm_bytes,
-        page_bytes=context.page_bytes,
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _races(key: str, _context: LookupContext) -> tuple[SearchRace | None, ...]:
+    """Returns the race of each search of the lookup that `key` identifies; None without entries."""
+    races = (
+        search_race.race(
+            _context.find_segment(search.base_offset),
+            search.kind,
+            search.slot_search.target,
+            warm_bytes=_context.result.profile.warm_bytes,
+            page_bytes=_context.page_bytes,
+        )
+        for search in _context.result.searches
     )
-    if not race.entries:
-        return None
-    # the first search is in the race too: 0 is plain binary search there, 1 the other
-    name = f"{number}.{int(profile.is_warm)}"
-    return race_figure.memory_payload(race, is_warm=profile.is_warm, name=name)
+    return tuple(race if race.entries else None for race in races)
 
 
 def explain_offset(

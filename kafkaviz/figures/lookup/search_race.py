@@ -18,7 +18,7 @@ from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.units import format_bytes, format_count, format_megabytes
+from kafkaviz.units import format_bytes, format_count, format_megabytes, format_us
 from kafkaviz.versions import PLAIN, WARM
 
 # pages drawn one by one; beyond that, only pages that are read, and the warm section
@@ -141,7 +141,7 @@ def _model_text(race: SearchRace) -> str:
     note = say(
         "search_race.note",
         cold=format_megabytes(COLD_AFTER_BYTES),
-        search=f"{SEARCH_US.typical:.2f} µs",
+        search=format_us(SEARCH_US.typical),
         probe=f"{PROBE_US.typical * 1000:.0f} ns",
         read="{read}",
     )
@@ -160,7 +160,7 @@ def disks_payload() -> dict:
             "label": say(
                 "search_race.disk_read",
                 disk=say(f"search_race.disk_{disk.name.replace('-', '_')}"),
-                read=_read_text(disk.read_us.typical),
+                read=format_us(disk.read_us.typical),
             ),
         }
         for disk in DISKS
@@ -172,10 +172,6 @@ def disks_payload() -> dict:
         "search_us": SEARCH_US.typical,
         "probe_us": PROBE_US.typical,
     }
-
-
-def _read_text(read_us: float) -> str:
-    return f"{read_us:.0f} µs" if read_us < 1000 else f"{read_us / 1000:.1f} ms"
 
 
 def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:

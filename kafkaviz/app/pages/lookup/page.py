@@ -1,7 +1,7 @@
 """The Lookup page: follows one offset or timestamp through the indexes to its record."""
 
 import json
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -9,7 +9,6 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.cost import remote_reads
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.lookup_object import lookup_object
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
@@ -31,7 +30,6 @@ from kafkaviz.app.widgets import charts, choice, elements, faults, projector
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_legend import page_legend
 from kafkaviz.figures.stepper import LookupContext, stepper
@@ -177,9 +175,7 @@ def _render_context(
         _render_damage(context.result.error)
     target_kind = query.target_kind
     view, payload = lookup_cache.steps(context, key)
-    race_payload = charts.view(
-        ("race", key), lambda: _race(context, query.search_profile.warm_bytes, key)
-    )
+    race_payload = charts.view(("race", key), lambda: lookup_cache.race_payload(context, key))
     with st.container(gap=None, key="kv_views"):
         labels = PAGES["Lookup"].tab_labels
         if not race_payload:
@@ -191,7 +187,7 @@ def _render_context(
                 frontend.search_race(race_payload)
             else:
                 data = charts.view(
-                    ("memory", key), lambda: lookup_cache.memory_payload(context, payload)
+                    ("memory", key), lambda: lookup_cache.memory_payload(context, key, payload)
                 )
                 frontend.stepper(data, lambda: controls.set_from_slot(key, context, target_kind))
     if is_projected:
@@ -305,22 +301,6 @@ def _remote_total(cost: RemoteCost) -> str:
         n=cost.measured_requests,
         total=f"{round(total_ms, 1):g}",
     )
-
-
-def _race(context: LookupContext, warm_bytes: int, key: str) -> dict[str, Any]:
-    """Returns the race of both searches for the browser; empty if no entries are searched."""
-    if not context.result.searches:
-        return {}
-    first = context.result.searches[0]
-    segment = context.find_segment(first.base_offset)
-    target = first.slot_search.target
-    race = search_race.race(
-        segment, first.kind, target, warm_bytes=warm_bytes, page_bytes=context.page_bytes
-    )
-    if not race.entries:
-        return {}
-    views = race_figure.views(race, search_race.race_before_jump(segment, target, race))
-    return race_figure.browser_payload(views, key) | {"legend": None}  # it is above the race
 
 
 def render_why_offset(
