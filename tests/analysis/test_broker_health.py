@@ -13,6 +13,7 @@ import pytest
 from kafkaviz import messages, versions
 from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.checks import settings
+from kafkaviz.analysis.checks.state import _begin_ms
 from kafkaviz.analysis.checks.summary import TimeAnomaly
 from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding
 from kafkaviz.errors import KafkavizError
@@ -593,6 +594,17 @@ def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
     assert str(earlier).endswith(
         f"{line} --producer-id 4 --producer-epoch 189 --coordinator-epoch 0"
     )
+
+
+def test_since_when_a_transaction_is_open_is_unknown_without_its_log(clean, tmp_path):
+    """Retention may delete the .log between its check and this finding."""
+    path = Lab(clean, tmp_path / "kafka", ("__cluster_metadata-0", "payments-0")).path
+    segment = open_broker(path).partition("payments-0").active
+    batches = segment.batches()
+    row = batches[batches["base_offset"] == 18_900][0]
+    assert _begin_ms(segment, int(row["position"])) == 1_795_253_385_807
+    segment.log.path.unlink()
+    assert _begin_ms(segment, int(row["position"])) == -1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ gone: recovery-point-beyond-end.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kafkaviz import versions
@@ -23,7 +24,7 @@ from kafkaviz.analysis.findings.finding import (
 )
 from kafkaviz.analysis.transactions import abort_command, abort_command_before_3_0, start_ms
 from kafkaviz.config_def import MINUTE_MS
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import LOCK
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
@@ -198,10 +199,12 @@ def _open_transactions(
 
 
 def _begin_ms(segment: LogSegment, position: int) -> int:
-    """Returns the timestamp of the first record of the batch at a position."""
-    with file.reader(segment.log.path) as read:
+    """Returns the timestamp of the first record of a batch; -1 if the .log is gone by now."""
+    with suppress(CannotOpen), file.reader(segment.log.path) as read:
         row = batch_at(read, position, segment.log.size_bytes)
-    return -1 if row is None else start_ms(row)
+        if row is not None:
+            return start_ms(row)
+    return -1
 
 
 def _abort_step(
