@@ -163,7 +163,11 @@ def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
             offset=held_by.first_offset,
             since=say("common.unknown") if since is None else units.moment(since),
         )
-        yield "  " + say("transactions.abort", command=held_by.abort_command(partition.partition))
+        if held_by.begins_before_log is None:
+            yield "  " + say("transactions.abort_unknown")
+        else:
+            command = held_by.abort_command(partition.partition)
+            yield "  " + say("transactions.abort", command=command)
     if partition.markers_alone:
         yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
     if partition.problem:

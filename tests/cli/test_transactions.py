@@ -9,6 +9,8 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.format.txn_index import ENTRY
 from tests.conftest import SAMPLES
+from tests.pipeline import whole_logs
+from tests.pipeline.transaction_batches import of_producer, plain
 
 ABORT = (
     "kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic payments --partition 0 "
@@ -90,6 +92,15 @@ def test_a_fetch_is_explained_step_by_step(clean, capsys):
         "payments-0: a fetch from offset 18900 gets nothing; the last stable offset is 18900 and "
         "the log ends at 18920\n"
     )
+
+
+def test_no_line_is_given_for_a_beginning_that_is_unknown(tmp_path, capsys):
+    directory = whole_logs.broker(tmp_path / "made")
+    whole_logs.write(directory / "t-0", [of_producer(7, 100), plain(102)], 100)
+    assert main(["transactions", str(directory / "t-0")]) == 0
+    _, held_by, abort, _, row = capsys.readouterr().out.splitlines()
+    assert "began at offset 100" in held_by and "abort --topic" not in abort
+    assert "describe-producers" in abort and row.split()[:4] == ["≤", "100", "–", "101"]
 
 
 @pytest.mark.parametrize(
