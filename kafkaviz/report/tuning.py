@@ -108,11 +108,13 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 
 def _intervals(report_tuning: ReportTuning) -> Html:
     heads, rows, today = tuning_curve.table(
-        report_tuning.intervals, report_tuning.overall.current_cost.interval_bytes
+        report_tuning.intervals,
+        report_tuning.overall.current_cost.interval_bytes,
+        has_share=True,
     )
     return details(
         say("tuning.every_interval"),
-        table(say("report.every_interval_today"), heads, rows, tuning_curve.TABLE_ALIGNS, today),
+        table(say("report.every_interval_today"), heads, rows, "r" * len(heads), today),
     )
 
 

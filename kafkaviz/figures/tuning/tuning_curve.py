@@ -299,18 +299,19 @@ def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     ]
 
 
-TABLE_ALIGNS = "rrrrrrrrr"
-
-
 def table(
-    costs_by_interval: Sequence[IntervalCost], today_bytes: int
+    costs_by_interval: Sequence[IntervalCost], today_bytes: int, *, has_share: bool = False
 ) -> tuple[list[str], list[Sequence[str]], int]:
-    """Returns the heads and the rows of a table of all intervals, and the number of today's row."""
+    """Returns the heads and the rows of a table of all intervals, and the number of today's row.
+
+    Args:
+        has_share: whether a column has the indexes' share of the log, which is too wide for a page.
+    """
     heads = [
         say("tuning.head_interval"),
         say("tuning.head_entries"),
         say("common.both_indexes"),
-        say("report.of_the_log"),
+        *([say("report.of_the_log")] if has_share else []),
         say("tuning.head_headers_mean"),
         "p50",
         "p99",
@@ -322,7 +323,7 @@ def table(
             format_count(cost.interval_bytes),
             format_count(int(cost.row["entries"])),
             format_bytes(int(cost.row["index_bytes"])),
-            format_percent(cost.index_share, 1),
+            *([format_percent(cost.index_share, 1)] if has_share else []),
             f"{cost.row['headers_mean']:.1f}",
             *(format_count(int(cost.row[f"headers_{name}"])) for name in ("p50", "p99", "max")),
             range_text(cost.p99_us),

@@ -251,7 +251,7 @@ def _render_intervals(context: TuningContext) -> None:
         context.answer.interval_costs, context.today.interval_bytes
     )
     with st.container(key="kv_tune_table"):
-        table(heads, cells, tuning_curve.TABLE_ALIGNS, marked_row)
+        table(heads, cells, "r" * len(heads), marked_row)
     with st.container(horizontal=True, gap=12):
         download(
             say("tuning.every_interval_csv"),
