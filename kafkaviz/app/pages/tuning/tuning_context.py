@@ -151,7 +151,7 @@ def render_answer(mark: str, headline: str, text: str) -> None:
         "div",
         tag("div", say("tuning.recommendation"), class_="kv-lab"),
         tag("h2", elements.severity(mark), headline, class_="w"),
-        tag("p", text),
+        tag("p", elements.keep_units(text)),
         class_="v",
     )
     st.html(tag("div", words, class_="kv-verdict", role="status"))
