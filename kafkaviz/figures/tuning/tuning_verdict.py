@@ -122,9 +122,6 @@ TOPIC_HEADS = (
 )
 
 
-TOPIC_KINDS = "crrrrrrl"  # of the columns, for a table
-
-
 def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
     """Returns a topic's cells below TOPIC_HEADS; None for a topic without a batch."""
     if recommendation is None:

@@ -214,7 +214,7 @@ def render_topics(context: TuningContext) -> None:
         for case in cases[:MAX_TOPICS]
     ]
     with st.container(key="kv_topics"):
-        table(heads, rows, tuning_verdict.TOPIC_KINDS)
+        table(heads, rows, "lrrrrrrl")
     if len(cases) > MAX_TOPICS:
         elements.paragraph(say_count("common.more_in_csv", len(cases) - MAX_TOPICS), is_faint=True)
     st.space(12)
