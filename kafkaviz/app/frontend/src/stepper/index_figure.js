@@ -75,7 +75,7 @@ const colour = search => (search.kind === 'time' ? 'time' : 'offset');
 function makeClickable(state, search, box, slotAt) {
   if (!state.data.picks || search.kind !== state.data.by) return box;
   box.classList.add('pick');
-  box.addEventListener('click', event => state.own.ask({ key: state.key, slot: slotAt(event) }));
+  box.addEventListener('click', event => state.hooks.ask({ key: state.key, slot: slotAt(event) }));
   return box;
 }
 

@@ -255,7 +255,7 @@ function renderCursor(state, search) {
     )
       return;
     event.preventDefault();
-    if (to === undefined) state.own.ask({ key: state.key, slot: state.slot });
+    if (to === undefined) state.hooks.ask({ key: state.key, slot: state.slot });
     else move(to);
   };
 }
