@@ -33,19 +33,20 @@ from kafkaviz.analysis.tuning.tuning_case import (
     TuningSource,
     field_name,
 )
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
-from kafkaviz.messages import message
+from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
-from kafkaviz.simulate.log_bytes import ByteCounter
 from kafkaviz.simulate.producers.workload import PRESETS
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
 def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
@@ -118,11 +119,35 @@ def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    run = simulation.Run(plan, ByteCounter())
+    try:
+        log = UnifiedLog(
+            plan.config,
+            plan.behaviour,
+            now_ms=plan.start_ms,
+            start_offset=plan.start_offset,
+            seed=plan.seed,
+            is_leader=plan.is_leader,
+        )
+    except CannotLoad as load_fault:
+        raise KafkavizError(
+            message(
+                "errors.of_path", path=plan.directory, problem=verbatim(str(load_fault.exception))
+            )
+        ) from None
     number = 0
     for chunk in plan.chunks():
         rows = chunk.rows.copy()
-        run.take(AppendChunk(rows))
+        try:
+            log.append(rows)
+        except AppendFailed as append_fault:
+            raise KafkavizError(
+                message(
+                    "errors.append_fails",
+                    directory=plan.directory,
+                    number=append_fault.append,
+                    exception=str(append_fault.exception),
+                )
+            ) from None
         first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
         if len(first):
             yield number, first
