@@ -1,1 +1,1 @@
-"""Which compacted logs the cleaner takes next, what holds it back, and what one cleaning leaves."""
+"""Which compacted log the cleaner cleans next, what holds it back, and what a cleaning leaves."""

@@ -1,11 +1,11 @@
-"""The compacted logs of a broker: which one the cleaner takes next, and what a cleaning leaves.
+"""The compacted logs of a broker: which one the cleaner cleans next, and what a cleaning leaves.
 
 For example:
 
     result = compaction("/var/lib/kafka")
-    result.order                       # ("profiles-3", "profiles-0"): the first one goes first
+    result.order                       # ("profiles-3", "profiles-0"): in the order of cleaning
     result.partitions[0].decision      # CleaningDecision(first_dirty_offset=30, ...)
-    result.partitions[0].cleaned       # Cleaning(...), or None if the log is not taken
+    result.partitions[0].cleaned       # Cleaning(...), or None if the log is not cleaned
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -44,12 +44,12 @@ SETTINGS = (
     "delete.retention.ms",
     *LOG_SETTINGS,
 )
-BUFFERS_PER_THREAD = 2  # one to read, one to write
+BUFFERS_PER_THREAD = 2  # a cleaner thread has one buffer to read and one to write
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerMap:
-    """The offset map of one cleaner thread.
+    """The size of the offset map of one cleaner thread.
 
     Attributes:
         most_keys: the number of keys at which the map is full.
@@ -66,10 +66,11 @@ class CleanerMap:
 
 @dataclass(frozen=True, kw_only=True)
 class DecidedLog:
-    """A compacted log with the settings that were used, its state, and the decision about it.
+    """A compacted log, and whether the cleaner would clean it.
 
     Attributes:
         partition: the directory's name.
+        settings: the settings on which the decision depends, by name.
     """
 
     partition: str
@@ -81,14 +82,14 @@ class DecidedLog:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
-    """A compacted log.
+    """A compacted log, whether the cleaner would clean it, and the result.
 
     Attributes:
         partition: the directory's name.
-        settings: the settings that were used, by name.
+        settings: the settings on which the decision depends, by name.
         oldest_transaction: the open transaction that began first, or None.
-        cleaned: the result of one cleaning; None if the cleaner does not take the log, or fails.
-        error: the exception of Kafka's cleaner, or None.
+        cleaned: the result of one cleaning; None if the cleaner would not clean the log, or fails.
+        error: the exception that Kafka's cleaner would throw, or None.
     """
 
     partition: str
@@ -114,8 +115,8 @@ class Compaction:
     """The compacted logs of a broker or of one partition directory.
 
     Attributes:
-        order: the logs that the cleaner takes now, the first one first. It takes the log with the
-            largest ratio; equal ratios are in the order of their names here.
+        order: the logs that the cleaner would clean now, in the order of cleaning: by descending
+            dirty ratio. Logs with equal ratios are in the order of their names here.
     """
 
     directory: str
@@ -147,7 +148,7 @@ class CleanerDecisions:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The logs that the cleaner takes now, as in Compaction."""
+        """The logs that the cleaner would clean now, in the order of cleaning."""
         return _order((log.partition, log.decision) for log in self.logs)
 
 
@@ -162,20 +163,20 @@ def compaction(
     load_factor: float | None = None,
     on_partition: Callable[[str], None] | None = None,
 ) -> Compaction:
-    """Returns what the log cleaner would do with each compacted log, and writes nothing.
+    """Returns what the log cleaner would do with each compacted log; nothing is written.
 
     Args:
         broker: a Broker, or the path of a broker or partition directory.
         version: the Kafka release, such as "4.3.1"; inferred if None.
-        now_ms: the current time in ms since 1970; None takes the time of the newest .log or
+        now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
-        settings: the settings of each log; None takes those in the metadata log and
+        settings: the settings of each log; by default those in the metadata log and
             server.properties.
-        high_watermark: the high watermark of each log; None takes the checkpointed one, or the end
-            of the log.
-        map_bytes: the size of the offset map; None takes log.cleaner.dedupe.buffer.size, divided
+        high_watermark: the high watermark of each log; by default the checkpointed one, or else
+            the end of the log.
+        map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
-        load_factor: the share of the map that is used; None takes
+        load_factor: the share of the map that is used; by default
             log.cleaner.io.buffer.load.factor.
         on_partition: called with the name of each partition before it is cleaned.
 
@@ -231,9 +232,9 @@ def decide_logs(
     map_bytes: int | None = None,
     load_factor: float | None = None,
 ) -> CleanerDecisions:
-    """Returns the decisions about all compacted logs; no record is read.
+    """Returns whether the cleaner would clean each compacted log, without reading records.
 
-    It has the same arguments and errors as `compaction`.
+    The arguments and errors are the same as those of `compaction`.
     """
     broker = broker if isinstance(broker, Broker) else open_broker(broker)
     plan = plan_check(broker, version, now_ms, settings=settings)
@@ -290,8 +291,8 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If nothing sets the policy, the topics that Kafka itself compacts count, and the logs in the
-    cleaner's checkpoint.
+    If the policy is unknown, a log counts as compacted if Kafka itself compacts its topic, or if
+    the cleaner's checkpoint names it.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
     if policy.is_given:
@@ -303,7 +304,7 @@ def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
 def cleaner_map(
     plan: CheckPlan, map_bytes: int | None = None, load_factor: float | None = None
 ) -> CleanerMap:
-    """Returns the offset map of a cleaner thread; `compaction` explains the arguments."""
+    """Returns the offset map size of a cleaner thread; `compaction` explains the arguments."""
     threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
     if map_bytes is None:
         map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads
@@ -327,7 +328,7 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Reads the state of a log and decides; no record is read.
+    """Reads the state of a log, without its records, and decides whether to clean it.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -355,7 +356,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns a log with the decision under another min.cleanable.dirty.ratio."""
+    """Returns the log with the decision for another min.cleanable.dirty.ratio."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
@@ -380,11 +381,11 @@ def clean_log(
     offset_map: OffsetMap | None = None,
     on_read: Callable[[int], None] | None = None,
 ) -> Cleaning:
-    """Returns the result of one cleaning, whether the cleaner would take the log now or not.
+    """Returns the result of one cleaning, even if the cleaner would not clean the log now.
 
     Args:
-        offset_map: a map of an earlier cleaning, whose memory is used again.
-        on_read: called with the bytes that were read since the last call.
+        offset_map: the map of an earlier cleaning, to use its memory again.
+        on_read: called with the number of bytes read since the last call.
 
     Raises:
         CleaningFailed: Kafka's cleaner would throw an exception.
@@ -412,7 +413,7 @@ def clean_log(
 def _partition_compaction(
     decisions: CleanerDecisions, log: DecidedLog, offset_map: OffsetMap
 ) -> PartitionCompaction:
-    """Cleans a log if the cleaner would.
+    """Returns the result for a log, which is cleaned (in memory) only if the cleaner would do so.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -442,7 +443,7 @@ def to_partition_compaction(
 
 
 def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange:
-    """Returns the part of a log that a decision lets the cleaner clean."""
+    """Returns the part of a log that the cleaner would clean."""
     return CleaningRange(
         segments=state.views,
         log_start_offset=state.facts.log_start_offset,
@@ -454,7 +455,7 @@ def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of a log, for a reader that begins at its first batch."""
+    """Returns the aborted transactions of a log, to be read along with it from its first batch."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     everything = CleaningRange(

@@ -1,9 +1,9 @@
-"""Whether the cleaner takes a log now, which part of it, and what ends that part.
+"""Whether the log cleaner would clean a log now, which part of the log, and where that part ends.
 
-Follows LogCleanerManager and LogToClean of Kafka 4.1 to 4.4.0. For example, a log with segments at
-0, 30 and 60, the checkpoint 30 and no open transaction: segment 0 is clean, segment 30 can be
-cleaned, and segment 60 is active. The cleaner takes the log if the bytes of segment 30 are more
-than min.cleanable.dirty.ratio of the bytes of both.
+The rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0. For example, a log has
+segments at 0, 30 and 60, the checkpoint 30 and no open transaction. Segment 0 is clean, segment 30
+can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has more than
+min.cleanable.dirty.ratio of the bytes of segments 0 and 30 together.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from kafkaviz.config_def import LONG_MAX
 
 
 class DecisionReason(StrEnum):
-    """Why the cleaner takes a log, or does not."""
+    """Why the cleaner would clean a log now, or not."""
 
     RATIO = "ratio"
     MAX_LAG = "max compaction lag"
@@ -30,12 +30,12 @@ class Barrier(StrEnum):
     MIN_COMPACTION_LAG = "min.compaction.lag.ms"
     OPEN_TRANSACTION = "open transaction"
     HIGH_WATERMARK = "high watermark"
-    CHECKPOINT = "checkpoint"  # the log was cleaned further than any limit allows now
+    CHECKPOINT = "checkpoint"  # the log was already cleaned beyond what the limits allow now
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompactionRules:
-    """The topic settings that decide when a log is cleaned; in ms, and a share of the bytes."""
+    """The topic settings that decide when a log is cleaned."""
 
     min_cleanable_dirty_ratio: float = 0.5
     min_compaction_lag_ms: int = 0
@@ -44,12 +44,13 @@ class CompactionRules:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanableSegment:
-    """The facts about a segment that the decision depends on.
+    """The facts about a segment on which the decision depends.
 
     Attributes:
-        largest_timestamp_ms: the last entry of the time index, or the time of the .log's last write
-            (LogSegment.largestTimestamp).
-        first_timestamp_ms: the largest timestamp of the first batch; None without a batch.
+        largest_timestamp_ms: the timestamp of the last time index entry, or else the time of the
+            .log's last write (LogSegment.largestTimestamp).
+        first_timestamp_ms: the largest timestamp of the first batch; None without a batch, or if
+            it has none.
     """
 
     base_offset: int
@@ -60,7 +61,7 @@ class CleanableSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class LogFacts:
-    """The facts about a log that the decision depends on.
+    """The facts about a log on which the decision depends.
 
     Attributes:
         segments: one or more, by base offset; the last one is active.
@@ -81,11 +82,13 @@ class LogFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningLimits:
-    """The offsets that a cleaning cannot pass.
+    """The offsets below which a cleaning must stay.
 
     Attributes:
+        last_stable_offset: no higher than the high watermark or the oldest open transaction.
+        active_segment: the base offset of the active segment.
         min_compaction_lag: the base offset of the first segment that is younger than
-            min.compaction.lag.ms; None if there is none.
+            min.compaction.lag.ms; None if no segment is.
     """
 
     last_stable_offset: int
@@ -99,15 +102,16 @@ class CleaningDecision:
 
     Attributes:
         checkpointed: the offset in cleaner-offset-checkpoint; None if it has none for this log.
-        force_update_checkpoint: whether the checkpoint is outside the log. Kafka then writes the
-            first dirty offset into it at once.
+        force_update_checkpoint: whether the checkpointed offset is outside the log. Kafka then
+            writes the first dirty offset to the checkpoint at once.
+        held_by: the limit that decides `first_uncleanable_offset`.
         first_uncleanable_segment: the base offset of the segment with the first uncleanable offset.
             Kafka cleans complete segments only, so the cleaning ends here.
-        clean_bytes: the size of the segments that begin below the first dirty offset. The segment
-            that holds the first dirty offset is also part of cleanable_bytes.
-        cleanable_ratio: the share of cleanable_bytes in both; None if both are 0.
+        clean_bytes: the size of the segments that begin below the first dirty offset. A segment
+            that begins below it and contains it counts in `cleanable_bytes` too.
+        cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None if the sum
+            is 0.
         max_compaction_delay_ms: how long ago max.compaction.lag.ms was exceeded; 0 if it was not.
-        held_by: the limit that sets first_uncleanable_offset.
     """
 
     checkpointed: int | None
@@ -130,9 +134,10 @@ class CleaningDecision:
 
 
 def segments_between(bases: Sequence[int], start: int, stop: int) -> range:
-    """Returns the indexes of the segments with offsets from start to stop (LogSegments.values).
+    """Returns which segments (0 is the first) have offsets from `start` to `stop`.
 
-    The segment that contains `start` is included; a segment that begins at `stop` is not.
+    The segment that contains `start` is included; a segment that begins at `stop` is not
+    (LogSegments.values).
     """
     if start >= stop:
         return range(0)

@@ -1,14 +1,14 @@
 """The records of one key in a log, and why each of them is still there.
 
 For example, profiles-0 has the key "anna" at the offsets 12, 60 and 95. The log is clean below 50,
-and the active segment begins at 90. A cleaning at this moment:
+and the active segment begins at 90. A cleaning now would do this:
 
-    12  goes, because the map has 60
-    60  stays, because 95, which replaces it, cannot be cleaned yet
+    12  is removed, because the cleaner's offset map has 60 for the key
+    60  stays, because its replacement 95 is in a segment that cannot be cleaned yet
     95  stays as the latest record
 
 The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. It is assumed that
-the cleaner's map takes all keys of the part that is cleaned.
+the cleaner's map has room for all keys of the part that is cleaned.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,16 +32,16 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
     CleaningFailed,
 )
 
-LISTED_RECORDS = 10_000  # the last records of a key that a story lists
+LISTED_RECORDS = 10_000  # of a key's records, at most this many of the last are listed
 NONE = -1
 MATCH: np.dtype = np.dtype(
     [  # a record of the key
-        ("batch", "i8"),  # the row of its batch in the chunk
+        ("batch", "i8"),  # the row of the record's batch in the chunk
         ("offset", "i8"),
         ("timestamp_ms", "i8"),
         ("size_bytes", "i8"),
         ("value_bytes", "i8"),  # negative for a tombstone
-        ("key_position", "i8"),  # in the data of the chunk, or in its decompressed records
+        ("key_position", "i8"),  # position in the data of the chunk, or in its decompressed records
         ("key_bytes", "i8"),
         ("value_position", "i8"),
     ]
@@ -49,26 +49,26 @@ MATCH: np.dtype = np.dtype(
 
 
 class Fate(StrEnum):
-    """Why a cleaning at this moment keeps or removes a record."""
+    """Why a cleaning now would keep or remove a record."""
 
     LATEST = "latest"
-    LATEST_TOMBSTONE = "latest-tombstone"  # a cleaning gives it a delete horizon
-    TOMBSTONE_WAITS = "tombstone-waits"  # for its delete horizon
-    REPLACED_LATER = "replaced-later"  # by a record in a segment that cannot be cleaned yet
-    REPLACED_UNCLEANABLE = "replaced-uncleanable"  # it is in such a segment itself
-    NEITHER_IS_DIRTY = "neither-is-dirty"  # the cleaner takes it and its replacement for clean
-    ABORTED_UNCLEANABLE = "aborted-uncleanable"  # of an aborted transaction, in such a segment
-    # a cleaning removes these
+    LATEST_TOMBSTONE = "latest-tombstone"  # stays; the cleaning gives it a delete horizon
+    TOMBSTONE_WAITS = "tombstone-waits"  # stays until its delete horizon
+    REPLACED_LATER = "replaced-later"  # replaced in a segment that cannot be cleaned yet
+    REPLACED_UNCLEANABLE = "replaced-uncleanable"  # replaced, but in a segment not cleanable yet
+    NEITHER_IS_DIRTY = "neither-is-dirty"  # replaced, but both records are in the clean part
+    ABORTED_UNCLEANABLE = "aborted-uncleanable"  # aborted, but in a segment not cleanable yet
+    # the cleaning removes these
     REPLACED = "replaced"
     TOMBSTONE_DUE = "tombstone-due"  # its delete horizon has passed
-    ABORTED = "aborted"  # of an aborted transaction
-    # only in a list of all records: of a map that was full, of markers and of records without a key
-    AFTER_MAP = "after-map"  # the map was full before this record
-    REPLACED_AFTER_MAP = "replaced-after-map"  # by such a record
-    MARKER = "marker"  # of a transaction; it stays
-    MARKER_DUE = "marker-due"  # a cleaning removes it
-    KEYLESS = "keyless"  # a cleaning removes it
-    KEYLESS_UNCLEANABLE = "keyless-uncleanable"
+    ABORTED = "aborted"  # from an aborted transaction
+    # these occur only in a list of all records of a log, not in the story of one key
+    AFTER_MAP = "after-map"  # stays: the cleaner's map was full before this record
+    REPLACED_AFTER_MAP = "replaced-after-map"  # stays: replaced only after the map was full
+    MARKER = "marker"  # a transaction marker that stays
+    MARKER_DUE = "marker-due"  # a transaction marker that the cleaning removes
+    KEYLESS = "keyless"  # the cleaning removes it
+    KEYLESS_UNCLEANABLE = "keyless-uncleanable"  # stays: in a segment not cleanable yet
 
 
 GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.KEYLESS)
@@ -79,9 +79,11 @@ class KeyRecord:
     """A record of the key.
 
     Attributes:
-        size_bytes: the record without its batch's header, before compression.
+        segment: the base offset of the segment.
+        position: the position of the record's batch.
+        size_bytes: the size of the record itself, uncompressed.
         value_bytes: the size of the value; None for a tombstone.
-        delete_horizon_ms: the delete horizon of its batch, or None.
+        delete_horizon_ms: the delete horizon of the record's batch, or None.
         replaced_by: the offset of the next record with this key that is not aborted, or None.
     """
 
@@ -99,7 +101,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadPart:
-    """The end of the active segment, which cannot be read from a position on."""
+    """The end of the active segment, if it cannot be read; it begins at `position`."""
 
     segment: int
     position: int
@@ -111,8 +113,8 @@ class KeyStory:
 
     Attributes:
         log: the log, and the decision about its next cleaning.
-        records: the last LISTED_RECORDS of them.
-        record_count: the number of all.
+        records: the last records of the key, at most LISTED_RECORDS.
+        record_count: how many records the key has in the log.
         unread_from: None if the active segment was read to its end.
     """
 
@@ -133,7 +135,7 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record, before the records after it are known; value_bytes is as in MATCH."""
+    """A record before it is known what replaces it; `value_bytes` is negative for a tombstone."""
 
     segment: int
     position: int
@@ -153,16 +155,16 @@ def key_story(
     Reads every record of the log, up to the first unreadable batch of the active segment.
 
     Args:
-        on_read: called with the bytes that were read since the last call.
+        on_read: called with the number of bytes read since the last call.
 
     Raises:
-        CleaningFailed: a batch of another segment cannot be read.
+        CleaningFailed: a batch of a closed segment cannot be read.
         CannotOpen: a file cannot be read.
     """
     decision = log.decision
     matches: list[FoundRecord] = []
     count = 0
-    # the latest record that the next cleaning has in its map
+    # the offset that the next cleaning has in its map for the key
     mapped_offset = NONE
     search = _KeySearch(log.state, key, on_read)
     for match in search.matches():
@@ -228,10 +230,10 @@ def find_fate(
 
 
 class _KeySearch:
-    """The search for the records of a key in the order of the log.
+    """Searches a log for the records of a key.
 
     Attributes:
-        unread_from: the field of KeyStory, once all matches were yielded.
+        unread_from: valid once all matches were yielded; see KeyStory.
     """
 
     def __init__(self, state: LogState, key: bytes, on_read: Callable[[int], None] | None) -> None:
@@ -283,14 +285,14 @@ def _find_in_chunk(
 def match_keys(
     chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
 ) -> tuple[np.ndarray, int]:
-    """Finds the records with a key in a chunk, without markers.
+    """Finds the records with a key in a chunk; transaction markers are skipped.
 
     Args:
-        key_bytes: the key, or the part of it that begins at `start`.
-        is_part: whether a key may have more bytes after these.
+        key_bytes: the whole key, or bytes that a key must have at `start`.
+        is_part: whether a key may have more bytes after `key_bytes`.
 
     Returns:
-        An array of MATCH; and the row of a batch whose records cannot be read, or NONE.
+        An array of MATCH, and the row of the batch whose records cannot be read, or NONE.
     """
     body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
     most_records = np.minimum(chunk.batches["record_count"], body_bytes // record.MIN_BYTES + 1)
@@ -321,20 +323,20 @@ def find_key(
     is_part: bool,  # noqa: FBT001 - compiled functions take no keywords only
     table: np.ndarray,
 ) -> tuple[int, int]:
-    """Finds the records with a key; see match_keys.
+    """Finds the records with a key; `match_keys` explains the other arguments.
 
     Args:
-        is_skipped: per batch, whether its records are not searched.
-        table: rows of MATCH to fill, at least one per record.
+        is_skipped: whether to skip the records of each batch.
+        table: an array of MATCH to fill, with at least one row per record.
 
     Returns:
-        The number of rows that were filled; and the row of a batch whose records cannot be read, or
-        NONE.
+        The number of rows that were filled, and the row of the batch whose records cannot be read,
+        or NONE.
     """
     rows = np.zeros(1, record.ROW)
     count = 0
     for place in range(len(batches)):
-        row = rows[0]  # a row does not keep its array alive
+        row = rows[0]  # in compiled code, a row does not keep its array alive
         batch = batches[place]
         body = bodies[place]
         if is_skipped[place]:

@@ -1,7 +1,7 @@
-"""Every record of a small log, and what one cleaning does with it.
+"""Every record of a small log, and what one cleaning does with the record.
 
-A fate has the same meaning as in a key's story. The cleaning says which markers it removes, and
-where its map ended.
+The fates have the same meaning as in compaction.key_story. The result of the cleaning shows which
+transaction markers it removes, and where its offset map was full.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ class LogRecord(FoundRecord):
 
     Attributes:
         marker: the type of a control record, such as "COMMIT"; None for other records.
-        new_horizon_ms: the delete horizon of its batch after the cleaning, or None.
+        new_horizon_ms: the delete horizon of the record's batch after the cleaning, or None.
         replaced_by: the offset of the next record with this key that is not aborted, or None.
-        is_mapped: whether the cleaner's map has this offset for the key.
+        is_mapped: whether the cleaner's offset map has this offset for the key.
     """
 
     key: bytes | None
@@ -48,15 +48,16 @@ class LogRecord(FoundRecord):
 def log_records(
     log: DecidedLog, cleaning: Cleaning | None, now_ms: int, max_records: int = MAX_RECORDS
 ) -> tuple[LogRecord, ...] | None:
-    """Returns every record of a small log by offset, with its fate in a cleaning at now_ms.
+    """Returns every record of a small log by offset, with its fate in a cleaning at `now_ms`.
 
-    The end of an active segment that cannot be read is left out.
+    If the end of the active segment cannot be read, it is left out.
 
     Args:
         cleaning: the result of the cleaning. Without one, every marker stays.
 
     Returns:
-        None if the log has more records or bytes, or if another segment cannot be read.
+        None if the log has more than `max_records` or MAX_BYTES, or if a closed segment cannot be
+        read.
     """
     if sum(view.size_bytes for view in log.state.views) > MAX_BYTES:
         return None
@@ -140,7 +141,7 @@ def _with_fates(
                 fate, record, next_offset, stop, decision.first_uncleanable_segment
             )
         if record.offset in removed and fate not in GOES:
-            fate = Fate.TOMBSTONE_DUE  # of magic 0 or 1, which has no delete horizon
+            fate = Fate.TOMBSTONE_DUE  # a tombstone of magic 0 or 1, which has no delete horizon
         records.append(
             replace(
                 record,
@@ -162,7 +163,12 @@ def _has_place_in_map(record: LogRecord) -> bool:
 def _limit_to_map(
     fate: Fate, record: LogRecord, replaced_by: int | None, stop: int, uncleanable: int
 ) -> Fate:
-    """Returns the fate if the map was full at `stop`, below the first uncleanable segment."""
+    """Returns the fate of a record if the cleaner's map was full at the offset `stop`.
+
+    Args:
+        fate: the fate of the record with a map that has room for all keys.
+        uncleanable: the base offset of the first segment that cannot be cleaned.
+    """
     if stop <= record.offset < uncleanable:
         return Fate.AFTER_MAP
     if fate == Fate.NEITHER_IS_DIRTY and replaced_by is not None and replaced_by >= stop:

@@ -1,7 +1,7 @@
-"""The state of a log that its cleaning depends on, read from the files of a partition.
+"""The state of a log that a cleaning depends on, read from the files of a partition.
 
 This is the state after the next start of the broker: the segments with their sizes and times, the
-producers that the broker remembers, and the offsets that a cleaning cannot pass.
+producers that the broker remembers, and the offsets below which a cleaning must stay.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.search.log_view import SegmentView, view_segment
 from kafkaviz.simulate.writer.producer_table import ProducerTable
 
-NEVER_MS = 2**62  # no producer expires
+NEVER_MS = 2**62  # with this expiration time, no producer expires
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTransaction:
-    """A transaction that was begun and not ended."""
+    """A transaction that was neither committed nor aborted yet."""
 
     producer_id: int
     first_offset: int
@@ -38,8 +38,8 @@ class LogState:
 
     Attributes:
         views: the segments, by base offset; the last one is active.
-        facts: the facts that the decision depends on.
-        producers: an array of producer_snapshot.PRODUCER: the producers that a broker remembers.
+        facts: the facts on which the decision to clean the log depends.
+        producers: the producers that a broker remembers, an array of producer_snapshot.PRODUCER.
         oldest_transaction: the open transaction that began first; None if none is open.
     """
 
@@ -56,11 +56,11 @@ def read_log_state(
     producer_expiration_ms: int,
     high_watermark: int | None = None,
 ) -> LogState:
-    """Reads the state of a log; no record is read.
+    """Reads the state of a log, without its records.
 
     Args:
-        partition: has at least one segment.
-        high_watermark: None takes the checkpointed one, or the end of the log without a checkpoint.
+        partition: must have at least one segment.
+        high_watermark: the default is the checkpointed one, or else the end of the log.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -96,9 +96,9 @@ def open_log_state(
 
     Args:
         views: the segments, by base offset; the last one is active.
-        producers: an array of producer_snapshot.PRODUCER: all producers of the log. Producers
-            that have expired at now_ms without an open transaction are forgotten.
-        high_watermark: None takes the end of the log.
+        producers: all producers of the log, an array of producer_snapshot.PRODUCER. The result
+            lacks those without an open transaction that have expired at `now_ms`.
+        high_watermark: the default is the end of the log.
     """
     is_open = producers["current_txn_first_offset"] >= 0
     is_expired = now_ms - producers["timestamp_ms"] >= producer_expiration_ms
@@ -148,7 +148,7 @@ def _read_producers(
 ) -> np.ndarray:
     """Returns the producers at the end of the log, as an array of PRODUCER.
 
-    The latest snapshot that Kafka accepts names them, and so do the batches after it
+    They come from the latest valid producer snapshot, and from the batches after it
     (ProducerStateManager.truncateAndReload).
     """
     table, offset = _load_snapshot(partition, log_start, log_end)
@@ -169,7 +169,7 @@ def _load_snapshot(partition: Partition, log_start: int, log_end: int) -> tuple[
 
 
 def _take_batches(table: ProducerTable, segment: LogSegment, offset: int) -> None:
-    """Takes the batches of a segment from an offset on, up to the first unreadable marker."""
+    """Adds the batches of a segment from an offset on, up to the first unreadable marker."""
     entries = segment.offset_index
     before = entries[entries["offset"] < offset]
     position = int(before["position"].max(initial=0))

@@ -42,7 +42,8 @@ def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
     """Returns the object of a lookup in a partition or a segment.
 
     The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
-    start fails, and `wrong_entries` only if an entry of an .index leads past its batch.
+    broker start fails, and `wrong_entries` only if an .index entry leads past the batch that it
+    names.
     """
     answer = lookup.answer
     fields = {
@@ -75,7 +76,7 @@ def refusal_object(
     timestamp_ms: int | str | None,
     fault: KafkavizError,
 ) -> dict:
-    """Returns the object of a lookup that kafkaviz refuses although Kafka would do it."""
+    """Returns the object of a lookup that kafkaviz cannot do although Kafka would."""
     if isinstance(timestamp_ms, str):
         timestamp_ms = by_time.NAMES[timestamp_ms]
     return {
@@ -134,7 +135,10 @@ def _start_error(error: str | None) -> dict:
 
 
 def search_object(search: IndexSearch) -> dict:
-    """Returns the object of a search in one index; without a result, slot is -1 and entry null."""
+    """Returns the object of a search in one index.
+
+    If nothing was found, `slot` is -1 and `entry` is null.
+    """
     return to_json_object(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
 
 

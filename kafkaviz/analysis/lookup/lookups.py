@@ -1,9 +1,9 @@
 """Lookups in a partition directory, in the state after the next start of its broker.
 
-After a clean stop the files are served unchanged, even with wrong bytes in them. After any other
-stop, segments that reach above the recovery point are recovered first. Some segments are recovered
-in both cases: those without an .index, those with an invalid .txnindex, and up to Kafka 2.2 those
-with any invalid index.
+After a clean stop, the broker serves the files unchanged, even with wrong bytes in them. After any
+other stop, it first recovers the segments with offsets above the recovery point. In both cases it
+recovers segments without an .index, those with an invalid .txnindex, and up to Kafka 2.2 those with
+any invalid index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_beha
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
 
-# size limit of rebuilt indexes for a segment that no start can open: it has room for all entries
+# segment.index.bytes for a segment that no start can open: its rebuilt indexes have all entries
 MAX_BYTES = 2**31 - 1
 
 
@@ -48,16 +48,18 @@ def lookup(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> Lookup:
-    """Looks up an offset or a timestamp, and records every step; exactly one of the two is given.
+    """Looks up an offset or a timestamp, and records every step.
+
+    Either `offset` or `timestamp_ms` must be given.
 
     Args:
         timestamp_ms: a time in ms, or "earliest", "latest" or "max".
         version: the Kafka release that searches; by default the assumed one.
         search: "plain" or "warm", to replace the release's own index search.
         isolation: "read_uncommitted" or "read_committed".
-        as_is: whether to search the present bytes, without the changes of a start.
-        broker: the broker with all of its log directories that were opened; by default the log
-            directory of the partition.
+        as_is: whether to search the present files, without the changes by a broker start.
+        broker: the broker with all of its log directories that were opened; by default only the
+            log directory of the partition.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -77,10 +79,10 @@ def lookup(
 
 
 def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
-    """Returns the log that a lookup searches: a partition, or the one segment of a .log.
+    """Returns the log that a lookup searches: all segments of a partition, or only a given .log.
 
     Raises:
-        CannotOpen: the path is neither.
+        CannotOpen: the path is neither a partition nor a .log.
     """
     partition = opened.partition
     name = opened.file_name
@@ -89,10 +91,10 @@ def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
     if name.kind != "log":
         raise CannotOpen(opened.path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
     segment = partition.segment(name.base_offset, name.suffix or None).with_log()
-    if name.suffix:  # a file that brokers do not serve, such as .deleted
+    if name.suffix:  # a file that a broker does not serve, such as .deleted
         return LogView(partition.directory, (view_segment(segment),))
     if as_is or not needs_recovery(partition, opened.release):
-        # a log start within the segment still applies
+        # the partition's log start offset may be inside this segment
         return replace(view_partition(partition), segments=(view_segment(segment),))
     log = open_log_view(partition, opened.version, broker=opened.broker)
     recovered_segment = _find_segment(log, name.base_offset)
@@ -107,7 +109,7 @@ def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
 
 
 def open_index(opened: OpenedPath, *, as_is: bool = False) -> SegmentView:
-    """Returns the segment of an index; no other file of the segment needs to exist."""
+    """Returns the segment of an index file; the other files of the segment may be missing."""
     name = cast(SegmentName, opened.file_name)
     partition = opened.partition
     index_info = file.info(opened.path)
@@ -137,7 +139,7 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log that a broker of that version has open after its start on the directory.
+    """Returns the log as a broker of that version has it open after its start on the directory.
 
     Args:
         broker: the same as for `lookup`.
@@ -159,11 +161,11 @@ def open_log_view(
 
 
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
-    """Returns whether a start of that release may change what a search reads.
+    """Returns whether a broker start of that release may change what a search reads.
 
-    A start recovers segments after a stop that was not clean, and those with an invalid index. It
-    always recovers the metadata log; up to 4.3 that changes nothing after a clean stop, which trims
-    the indexes. A directory without a broker's files next to it is never recovered.
+    A start recovers segments with an invalid index, and more after a stop that was not clean. It
+    always recovers the metadata log, but up to 4.3 that changes nothing after a clean stop, which
+    trims the indexes. A partition directory without a broker's files next to it is never recovered.
 
     Args:
         release: the release of the broker; the assumed one if None.
@@ -182,10 +184,10 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 
 
 def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a start rebuilds the indexes of a segment, or fails at one of them.
+    """Returns whether a start rebuilds the indexes of a segment, or fails because of one of them.
 
-    This is not recovery_scope.recovered_bases: a start that fails recovers nothing, but a lookup
-    must show that it fails.
+    In contrast, recovery_scope.recovered_bases leaves out indexes at which the start fails. A
+    lookup must show that failure.
     """
     try:
         return distrust_reason(segment, behaviour) is not None
@@ -197,8 +199,8 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
     """Returns a message that some files are shown in their state after recovery, or None.
 
     Args:
-        names: the names of all these files.
-        is_assumed: whether index.interval.bytes is assumed, so that the next start may leave other
+        names: the names of these files.
+        is_assumed: whether index.interval.bytes is assumed, so that the next start may write other
             entries; see SegmentView.has_assumed_settings.
     """
     if not names:
@@ -214,10 +216,10 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message that no broker will serve the log shown.
+    """Returns a message that no broker will serve this log, because the start fails.
 
     Args:
-        has_unopened: the result of has_unopened_log.
+        has_unopened: whether a .log is longer than Kafka can open (has_unopened_log).
     """
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
@@ -260,7 +262,7 @@ def _recovered_log_view(
 
     clean = broker.directory_of(partition).is_clean
     if partition.topic == names.METADATA_TOPIC:
-        # as KafkaRaftLog opens it
+        # KafkaRaftLog opens the metadata log in this way
         log = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0)
         clean = False
     loading = LogLoader(
@@ -304,9 +306,9 @@ def _recovered_log_view(
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """Returns the files after recovery of one segment, as if it were the only one.
+    """Returns the files after recovery of one segment, as if it were the only one of the log.
 
-    Its rebuilt indexes have room for all entries.
+    The rebuilt indexes have room for all entries, whatever segment.index.bytes is.
     """
     from kafkaviz.simulate.startup.log_loader import LogLoader
 

@@ -1,15 +1,15 @@
-"""A race of the two index searches for one target: plain and warm-section-first.
+"""Compares the two index searches for one target: plain binary search and warm section first.
 
 A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
-pages that are read are exact. The pages in memory follow from the model in page_replay, in which a
-reader at the tail has looked up every entry with the same search. For example, this happens when an
-index grows from 13 full pages to 14, the case of KAFKA-6432:
+pages that are read are exact. Which pages are in memory comes from the model in page_replay: a
+reader at the end of the log has looked up every entry with the same search. For example, this
+happens when an index grows from 13 full pages to 14 (KAFKA-6432):
 
-    plain    reads 0 7 10 12 13    waits for 7, last read 7.9 MB of log earlier
-    warm     reads 11 12 13        waits for none
+    plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
+    warm     reads pages 11 12 13        waits for none
 
-One entry earlier the middle was on page 6, which the lookup before had read, so plain binary search
-did not wait.
+With one entry less, the middle was on page 6, which the previous lookup had read, so plain binary
+search did not wait.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class RaceProbe(NamedTuple):
     """A probe and the pages it reads.
 
     Attributes:
-        cold_pages: the pages that are not in memory when the probe needs them.
+        cold_pages: the pages among them that are not in memory when the probe needs them.
     """
 
     slot: int
@@ -45,7 +45,7 @@ class RaceProbe(NamedTuple):
 
 @dataclass(frozen=True)
 class RacedSearch:
-    """One of the two searches.
+    """One of the two searches, with its probes and the pages in memory.
 
     Attributes:
         hot_pages: the pages in memory before the search, in ascending order.
@@ -66,7 +66,7 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """The two searches of one index, each with a memory model of its own.
+    """The two searches of one index, each with its own model of the pages in memory.
 
     Attributes:
         kind: "offset" or "time".
@@ -88,17 +88,17 @@ class SearchRace:
 
     @property
     def warm_entries(self) -> int:
-        """Number of entries that the warm section spans, not counting the one at its start."""
+        """The number of entries in the warm section, without its first entry."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the target is found at the last entry, as for a reader at the tail."""
+        """Whether the target is found at the last entry, as for a reader at the end of the log."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
     def is_even(self) -> bool:
-        """Whether both searches have the same number of probes, pages and cold pages."""
+        """Whether both searches have the same numbers of probes, pages and cold pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)
@@ -115,12 +115,13 @@ def race(
     page_bytes: int = PAGE_BYTES,
     entries: int | None = None,
 ) -> SearchRace:
-    """Returns both searches of an index of the segment, for an offset or a timestamp in ms.
+    """Runs both searches in an index of the segment, for an offset or a timestamp in ms.
 
     Args:
         kind: "offset" or "time".
-        warm_bytes: Kafka uses 8192; lessons have smaller sections and pages for small indexes.
-        entries: the number of entries to use; None for all.
+        warm_bytes: the size of the warm section. Kafka's is 8192; lessons use smaller sections and
+            pages, to show small indexes.
+        entries: how many of the first entries to use; None for all.
     """
     column, base_offset = (
         (segment.time_slots["timestamp_ms"], 0)
@@ -153,15 +154,15 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """Returns the race in the index without its last entry.
+    """Returns the race before the last entry was added, if that entry made plain search wait.
 
-    With that entry, a midpoint of plain binary search moved to a page that was not read lately.
+    That entry moved a midpoint of plain binary search to a page that is not in memory.
 
     Args:
-        jump: the race for the target in an index of the segment.
+        jump: the race for the target with the last entry.
 
     Returns:
-        None if plain binary search reads no cold page with the entry, or already read one
+        None if plain binary search reads no cold page with the last entry, or also reads one
         without it.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
@@ -178,9 +179,9 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
 
 
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
-    """Returns the bytes of log before the batch of each entry, ascending, shape (entries,), int64.
+    """Returns how many bytes of .log precede the batch of each entry: ascending int64, one each.
 
-    Without a log the entries are evenly spaced, as in IndexGrowth.
+    Without a .log, the entries are evenly spaced, as in IndexGrowth.
     """
     offset_slots = segment.offset_slots
     time_slots = segment.time_slots
@@ -192,8 +193,8 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
         return positions
     if not len(positions):
         return np.linspace(0, segment.size_bytes, count).astype(np.int64)
-    # a time entry names the batch of the largest timestamp so far, which is at or before the batch
-    # of the newest offset entry
+    # a time entry has the offset of the largest timestamp, in a batch that is not after the batch
+    # of the offset entry with which it was written
     slot = np.searchsorted(offset_slots["relative_offset"], time_slots["relative_offset"])
     return np.maximum.accumulate(positions[np.minimum(slot, len(positions) - 1)])
 
@@ -201,7 +202,7 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
 def _probes(
     search: SlotSearch, hot_pages: Iterable[int], entry_bytes: int, page_bytes: int
 ) -> tuple[RaceProbe, ...]:
-    """Returns the probes of a search; a page is cold only for the first probe that reads it."""
+    """Returns the probes of a search. A page is cold only for the first probe that reads it."""
     in_memory = set(hot_pages)
     probes = []
     for probe in search.probes:
@@ -213,13 +214,13 @@ def _probes(
 
 # ---- targets that show the warm section
 #
-# For example, an index with the keys 6, 14, 22, 26, 31 and 40 has two warm entries. Its warm
-# section starts at slot 3, with key 26. A search for 27 or later ends there; one for 26 or earlier
-# continues before it. The searches of all targets are run, to find those that need other probes or
-# pages than plain binary search.
+# For example, an index has the keys 6, 14, 22, 26, 31 and 40, and its warm section starts at slot
+# 3, with key 26. A search for 27 or above ends in the section; a search for 26 or below continues
+# before it. Searches for all targets are run, to find targets for which the search with the warm
+# section needs other probes or pages than plain binary search.
 
 
-ALL_SEARCHED = 1 << 16  # in a larger index, only targets around this many entries are searched
+ALL_SEARCHED = 1 << 16  # in a larger index, only targets near about this many entries are searched
 # columns of slots.floors
 PROBES = 1
 PAGES = 2
@@ -230,11 +231,11 @@ class WarmTargets:
     """Targets of one index that show the warm section.
 
     Attributes:
-        tail: the newest target whose search ends in the warm section, if possible with fewer probes
-            or pages than plain binary search; None if no search ends there.
-        behind: a target that misses the section, if possible with one probe more than plain
+        tail: the last target whose search ends in the warm section, if possible one with fewer
+            probes or pages than plain binary search; None if no search ends there.
+        behind: a target before the warm section, if possible one with one probe more than plain
             binary search.
-        default: the first of these two that shows a difference; None if neither does.
+        default: `tail` or else `behind`, if its search differs from plain binary search; or None.
         is_all_warm: whether the warm section begins at slot 0, in which case no target shows it.
     """
 
@@ -249,11 +250,13 @@ def warm_range(
 ) -> tuple[int, int] | None:
     """Returns the range of targets whose search ends in the warm section, or None.
 
-    The section covers the targets above its first key; a target equal to that key misses it.
+    These are the targets above the first key of the section. A search for that key itself continues
+    before the section.
 
     Args:
         keys: the keys of the index, as a search compares them.
-        first, last: the targets to choose from, both included.
+        first: the lowest target to choose from.
+        last: the highest target to choose from.
     """
     if not len(keys):
         return None
@@ -300,7 +303,10 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns one target per range between two borders, all of which are searched the same way."""
+    """Returns one target for each range between two borders.
+
+    All targets in a range are searched in the same way.
+    """
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets
     return targets[np.diff(targets, prepend=first - 1) > 0]
@@ -309,10 +315,11 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns one candidate of the most preferred group that has any.
+    """Returns a candidate from the first of the preferred groups that has one, or else any.
 
     Args:
-        share: its place among the candidates of the group: 0 for the first, 1 for the last.
+        preferred: one mask of the targets per group.
+        share: position of the candidate in the group: 0 for the first, 1 for the last.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

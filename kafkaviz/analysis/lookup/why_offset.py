@@ -1,9 +1,9 @@
 """An explanation of the offset that a lookup by timestamp returns.
 
-Kafka's rule has two parts. It takes the first segment whose largest timestamp is not below the
-target, and in it the first record in offset order that is not older than the target. For example,
-with record times 10, 30, 20, 40 and the target 15, it returns the second record although the third
-is closer. A consumer that started at the third record would miss the one of time 30.
+Kafka takes the first segment whose largest timestamp is not below the target. In that segment it
+returns the first record in offset order that is not older than the target. For example, with record
+times 10, 30, 20, 40 and the target 15, it returns the second record although the third is closer. A
+consumer that started at the third record would miss the record of time 30.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,7 @@ FATES = {
     SegmentReason.TOO_OLD: OLDER,
     SegmentReason.EARLIER_SEARCHED: LATER,
 }
-# batches around the target whose records are decoded to find the closest one
+# the records of at most this many batches near the target are decoded to find the closest record
 MAX_DECODED_BATCHES = 24
 
 
@@ -39,12 +39,13 @@ class RecordTime(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTimes:
-    """A segment and its relation to the target.
+    """A segment, and whether Kafka searches it for the target.
 
     Attributes:
         end_offset: the base offset of the next segment, or the end offset of the log.
-        largest_ms: the largest timestamp by which Kafka chooses.
-        is_file_time: whether largest_ms is the .log's modification time, for lack of a time entry.
+        largest_ms: the largest timestamp, by which Kafka chooses the segment.
+        is_file_time: whether `largest_ms` is the .log's modification time, for lack of time
+            entries.
         fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
             segment is searched).
         batches: None if the .log was not read.
@@ -60,13 +61,13 @@ class SegmentTimes:
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetExplanation:
-    """The partition around a target.
+    """The facts that explain the result of a lookup by timestamp.
 
     Attributes:
         answer: the record that Kafka returns, or None.
-        closest: the record whose time is nearest to the target, among the decoded ones.
-        older_batches: number of batches after the answer without a record as late as the target.
-        faults: faults in batches near the target; Kafka itself need not read them.
+        closest: the decoded record whose time is nearest to the target.
+        older_batches: how many batches after the answer have only records older than the target.
+        faults: faults in batches near the target, which Kafka itself may not read.
     """
 
     target_ms: int
@@ -153,7 +154,7 @@ def _closest(
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
     """Returns the record closest in time, and the faults of damaged batches.
 
-    It decodes the batches whose times enclose the target or come nearest to it.
+    Only the batches whose times include the target, or are nearest to it, are decoded.
     """
     nearest_batches = sorted(
         batch_distance
@@ -180,7 +181,8 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     """Returns the batches of a segment that may hold the record closest in time.
 
     Returns:
-        The distance of the batch's times in ms, the base offset of its segment, and its position.
+        For each batch, how far its times are from the target in ms, the base offset of its segment,
+        and its position.
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks

@@ -1,1 +1,1 @@
-"""The effects of a broker's next start on a directory."""
+"""The effects that a broker's next start has on its log directories."""

@@ -1,4 +1,4 @@
-"""The prediction of a broker's next start on a directory on disk, with simulate.startup.restart."""
+"""Predicts a broker's next start from its directories on disk, with simulate.startup.restart."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ METADATA_VERSION = "metadata.version"
 NO_CONTROLLER = (
     "Received a fatal error while waiting for the controller to acknowledge that we are caught up"
 )
-LOWEST_LEVEL = 7  # level of 3.3, the lowest that 4.0 to 4.4 accept (MINIMUM_VERSION)
+LOWEST_LEVEL = 7  # the metadata.version of 3.3, the lowest that 4.0 to 4.4 accept (MINIMUM_VERSION)
 
 ConfigLookup = Callable[[Partition], IndexConfig]
 
@@ -43,7 +43,7 @@ def config_lookup(settings: Settings) -> ConfigLookup:
         index_bytes = settings.find(partition.topic, "segment.index.bytes")
         return IndexConfig(
             int(interval.value) if interval.is_known else IndexConfig.index_interval_bytes,
-            # with an unknown limit an index is never reported as full
+            # if the limit is unknown, an index is never reported as full
             int(index_bytes.value) if index_bytes.is_known else INT_MAX,
             is_known=interval.is_known and index_bytes.is_known,
         )
@@ -59,13 +59,13 @@ def predict_restart(
 ) -> Restart:
     """Predicts the start of a broker; nothing in its directories is changed.
 
-    It reads the .log files of the segments that would be recovered, and little of others.
+    Reads the whole .log of each segment that would be recovered, and little of other files.
 
     Args:
-        find_config: a function that gives the settings of each partition's log; by default they
-            come from the directory itself.
-        on_recovered: called with directory, base offset and RecoveredSegment for each recovered
-            segment.
+        find_config: a function that returns the settings of a partition's log; by default they
+            come from the broker's own files.
+        on_recovered: called for each recovered segment with its directory, its base offset and a
+            RecoveredSegment.
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -106,7 +106,10 @@ def predict_partition_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """Predicts the start for one partition directory; `starts` is about that directory alone."""
+    """Predicts the broker start for one partition directory.
+
+    The result's `starts` is whether nothing in this directory makes the start fail.
+    """
     log = restart_log(broker, partition, config or IndexConfig())
     is_clean = broker.directory_of(partition).is_clean
     steps = restart_steps(log, clean=is_clean, release=release, on_recovered=on_recovered)
@@ -115,14 +118,16 @@ def predict_partition_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that a start loads, and its broker's facts about it.
+    """A partition directory that a broker start loads, and what the broker's files say about it.
 
     It is small enough to be sent to another process.
 
     Attributes:
-        recovery_point, log_start_offset, stray, replay_error: the fields of
-            simulate.steps.StoredLog.
-        log_directory: the path of its log directory as the user knows it; None without a broker
+        recovery_point: the checkpointed recovery point.
+        log_start_offset: the checkpointed log start offset.
+        stray: why the start takes the partition for stray, or None.
+        replay_error: the exception when the metadata log is replayed, or None.
+        log_directory: the path of the log directory as the user knows it; None without a broker
             directory.
     """
 
@@ -146,7 +151,7 @@ def own_file_steps(
     """Returns the steps caused by the log directories' own files, before the first log is loaded.
 
     Args:
-        properties: the settings of a server.properties, which may name the directories.
+        properties: the settings of a server.properties, which may name the log directories.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -164,11 +169,12 @@ def own_file_steps(
 
 
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
-    """Yields the failure of a cluster's only controller that has lost the metadata log.
+    """Yields the step at which the start fails if the only controller lost its metadata log.
 
-    With controller.quorum.bootstrap.servers the voters are recorded in that log alone. Without it
-    no controller is elected, and a broker of 4.4.0 ended after
-    initial.broker.registration.timeout.ms. With controller.quorum.voters it made an empty cluster.
+    With controller.quorum.bootstrap.servers, only that log records the voters. Without the log, no
+    controller is elected, and a broker of 4.4.0 stopped after
+    initial.broker.registration.timeout.ms. With controller.quorum.voters, the broker started with
+    an empty cluster instead.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -194,9 +200,9 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
     """Returns the path of the metadata log directory as the user knows it.
 
-    A server.properties names it in metadata.log.dir, or else first in log.dirs. A path on the
-    broker's machine stands for the directory of that name here. Without server.properties it is the
-    directory that has the metadata log.
+    It is metadata.log.dir in server.properties, or else the first of log.dirs. Since these may be
+    paths on another machine, an opened directory with the same last name is accepted. Without
+    server.properties, it is the directory that has the metadata log.
 
     Returns:
         None if it is not among the opened directories.
@@ -215,8 +221,8 @@ def configured_metadata_directory(
     """Returns the log directory that a server.properties selects for the metadata log.
 
     Returns:
-        None if it names no directory, or if not exactly one opened directory has that path or,
-        failing that, that last name.
+        None if server.properties names no directory, or if it is unclear which one is meant:
+        exactly one opened directory must have that path, or else that last name.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -233,7 +239,7 @@ def configured_metadata_directory(
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files that a start reads first, for a broker with one log directory.
+    """Returns the files that a broker start reads first, for a broker with one log directory.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -272,7 +278,7 @@ def _is_full_folder(path: Path) -> bool:
 def is_file(path: Path) -> bool:
     """Returns whether a file or link exists.
 
-    A folder with the name of a checkpoint does not count; it ends the start whatever it contains.
+    A folder with the name of a checkpoint does not count: it makes the start fail in any case.
     """
     return os.path.lexists(path) and not (
         path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
@@ -306,10 +312,11 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """Yields all partition directories of a broker, or the given ones, as a start loads them.
+    """Yields the partition directories of a broker that a start loads.
 
     Args:
-        image: the content of its metadata log.
+        image: the content of the broker's metadata log.
+        partitions: the partitions to load; by default all.
     """
     for partition in broker.partitions if partitions is None else partitions:
         local = partition.without_remote()
@@ -329,7 +336,7 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of a start for one log, regardless of the others.
+    """Returns the steps of a broker start for one log, as if it were the only log.
 
     simulate.startup.restart.join_steps combines the steps of all logs.
 
@@ -369,7 +376,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that the cluster's metadata causes, by the path of each directory."""
+    """Yields the steps that the cluster's metadata causes, with the path of their directory."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -381,9 +388,9 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the step at which the start fails: metadata.version is too new for the release.
+    """Returns the step at which the start fails because metadata.version is too new.
 
-    For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the level of 4.4.0.
+    For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the version of 4.4.0.
     """
     record = f"FeatureLevelRecord(name='{METADATA_VERSION}', featureLevel={level})"
     words = (
@@ -407,12 +414,12 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps after all logs are loaded.
+    """Yields the steps after all logs are loaded, with the path of their directory.
 
-    They follow LogManager.recoverAbandonedFutureLogs and Partition.createLogInAssignedDirectoryId
-    (4.3.1, 4.4.0). A -future replica in the directory that the cluster assigns replaces the one in
-    use. An assigned replica that exists nowhere is created, without records. A directory that was
-    not opened gives no steps.
+    If a -future replica is in the directory that the cluster assigns, it replaces the replica in
+    use. If an assigned replica does not exist, it is created without records. Directories that were
+    not opened are left out. The rules are LogManager.recoverAbandonedFutureLogs and
+    Partition.createLogInAssignedDirectoryId (4.3.1, 4.4.0).
     """
     is_known = versions.STRAYS_RENAMED.applies_to(release) and not image.problems
     if broker.node_number is None or not is_known:
@@ -440,7 +447,7 @@ def _replica_steps(
 def _promotion_steps(
     broker: Broker, successor: Partition, replica: Partition | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps by which a -future replica replaces the one in use, which is deleted."""
+    """Yields the steps that put a -future replica into use and delete the replica used so far."""
     directory = broker.directory_of(successor)
     why = message("start.becomes_current", name=successor.label)
     becomes_current = StartupStep(
@@ -479,16 +486,16 @@ def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
 ) -> Message | None:
-    """Returns why a start would take a partition for stray, or None.
+    """Returns why a broker start would take a partition for stray, or None.
 
     The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     Args:
-        image: the content of the metadata log in the same directory. If it is missing or damaged,
-            nothing is known, except for the cluster's only controller: its log is everything that
-            the cluster knows, even if a part of it is lost. Any other node may learn of later
-            changes from the controllers before it loads its logs. If nothing shows who the
-            controllers are, the worst is assumed (may_have_lost_metadata).
+        image: the content of the broker's metadata log. If that log is missing or damaged, the
+            result is None, because the broker may get the metadata from the controllers before it
+            loads its logs. But if this node is the only controller, the cluster knows nothing else.
+            If nothing shows who the controllers are, this node may be the only one, and the
+            partition counts as stray (may_have_lost_metadata).
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -516,11 +523,11 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether the metadata log of a cluster's only controller may have been removed.
+    """Returns whether this may be a cluster's only controller that has lost its metadata log.
 
-    Nothing in its directory shows that. If a KRaft node has no metadata log, it is in a log
-    directory that was not opened, or it is lost. The first case is assumed if other partitions are
-    missing too.
+    The directory itself does not show that. If a KRaft node has no metadata log, the log is lost or
+    is in a log directory that was not opened. The latter is assumed if other partitions are missing
+    too.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
@@ -545,9 +552,9 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories that LogManager takes for partitions despite their invalid names.
+    """Yields the directories that make a start fail, because their names are not valid partitions.
 
-    It refuses to start on them. Before it checks the names, it deletes the marker of a clean stop.
+    LogManager deletes the marker of a clean stop before it checks the names.
     """
     for directory in broker.log_directories:
         for name in _misnamed_in(directory.path):
@@ -566,7 +573,7 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
     """Returns the checkpointed offsets of a partition.
 
-    A renamed directory has those of the current one.
+    A directory renamed to -delete or -stray has the offsets of the directory in use.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

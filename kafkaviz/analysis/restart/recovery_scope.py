@@ -1,8 +1,8 @@
-"""The segments of a log that the next start recovers.
+"""The segments of a log that the next broker start recovers.
 
-These are segments that were not flushed, and segments whose indexes the start does not trust. The
-rules match simulate.startup.log_loader, but nothing is recovered here. A check needs them for
-retention, and a lookup to decide which files it may read.
+These are the segments that were not flushed, and those whose indexes the start does not trust. The
+rules match simulate.startup.log_loader, but nothing is recovered here. The checks of retention use
+the result, and a lookup uses it to decide which files it may read unchanged.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ def recovered_bases(
     recovery_point: int | None,
     release: Release = (),
 ) -> frozenset[int]:
-    """Returns the base offsets of the segments that a start recovers.
+    """Returns the base offsets of the segments that a broker start recovers.
 
-    Segments that the start deletes, because one before them lost bytes, are included. So are
-    segments that it would reach if it did not fail earlier.
+    This is before anything goes wrong: segments are included even if the start deletes them because
+    an earlier segment lost bytes, or does not reach them because it fails earlier.
 
     Args:
         clean: whether the broker was stopped cleanly; None if unknown.
-        release: () if unknown.
+        release: the release of the broker; () if unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = [segment.base_offset for segment in segments]
@@ -51,17 +51,17 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrus
     """Returns why a start rebuilds the indexes of a segment although it was flushed, or None.
 
     Raises:
-        CorruptBytes: the start fails at this index.
+        CorruptBytes: an index is so damaged that the start fails.
     """
     segment_view = log_view.view_segment(segment)
     return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a start distrusts an index, and so recovers the segment.
+    """Returns whether a start does not trust an index, and so recovers the segment.
 
     An index that cannot be read here counts as trusted, because the broker may be able to read it.
-    So does one at which the start fails, because the start then recovers nothing.
+    An index that makes the start fail also counts as trusted, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

@@ -1,4 +1,4 @@
-"""The effects of a start in numbers, counted once for the page and the command.
+"""The effects of a broker start in numbers, which the page and the command both show.
 
 For example, `forecast(restart, logs=30)` may return `RestartForecast(logs=30, cut_logs=3,
 cut_bytes=1021, rebuilt_segments=24, ...)`.
@@ -15,20 +15,23 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class RestartForecast:
-    """A start in numbers. A log is the log of one topic-partition directory.
+    """The effects of a broker start in numbers. A "log" is one topic-partition directory.
 
     Attributes:
-        cut_logs: logs that lose bytes at their ends (cut_bytes in all).
-        deleted_files: not counting files that any start may delete.
-        deleted_directories: directories of deleted topics.
+        logs: the number of all logs of the broker.
+        cut_logs: logs that lose bytes at their ends.
+        cut_bytes: the bytes that these logs lose in total.
+        deleted_files: deleted files, except those that any start may delete.
+        deleted_directories: deleted directories of deleted topics.
         read_logs: logs read from their recovery points on, because the stop was not clean.
         rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.
-        created_replicas: empty directories that it creates for assigned replicas.
-        stray_directories: directories that it takes for stray and does not serve.
-        is_unchanged: whether all recovered files end up with the same bytes as before.
         waiting_files: files that were waiting for deletion.
-        snapshots: producer snapshots that it writes or removes, as any start may.
-        epochs: leader-epoch files that it rewrites from the batches.
+        snapshots: producer snapshots that are written or removed, as at any start.
+        epochs: leader-epoch files that are rewritten from the batches.
+        created_replicas: empty directories that are created for assigned replicas.
+        stray_directories: directories that the broker takes for stray and does not serve.
+        possible_strays: directories that are stray unless an unopened log directory says otherwise.
+        is_unchanged: whether all recovered files end up with the same bytes as before.
     """
 
     is_clean: bool
@@ -50,10 +53,10 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """Returns the numbers of a start.
+    """Returns the effects of a broker start in numbers.
 
     Args:
-        logs: number of topic-partition directories of the broker.
+        logs: the number of topic-partition directories of the broker.
     """
     truncations = [step for step in restart.steps if step.action == "truncate"]
     deletions = [step for step in restart.steps if step.action == "delete"]
@@ -115,9 +118,11 @@ class RecoveryReads:
     A file that recovery cuts counts in full, although it is read only up to the damage.
 
     Attributes:
-        log_directory: its path.
-        logs: number of logs with such a file; one thread recovers one log.
-        largest_log_bytes: bytes that are read of the log with the most bytes.
+        log_directory: the path of the log directory.
+        logs: the number of logs with such a file. Each log is recovered by one thread.
+        segments: the number of such files.
+        log_bytes: the bytes that are read in total.
+        largest_log_bytes: the bytes that are read of the log with the most such bytes.
         threads: num.recovery.threads.per.data.dir; None if unknown.
     """
 
@@ -129,11 +134,11 @@ class RecoveryReads:
     threads: int | None
 
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
-        """Returns the shortest and the longest time of the reading.
+        """Returns the shortest and the longest time that reading these files may take.
 
-        In the longest time, the threads share a disk of this rate. In the shortest, each thread
-        reads at this rate, and no two share a log. If the number of threads is unknown, the
-        shortest time assumes one thread per log.
+        For the longest time, all threads together read at this rate. For the shortest, each thread
+        reads at this rate, and each log has only one thread. If the number of threads is unknown,
+        the shortest time assumes one thread per log.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
@@ -143,10 +148,10 @@ class RecoveryReads:
 def recovery_reads(
     restart: Restart, broker: Broker, threads: int | None
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what each log directory's recovery reads, in the order of the log directories.
+    """Returns what the recovery of each log directory reads, in the order of the log directories.
 
-    Log directories that recover nothing are left out. So is the metadata log, which is loaded
-    before the others.
+    Log directories in which nothing is recovered are left out. So is the metadata log, which is
+    loaded before the other logs.
 
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
@@ -157,13 +162,13 @@ def recovery_reads(
 def recovered_segments(
     restart: Restart, broker: Broker
 ) -> dict[tuple[str | None, str | None], set[int]]:
-    """Returns the base offsets of the segments that the start reads, by log directory and log."""
+    """Returns the base offsets of the segments that recovery reads, by log directory and log."""
     bases_by_log: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
     for step in restart.steps:
         if step.cause in RECOVERY_CAUSES and step.segment is not None:
             bases_by_log[step.log_directory, step.partition].add(step.segment)
     for partition in broker.partitions:
-        if partition.state == "delete":  # of its segments, only those without .index are read
+        if partition.state == "delete":  # recovery reads only its segments without an .index
             place = broker.directory_of(partition).text, partition.directory
             bases_by_log[place] |= {
                 segment.base_offset for segment in partition.live if not segment.index
@@ -176,10 +181,11 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what each log directory's recovery reads if it recovers the given segments.
+    """Returns what the recovery of each log directory reads if it recovers the given segments.
 
     Args:
-        bases_by_log: base offsets by the path of the log directory and the partition's name.
+        bases_by_log: the base offsets of the segments. The key is the path of the log directory and
+            the partition's name.
         threads: num.recovery.threads.per.data.dir; None if unknown.
     """
     log_bytes: dict[str, list[int]] = defaultdict(list)

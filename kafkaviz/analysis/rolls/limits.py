@@ -1,8 +1,9 @@
-"""The time until each limit alone would roll a segment, in closed form.
+"""The time until each limit alone would roll a segment, by formulas.
 
-It shows which limit comes first, and how large an index must be to never be the first. Batches of
-one size arrive at one speed, so index entries are G bytes apart. For example, with batches of 1000
-B and index.interval.bytes 4096, every 5th batch gets an entry and G is 5000 B:
+The limit with the shortest time ends the segment. The formulas also give the index size with which
+an index never does. They assume batches of one size at a constant speed, so that index entries are
+G bytes apart. For example, with batches of 1000 B and index.interval.bytes 4096, every 5th batch
+gets an entry and G is 5000 B:
 
     segment.bytes        1 GiB / 1 MB/s                    1074 s
     offset index         12 800 slots * 5000 B / 1 MB/s      64 s
@@ -26,8 +27,8 @@ from kafkaviz.simulate.lessons.practice import entry_rows
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
 CAUSES = tuple(RollCause)
-# The causes that can end a segment while a log is written. A writer skips no offsets, so an offset
-# overflow does not occur.
+# The causes that can end a segment while a log is written. An offset overflow is not among them,
+# because a writer does not skip offsets.
 ENDS = (
     RollCause.SIZE,
     RollCause.TIME,
@@ -36,26 +37,27 @@ ENDS = (
 )
 MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # number of offsets that fit in one segment
-HALVINGS = 30  # enough for ten digits
-SPEEDS = np.geomspace(10, 1e8, 281)  # bytes per second at which curves are drawn
+HALVINGS = 30  # steps of a binary search, enough for ten digits
+SPEEDS = np.geomspace(10, 1e8, 281)  # write speeds at which curves are drawn, in bytes per second
 
 
 class IndexRoom(StrEnum):
     NONE = "cannot be made"  # too small for one entry
-    # Room for one time entry. Kafka keeps it for the roll, so every append rolls the segment.
+    # The time index has room for one entry, which Kafka reserves for the roll. So the index is
+    # always full, and every append rolls the segment.
     ALWAYS_FULL = "always full"
     WORKS = "works"
 
 
 @dataclass(frozen=True)
 class WriteLoad:
-    """The load of a topic-partition.
+    """The batches that a topic-partition gets.
 
     Attributes:
         batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean; 0 if all are equal.
-        time_share: share of the offset entries that find a newer timestamp and so add a time entry;
-            None for timestamps of a clock in milliseconds.
+        time_share: the share of index entries at which the largest timestamp has grown, so that a
+            time entry is added too; None if timestamps follow a clock in milliseconds.
     """
 
     batch_bytes: float
@@ -66,7 +68,7 @@ class WriteLoad:
 
 @dataclass(frozen=True)
 class SpeedRange:
-    """A range of speeds, in bytes per second, at which one limit is reached first."""
+    """The range of write speeds, in bytes per second, at which one limit is reached first."""
 
     cause: RollCause
     first: float
@@ -74,13 +76,13 @@ class SpeedRange:
 
 
 def index_room(segment_index_bytes: int) -> IndexRoom:
-    """Returns what a log can do with indexes of this size.
+    """Returns whether a log can work with indexes of this size.
 
-    Kafka has a lower limit for the setting only since 3.3, and it is 4 bytes.
+    Kafka allows sizes that are too small: it has a minimum only since 3.3, and that is 4 bytes.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
-    # Kafka keeps the last slot of a time index for the entry of the roll
+    # Kafka reserves the last slot of a time index for the entry that a roll adds
     has_room = IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
     return IndexRoom.WORKS if has_room else IndexRoom.ALWAYS_FULL
 
@@ -94,9 +96,9 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Returns the share of the offset entries that find a newer timestamp and add a time entry.
+    """Returns the share of index entries at which the largest timestamp has grown.
 
-    It is for timestamps of a clock in milliseconds.
+    Only these add a time entry. It is assumed that timestamps follow a clock in milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -109,13 +111,13 @@ def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1
     """Returns the size of the .log at which the time index is full.
 
     Args:
-        share: the share of the offset entries that add a time entry.
+        share: the share of the offset entries that add a time entry too.
     """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
-    """Returns the least segment.index.bytes at which no index fills before the segment does."""
+    """Returns the smallest segment.index.bytes with which no index is full before the segment."""
     offset = offset_index.ENTRY.itemsize
     time = time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
@@ -132,9 +134,9 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns the seconds until a roll by each limit alone, at each speed.
+    """Returns the seconds until each limit alone would roll a segment, at each speed.
 
-    They are infinite if a limit is never reached.
+    The time is infinite if the limit is never reached.
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -158,10 +160,7 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the limit reached first at each speed, and the seconds until then.
-
-    A limit is given by its place in CAUSES.
-    """
+    """Returns the limit reached first at each speed, as an index into CAUSES, and the seconds."""
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
@@ -170,9 +169,9 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns the ranges of speed in which each limit is the first, the slowest first.
+    """Returns the ranges of speed in which one limit is reached first, in ascending order.
 
-    Their borders are found by binary search.
+    The borders between ranges are found by binary search.
     """
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:
@@ -197,29 +196,30 @@ def speed_ranges(
 
 # ---- the progress of one segment towards each limit, append by append
 #
-# Kafka calls LogSegment.shouldRoll before it writes an append. So a limit is reached by the append
-# that no longer fits. For example, with segment.bytes 2000, index.interval.bytes 900 and batches of
-# 500 B:
+# Kafka calls LogSegment.shouldRoll before it writes an append. So a limit is reached when an append
+# does not fit any more. For example, with segment.bytes 2000, index.interval.bytes 900 and batches
+# of 500 B:
 #
 #     append            0     1     2     3     4
 #     .log with it    500  1000  1500  2000  2500    append 4 does not fit: it reaches the limit
 #     entries before    0     0     0     1     1    1 of 4 slots
 #
-# The segment is followed beyond its roll as if it had no other limit, so that each limit shows when
-# it alone would have ended the segment.
+# Appends are still counted after the segment's roll, to show when each limit alone would have ended
+# the segment.
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRace:
-    """The progress of a segment, one value per append.
+    """The progress of a segment towards each limit. Arrays have one value per append.
 
     Attributes:
         at_ms: broker time since the segment's first append.
         log_bytes: bytes of the .log before the append.
         amounts: the amounts that Kafka compares with each limit.
         limits: the value of each limit.
-        reached: the append that each limit alone would not admit; None if it admits all.
-        cause: the limit reached first; in Kafka's order if one append reaches several.
+        reached: the number of the first append that each limit does not allow; None if it allows
+            all.
+        cause: the limit reached first; if one append reaches several, the first in Kafka's order.
     """
 
     at_ms: np.ndarray
@@ -234,7 +234,7 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns the used share of a limit at each append; 1 is the limit."""
+        """Returns how much of a limit is used at each append, from 0 to 1 or more."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
@@ -243,11 +243,10 @@ class LimitRace:
 def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
     """Returns the progress of the segment that begins with the first of these appends.
 
-    It has no jitter, and belongs to a leader, whose appends are single batches.
+    The segment has no jitter. It belongs to a leader, whose appends are single batches.
 
     Args:
-        rows: rows of roll_history.APPEND, not empty; rows after the roll belong to the next
-            segment.
+        rows: appends, a non-empty array of roll_history.APPEND. There may be more after the roll.
     """
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes
@@ -277,9 +276,9 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 
 
 def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """Returns the time as LogSegment.timeWaitedForRoll counts it.
+    """Returns the time since the first append, as LogSegment.timeWaitedForRoll counts it.
 
-    It follows the records' timestamps, or the clock if they have none.
+    It uses the records' timestamps, or the broker's clock if records have none.
     """
     column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     return rows[column] - rows[column][0]
@@ -288,7 +287,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    A time entry is written with an offset entry if the largest timestamp so far has grown.
+    A time entry is written with an offset entry if the largest timestamp has grown since the last.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -301,9 +300,10 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """Returns the first append that a limit does not admit, or None.
+    """Returns the first append that a limit does not allow, or None.
 
-    An index is full when its amount equals the limit; other amounts must exceed it.
+    An index allows no more appends once its entries reach the limit. Other amounts may equal their
+    limit, but not exceed it.
     """
     is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit

@@ -1,15 +1,16 @@
 """The history of each segment until its roll: bytes, time and index entries, and their limits.
 
 The history of a simulated log comes from its appended batches. The history of a partition on disk
-comes from its index files, whose entries show how long the .log was at which time:
+comes from its index files, whose entries show the size of the .log at some points in time:
 
     .index       (99, 4500) (199, 9000)
     .timeindex   (..:00.450, 99) (..:00.900, 199) (..:01.000, 219)
 
-At ..:00.450 the segment had 4500 B and one entry in each index, at ..:00.900 it had 9000 B and two.
+At ..:00.450 the segment had 4500 B and one entry in each index; at ..:00.900 it had 9000 B and two
+entries in each.
 
-The cause of a roll on disk is inferred from the neighbours of the segment: file sizes, the first
-header of each .log, and the index files.
+For a partition on disk, the cause of a roll is inferred by comparing neighbouring segments: file
+sizes, the first header of each .log, and the index files.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,7 +38,8 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
-NEIGHBOURS = 40  # on each side: enough to show a pattern, few enough to read while a page loads
+# segments to compare with on each side: enough to see a pattern, few enough to read quickly
+NEIGHBOURS = 40
 POINTS = 48  # points per segment: a line of a few hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
     [  # the state of a segment after an append
@@ -79,9 +81,9 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns the facts about a segment without reading its batches.
+    """Returns what the cause of a roll is inferred from, without reading the segment's batches.
 
-    The largest timestamp comes from the last time entry, which a roll writes last.
+    The largest timestamp comes from the last time entry, which the roll adds.
     """
     first = _first_batch(segment)
     offsets, times = segment.index_ends()
@@ -98,7 +100,7 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
 
 
 def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
-    """Returns the first row of the .log; in an empty log, its offset and timestamp are -1."""
+    """Returns the first batch of the .log; for an empty .log, its offset and timestamp are -1."""
     header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         empty_row = np.zeros((), batch.BATCH)
@@ -114,11 +116,11 @@ class SegmentHistory:
 
     Attributes:
         opened_ms: the time of its first batch.
-        ended_ms: the time of the next segment's first batch, or of its own last batch.
-        time_entries: without the entry added when the segment was closed.
+        ended_ms: the time of the next segment's first batch; without one, of its own last batch.
+        time_entries: the number of time entries, without the one that the roll added.
         reason: None if the segment is active, or if no known cause fits.
-        read_fills: a function that returns the FILL rows. They are read when needed, because a page
-            draws fourteen of a thousand segments.
+        read_fills: a function that returns the states of the segment, an array of FILL. They are
+            read only when needed, because a page draws a few of many segments.
     """
 
     base_offset: int
@@ -142,6 +144,7 @@ class RollHistory:
 
     Attributes:
         inferred_limits: limits that are inferred from the rolls, by setting name.
+        batches: the number of batches; None for a partition on disk.
     """
 
     segments: tuple[SegmentHistory, ...]
@@ -159,13 +162,13 @@ class RollHistory:
 
     @property
     def bytes_per_s(self) -> float:
-        """Mean speed; 0 if the time span is 0."""
+        """The mean write speed; 0 if the time span is 0."""
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
     def rolls(self) -> dict[RollCause | None, int]:
         """Returns the number of rolls by cause, in Kafka's order.
 
-        The key None stands for rolls without a known cause.
+        The key None counts the rolls without a known cause.
         """
         causes = [
             segment.reason.cause if segment.reason else None
@@ -189,7 +192,7 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
     """Returns the history of a simulated log (simulate.writer.writer).
 
     Args:
-        appends: all appended batches, as APPEND.
+        appends: all appended batches, an array of APPEND.
     """
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
@@ -208,7 +211,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
     offset_index = segment.index.entries
     time_index = segment.timeindex.entries
     size = np.cumsum(rows["size_bytes"])
-    # leaves out entries of an append that was refused
+    # an append that was refused may have left entries; these are not counted
     offset_entries = int(np.searchsorted(offset_index["position"], size[-1]))
     newest_ms = -1
     if offset_entries:
@@ -230,7 +233,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
 def history_of_rolled_log(
     segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
 ) -> RollHistory:
-    """Returns the history of a log whose appends Kafka accepts, from its RolledSegments."""
+    """Returns the history of a simulated log in which Kafka refuses no append."""
     filled = [segment for segment in segments if segment.end_row > segment.first_row]
     ends = np.array([segment.end_row for segment in filled], int)
     opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
@@ -262,8 +265,8 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
     """Returns a segment's state after some of its appends, including the last one.
 
-    A time entry was written with the first offset entry after its timestamp had come. The entry of
-    the roll has no offset entry, so it is left out.
+    A time entry is counted from the offset entry with which it was written. The time entry that a
+    roll adds was written without an offset entry, so it is left out.
 
     Args:
         positions: positions in the offset index.
@@ -282,7 +285,7 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
     fills = np.empty(len(samples), FILL)
     fills["at_ms"] = rows["now_ms"][samples]
     fills["log_bytes"] = size[samples]
-    # as LogSegment.timeWaitedForRoll
+    # the same clock as in LogSegment.timeWaitedForRoll
     clock = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     fills["waited_ms"] = np.maximum(rows[clock][samples] - rows[clock][0], 0)
     fills["offset_entries"] = np.searchsorted(points, samples, "right")
@@ -308,8 +311,8 @@ def history_of_partition(
     """Returns the history of a partition on disk.
 
     Args:
-        known_settings: topic names of the settings of `config` that were found. Any other setting
-            that a roll contradicts is inferred from the rolls.
+        known_settings: topic names of the settings whose values in `config` are known. If a roll
+            contradicts any other setting, that setting is inferred from the rolls.
 
     Raises:
         KafkavizError: the index files cannot be read.
@@ -396,9 +399,9 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether the numbers exceed the limit.
+    """Returns whether the numbers of a roll reach its limit.
 
-    They may not if the settings were changed after the roll.
+    If they do not, the settings may have been changed after the roll.
     """
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
@@ -407,7 +410,7 @@ def exceeds_limit(reason: RollReason) -> bool:
 
 
 def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
-    """Returns the states at the time entries and at the end of the segment.
+    """Returns the segment's states at its time entries and at its end.
 
     Each time entry is paired with the offset entry that was written with it.
     """
@@ -426,7 +429,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
         if len(shown_times)
         else shown_times
     )
-    # the entry of the batch that holds the record, or of a later one
+    # the offset entry of the batch that holds the time entry's offset, or of a later batch
     point = np.searchsorted(offsets["offset"], shown_times["offset"])
     is_inside = point < len(offsets)
     fills = np.zeros(int(is_inside.sum()) + 1, FILL)
@@ -448,7 +451,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns the value of each column of FILL at which a segment rolls."""
+    """Returns, for each column of FILL, the value at which a segment rolls."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

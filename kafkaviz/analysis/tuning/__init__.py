@@ -1,13 +1,13 @@
 """A recommendation for a log's index.interval.bytes: keep it, or change it.
 
-The rule is the smallest index whose lookups stay within their budgets: of all intervals that meet
-every budget, the largest. Every number has its error. A change is proposed only if its gain is
-surely worth it. For most logs the answer is to keep the interval. For example, at interval 4096:
+The recommended interval is the largest one that meets every budget for lookups, because it gives
+the smallest index. Every number has an error range. A change is proposed only if even the low end
+of the gain is worth it. Most logs should keep their interval. For example, at interval 4096:
 
-- Batches of 16 KB: every batch is indexed already. Keep, because no interval below the smallest
-  batch would change anything.
-- Batches of 97 B: the p99 lookup reads 44 headers, which may exceed 50 µs. Keep, because 2048 would
-  halve that, but save less than 50 µs.
+- Batches of 16 KB: every batch is indexed already. Keep the interval, because no smaller one would
+  change the index.
+- Batches of 97 B: the p99 lookup reads 44 headers, which may exceed 50 µs. Keep the interval,
+  because 2048 would halve the headers, but save less than 50 µs.
 """
 
 from kafkaviz.analysis.tuning.interval_cost import (

@@ -1,7 +1,8 @@
-"""The measurement of topics: each window of their logs is read once, for the intervals of all.
+"""Measures topics at many values of index.interval.bytes, in one pass over their logs.
 
-If the windows are a part of the logs, the counts for the whole logs are estimated. The present
-interval and limits of a log come from its settings, or from its entries and rolls.
+If only parts of the logs (windows) are read, the counts for the whole logs are estimated. The
+present interval and segment limits of a log come from the settings. If the settings are missing,
+they are inferred from the index entries and from where segments ended.
 """
 
 from collections import Counter
@@ -52,17 +53,17 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 # the settings that a recommendation depends on
 SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
 SAMPLE_SEGMENTS = 4  # number of segments from which an unknown interval is inferred
-# called with the name of the .log that is measured, and the share of it that is done
+# called with the name of the .log that is being measured, and the share already measured
 MeasureProgress = Callable[[str, float], None]
 # called with the size in bytes of each .log, by its name
 MeasureSizes = Callable[[Mapping[str, int]], None]
-READ_SHARE = 0.75  # share of the time for a .log that reading takes
+READ_SHARE = 0.75  # reading takes this share of the time that measuring a .log takes
 
 
 class IntervalEstimator:
-    """An estimate of the interval from the windows of the largest segments with an index.
+    """Estimates index.interval.bytes from the windows of the largest segments with an index.
 
-    It observes batches that are read for other purposes too.
+    The batches may be read for other purposes in the same pass.
     """
 
     def __init__(self, windows: Sequence[LogWindow]) -> None:
@@ -92,10 +93,7 @@ class IntervalEstimator:
 
 
 def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
-    """Returns index.interval.bytes from its setting.
-
-    If no setting gives it, it is inferred from the first batches of windows.
-    """
+    """Returns index.interval.bytes if set; otherwise infers it from first batches of windows."""
     if setting.is_given:
         return int(setting.value)
     estimator = IntervalEstimator(windows)
@@ -112,15 +110,15 @@ def current_interval(
 ) -> tuple[int, str | Message, bool]:
     """Returns the interval that the log has today.
 
-    A default that the entries contradict is not used: the log was probably copied without its
-    settings. The interval is then inferred. It is also inferred if the setting is unknown. If
-    nothing is indexed, Kafka's default is assumed.
+    The interval is inferred from the index entries if the setting is unknown, or if the entries
+    contradict Kafka's default: then the log was probably copied without its settings. If there are
+    no entries, Kafka's default is assumed.
 
     Args:
-        bounds: the bounds that the entries give.
+        bounds: the bounds of the interval that the entries show.
 
     Returns:
-        index.interval.bytes, its source, and whether an entry covers an append of several batches.
+        index.interval.bytes, its source, and whether one entry covers an append of several batches.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -138,10 +136,10 @@ def current_interval(
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
-    """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls show them.
+    """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
-    They come from the first partition whose rolls bound them. An active segment's index that a
-    crash left untrimmed gives segment.index.bytes by its length.
+    Each setting comes from the first partition that shows it. If a crash left the index of an
+    active segment at its preallocated size, that size is segment.index.bytes.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -163,8 +161,8 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
-    """Returns the length of an index that still has its preallocated length, or None."""
-    segment = replace(segment)  # a segment keeps its entries in memory
+    """Returns the length of a segment's indexes if they are still preallocated, or else None."""
+    segment = replace(segment)  # the original would keep the entries in memory
     if (
         segment.index
         and segment.timeindex
@@ -176,9 +174,9 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
 
 
 class _WindowEvidence(BatchObserver[IntervalEvidence]):
-    """The evidence of one window.
+    """The evidence of one window about the interval.
 
-    If its index is empty, all batches but the first came without an entry.
+    If the window has no index entry, none of its batches but the first can have got one.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -206,10 +204,7 @@ def _window_evidence(window: LogWindow) -> _WindowEvidence | None:
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two between both bounds, or else the high one.
-
-    The entries give the high bound, and the gaps the low one.
-    """
+    """Returns the largest power of two between both bounds, or `high` if there is none."""
     power = 1 << (max(high, 1).bit_length() - 1)
     return power if power >= low else high
 
@@ -224,16 +219,16 @@ def measure_cases(
     on_sizes: MeasureSizes,
     extra_intervals: Iterable[int] = (),
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
-    """Measures every topic.
+    """Measures every topic at the present intervals of all topics.
 
-    Each is swept at the intervals of all topics. An interval is known for sure only when its topic
-    was read. If an estimate was wrong, everything is read again.
+    The present interval of a topic is estimated first, and known for sure only after the topic was
+    read. If an estimate was wrong, all topics are read again.
 
     Args:
-        most_bytes: the size of the sample over all topics; None to read everything.
+        most_bytes: the number of bytes to read over all topics; None to read everything.
 
     Returns:
-        A case per readable topic, and the faults of the others.
+        A case per readable topic, and the faults of the unreadable topics.
     """
     windows = choose_windows([log for logs in by_name.values() for log in logs], most_bytes)
     sizes: Counter[str] = Counter()
@@ -385,7 +380,7 @@ def _add_windows(
 def _scale(
     measurement: LogMeasurement, logs: Sequence[TunedSegments], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
-    """Returns the estimate for the whole logs, if the windows are a part of them."""
+    """Returns the measurement scaled up to the whole logs, if only a part was read."""
     log_bytes = sum_bytes(logs)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
         return measurement
@@ -397,9 +392,9 @@ def _scale(
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the entries of both indexes, with positions that count from the window's start.
+    """Returns the entries of both indexes, with positions relative to the window's start.
 
-    None if an index is missing.
+    Returns None if an index is missing.
     """
     if not window.segment.index or not window.segment.timeindex:
         return None
@@ -431,8 +426,8 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
     """Checks that Kafka can create a log with these settings.
 
     Raises:
-        KafkavizError: Kafka throws because of a setting that the user gave; it has Kafka's
-            exception.
+        KafkavizError: Kafka would throw because of a setting that the user gave. The message has
+            Kafka's exception.
     """
     try:
         UnifiedLog(config, behaviour, now_ms=0)

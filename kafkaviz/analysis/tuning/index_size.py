@@ -1,9 +1,9 @@
 """The effect of another segment.index.bytes on a log: when segments roll, and what a search reads.
 
-The batches of the log are appended again and again by the writer's rules, with later offsets and
-times in each round, until all of them were appended and a segment has ended. Rounds are needed
-because a log shorter than a segment never fills one, and a closed form cannot take batches that
-differ. For example, with batches of 1000 B and one per millisecond, index.interval.bytes 4096 and
+The batches of the log are appended to a simulated log, in rounds. Each round appends all batches
+again, with later offsets and times. The last round is when all batches were appended and a segment
+has ended: one round of a short log may not fill a segment. A formula would need equal batches.
+For example, with batches of 1000 B, one per millisecond, index.interval.bytes 4096 and
 segment.index.bytes 100 KiB:
 
     offset index   102 400 // 8      = 12 800 entries
@@ -12,9 +12,9 @@ segment.index.bytes 100 KiB:
     search         reads 14.4 slots on average, instead of 19.7 at the default size
 
 Sizes are rounded as in AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1: only complete
-entries count, and the last slot of a time index is kept for the entry of the roll. Rolls, entries,
-headers, probes and pages are counted. Device reads and microseconds come from the model that also
-prices intervals.
+entries count, and the last slot of a time index is reserved for the entry that a roll adds. Rolls,
+entries, headers, probes and pages are counted. Device reads and microseconds come from the same
+cost model as those of intervals.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,8 +41,8 @@ from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
 
-MAX_BATCHES = 200_000  # batches of a round, over all logs
-MAX_SEGMENTS = 4096  # segments per log and size
+MAX_BATCHES = 200_000  # batches in one round of appends, over all logs
+MAX_SEGMENTS = 4096  # closed segments per log and index size
 # row numbers of LogRound.batches
 SIZE_BYTES, BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP_MS, NOW_MS = range(5)
 COLUMNS = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "now_ms")
@@ -54,7 +54,8 @@ SEGMENT: np.dtype = np.dtype(
         ("offset_entries", "i8"),
         ("time_entries", "i8"),  # including the one that the roll adds
         ("open_ms", "i8"),  # by the broker's clock
-        # sums over the lookups of each batch's base offset: headers, and cold reads of the .log
+        # if the base offset of each batch is looked up once: all headers read, and all device reads
+        # of the .log with nothing in memory
         ("headers", "i8"),
         ("log_reads", "i8"),
     ]
@@ -67,9 +68,9 @@ SETTINGS: np.dtype = np.dtype(
         ("offset_slots", "i8"),
         ("time_slots", "i8"),
         ("per_append", "i8"),
-        ("next_offset", "i8"),  # added to offsets after each round
-        ("next_ms", "i8"),  # added to times after each round
-        ("most_shift_ms", "i8"),  # a larger shift would overflow 64 bits
+        ("next_offset", "i8"),  # added to all offsets after each round
+        ("next_ms", "i8"),  # added to all times after each round
+        ("most_shift_ms", "i8"),  # times that are shifted by more would overflow 64 bits
         ("header_bytes", "i8"),  # bytes that a scan reads of each batch
     ]
 )
@@ -81,13 +82,14 @@ INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 @dataclass(frozen=True)
 class LogRound:
-    """A log's batches, and the changes from one round to the next.
+    """The batches of one round of appends, and what each further round adds to them.
 
     Attributes:
-        batches: int64, shape (5, n), one row for each of COLUMNS.
-        append_ends: the end of each append, as the place after its last batch.
-        next_offset, next_ms: the amounts that a round adds to offsets and to times.
-        most_shift_ms: the greatest total that may be added to times.
+        batches: int64, shape (5, n), with one row for each of `COLUMNS`.
+        append_ends: the index of each append's last batch in `batches`, plus 1.
+        next_offset: added to all offsets after each round.
+        next_ms: added to all times after each round.
+        most_shift_ms: the most that all rounds together may add to times.
     """
 
     batches: np.ndarray
@@ -102,10 +104,10 @@ def log_round(
     most_batches: int = MAX_BATCHES,
     most_bytes: float = float("inf"),
 ) -> LogRound | None:
-    """Returns a log's first batches, as many as a round takes; None for a log without a batch.
+    """Returns the first batches of a log as a round; None for a log without a batch.
 
     Args:
-        most_bytes: the bytes of .log after which no more chunks are read.
+        most_bytes: reading stops after this many bytes of .log.
     """
     pieces = []
     count = 0
@@ -135,11 +137,11 @@ def log_rounds(
     logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
     sample: LogSample | None = None,
 ) -> tuple[LogRound, ...]:
-    """Returns the round of each log that has a batch.
+    """Returns one round of appends for each log that has a batch.
 
     Args:
-        logs: the chunks and the first offset of each log, as in TuningCase.
-        sample: the sample of a case whose logs are not read whole here either.
+        logs: a function that returns the appends, and the first offset, of each log.
+        sample: the parts of the logs that were measured. No more bytes are read here.
     """
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
     is_part = sample is not None and not sample.is_whole
@@ -155,15 +157,15 @@ def close_segments(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> np.ndarray | None:
-    """Returns the segments that a log closes while it is appended in rounds, as SEGMENT.
+    """Appends a log in rounds, and returns the segments that are closed, as an array of SEGMENT.
 
     Args:
         per_append: whether an append gets at most one entry (KAFKA-806).
         by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
 
     Returns:
-        None if Kafka ends an append with an exception: it is larger than a segment, or needs more
-        entries than the index has room for, or the index has no room at all.
+        None if Kafka would end an append with an exception. It does so if the append is larger than
+        a segment or needs more entries than the index has room for, or if the index has no room.
     """
     if not config.usable_time_slots:
         return None
@@ -197,11 +199,11 @@ def _close_segments(
     scans: np.ndarray,
     segments: np.ndarray,
 ) -> int:
-    """Fills `segments`, and returns their number, or -1 if Kafka throws at an append.
+    """Fills `segments`, and returns how many were closed, or -1 if Kafka throws at an append.
 
     Args:
-        scans: the state of one scan, which continues from lookup to lookup while they start at the
-            same entry.
+        scans: the state of one scan. Lookups that start at the same index entry continue the scan
+            of the lookup before.
     """
     limit = settings[0]
     scan = scans[0]
@@ -223,8 +225,8 @@ def _close_segments(
     last_time_ms = -1
     is_new = True
     is_round_done = False
-    # start of lookups: the batch's number in its segment, its position, its row in the round; and
-    # the same for the next header of the current scan
+    # the batch where lookups start to scan: its number in the segment, its position, and its row in
+    # the round. The next_ variables are the same for the next header of the current scan.
     start_number = 0
     start_position = 0
     start_row = 0
@@ -315,7 +317,7 @@ def _close_segments(
                 is_own = (
                     each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
                 )
-                if is_indexed and is_own:  # its key is the batch's only offset
+                if is_indexed and is_own:  # the entry's key is the only offset of the batch
                     start_number = entry_number
                     start_position = entry_position
                     start_row = row
@@ -355,8 +357,10 @@ class IndexSearchCost:
     """The cost of a search in an offset index of a given size.
 
     Attributes:
-        tail_probes, tail_pages: slots read and pages touched for a target above the last key.
-        mean_probes, mean_pages: means over all targets.
+        tail_probes: slots read to find a target above the last key.
+        tail_pages: pages touched to find a target above the last key.
+        mean_probes: slots read, as the mean over all targets.
+        mean_pages: pages touched, as the mean over all targets.
     """
 
     tail_probes: int
@@ -367,10 +371,10 @@ class IndexSearchCost:
 
 @lru_cache(maxsize=1024)
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
-    """Returns the cost of a search in an offset index, by running searches.
+    """Runs searches in an offset index of a given size, and returns their cost.
 
-    The tail is exact at any size. Means are exact up to 2^18 entries. Each doubling beyond that
-    adds a probe and a page, as in a binary search.
+    The cost for a target above the last key is exact at any size. Means are exact up to 2^18
+    entries. Beyond, each doubling of the size adds a probe and a page, as in a binary search.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
@@ -387,16 +391,17 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
-    """A log written with one segment.index.bytes and one index.interval.bytes.
+    """The segments of a log that is written with one segment.index.bytes and one interval.
 
     Attributes:
-        offset_slots, usable_time_slots: the numbers of entries at which the indexes are full.
-        segments: number of closed segments. All attributes after `rolls` are means over these
-            segments.
-        rolls: number of closed segments by cause.
-        open_ms: time that a segment was open by the broker's clock; 0 if the clock stood still.
+        offset_slots: the number of entries at which the offset index is full.
+        usable_time_slots: the number of entries at which the time index is full.
+        segments: the number of closed segments.
+        rolls: the number of closed segments by the cause that ended them. All attributes below are
+            means over these segments.
+        open_ms: how long a segment was open by the broker's clock; 0 if the clock stood still.
         headers: headers read by a lookup of a batch's base offset.
-        log_reads: device reads of the .log in such a lookup, if no part of it is in memory.
+        log_reads: device reads of the .log by such a lookup, if no part of the .log is in memory.
     """
 
     interval_bytes: int
@@ -418,7 +423,7 @@ class IndexSizeOutcome:
 
     @property
     def is_index_full(self) -> bool:
-        """Whether an index ended a segment, if only one."""
+        """Whether a full index ended at least one segment."""
         return any(cause in self.rolls for cause in INDEX_CAUSES)
 
     @property
@@ -440,11 +445,11 @@ class IndexSizeOutcome:
 
     @property
     def cold_index_reads(self) -> float:
-        """Returns the modelled device reads of a search with no part of the index in memory."""
+        """Modelled device reads of a search when no part of the index is in memory."""
         return mean_touched_pages(self.entries, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
-        """Returns the time of a mean lookup that finds nothing in memory."""
+        """Returns the mean time of a lookup when nothing is in memory."""
         pages = mean_touched_pages(self.entries)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads, pages)
 
@@ -456,10 +461,10 @@ def write_with(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> IndexSizeOutcome | None:
-    """Writes the logs with the sizes in a config, and returns the outcome.
+    """Simulates writing the logs with the settings in `config`, and returns the outcome.
 
     Returns:
-        None without a log, or if Kafka ends an append with an exception.
+        None without a log, or if Kafka would end an append with an exception.
     """
     closed = [
         close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)
@@ -495,10 +500,10 @@ def sweep_index_sizes(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each size and of config's own, the smallest size first.
+    """Returns the outcome of each segment.index.bytes, the smallest first.
 
-    Sizes with which Kafka cannot write this log are left out. Above the first size at which no
-    index fills, all sizes give the same log, so it is written only once.
+    The size in `config` is included. Sizes with which Kafka cannot write this log are left out. All
+    sizes at which no index gets full give the same log, so it is written only once for them.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
@@ -520,7 +525,7 @@ def sweep_index_sizes(
 
 
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each index size at today's interval; empty without appends."""
+    """Returns the outcome of each index size at today's interval; empty without a log to replay."""
     case = source.total
     return sweep_index_sizes(
         log_rounds(case.logs or (), case.sample),

@@ -1,7 +1,7 @@
-"""The cost of one interval, its use of the budgets, and its gain over today's.
+"""The cost of one interval, how much of the budgets it uses, and its gain over today's interval.
 
-The gain is a range. It comes from a block bootstrap over stretches of the log, and from the ranges
-of the costs.
+The gain is a range, for two reasons: the log is only a sample of the data (block bootstrap over
+stretches of the log), and the costs of a lookup are ranges too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-REPLAYED_BITS = 18  # up to 2^18 entries, a 2 MiB .index, every search is run
-MIN_BLOCKS = 8  # with fewer blocks only the costs give a range
+REPLAYED_BITS = 18  # up to 2^18 entries (a 2 MiB .index), a search for each target is run
+MIN_BLOCKS = 8  # with fewer blocks, ranges come from the costs alone, without a bootstrap
 RESAMPLES = 400
 SEED = 1
 BLOCKS = 40
 MIN_BLOCK_BATCHES = 16
-# the columns of sweep.SWEEP that differ between targets
+# the columns of sweep.SWEEP that depend on the kind of target
 TARGET_COLUMNS = [
     *(name for name in field_names(sweep.SWEEP) if name.startswith("headers")),
     "skipped_bytes_mean",
@@ -42,10 +42,13 @@ REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.tot
 
 @lru_cache(maxsize=512)
 def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """Returns the mean number of stretches that a search in an offset index touches.
+    """Returns the mean number of pages, or longer stretches, that an offset index search touches.
 
-    A stretch is a page, or the bytes that the kernel reads around a missing page. Beyond 2^18
-    entries each doubling adds one stretch.
+    Beyond 2^18 entries, each doubling is assumed to add one stretch.
+
+    Args:
+        stretch_bytes: the size of a page, or of the range that the kernel reads around a missing
+            page.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
@@ -55,9 +58,9 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
 
 @dataclass(frozen=True)
 class Budgets:
-    """The limits that the user allows; None for no limit.
+    """The most that the user allows lookups and indexes to cost; None for no limit.
 
-    A budget is met if the high end of a range meets it.
+    A budget is met if the high end of the cost's range is within it.
 
     Attributes:
         p99_us: time of the p99 lookup with the log in the page cache.
@@ -73,10 +76,10 @@ class IntervalCost:
     """The cost of one interval.
 
     Attributes:
-        row: counts of the lookups of each batch's base offset; all values below are for these.
-        by_target: the columns TARGET_COLUMNS of the lookups of each target.
-        cold_reads_mean: device reads of the .log.
-        index_reads: device reads of the offset index.
+        row: counts for lookups of each batch's base offset. All values below are for these lookups.
+        by_target: TARGET_COLUMNS for lookups of base offsets, of every offset, and of timestamps.
+        cold_reads_mean: mean device reads of the .log, if nothing is in memory.
+        index_reads: mean device reads of the offset index, if nothing is in memory.
     """
 
     interval_bytes: int
@@ -99,7 +102,7 @@ class IntervalCost:
 def compute_cost(
     measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
-    """Returns the cost of a swept interval by the replay.
+    """Returns the cost of lookups in the index that a writer with this interval would have written.
 
     Raises:
         KeyError: the interval was not swept.
@@ -160,17 +163,14 @@ def _compute(
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns the names of the budgets that the high end of a range exceeds: "p99", "index"."""
+    """Returns the names of the exceeded budgets ("p99", "index"), by the high end of each cost."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )
 
 
 def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
-    """Returns the cost of an interval and the allowed value, for each budget that is set.
-
-    The cost is the high end of its range.
-    """
+    """Returns the high end of the cost and the allowed value, for each budget that is set."""
     use_by_name = {
         "p99": (cost.p99_us.high, budgets.p99_us),
         "index": (cost.index_share, budgets.index_share),
@@ -185,15 +185,16 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 
 @dataclass(frozen=True)
 class Gain:
-    """The gain of a change; negative if it costs.
+    """The savings by a change of the interval; negative if it costs more.
 
-    Each range covers the ranges of the costs, and 90 of 100 logs like this one.
+    Each range covers the uncertainty of the costs, and 90 of 100 logs like this one.
 
     Attributes:
-        p99_us, mean_us: time saved per warm lookup.
+        p99_us: time saved by the p99 lookup, with the log in the page cache.
+        mean_us: time saved by the mean lookup, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: number of stretches of the log in the bootstrap; with fewer than 8 only the costs
-            give a range.
+        blocks: number of stretches of the log in the bootstrap. With fewer than 8 there is no
+            bootstrap, and ranges come from the costs alone.
     """
 
     p99_us: Range
@@ -230,23 +231,26 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the µs for a difference in headers, as the widest range of costs and draws."""
+    """Returns the µs for a difference in headers, as the widest range of costs and bootstrap."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
     return Range(min(ends), typical * header_us.typical, max(ends))
 
 
-# of each block: its entries, and its lookups by headers read
+# for each stretch of the log: its index entries, and the number of lookups that read n headers
 Block = tuple[int, np.ndarray]
 
 
 def _blocks(
     measurement: LogMeasurement, intervals: tuple[int, int]
 ) -> tuple[np.ndarray, list[list[Block]]]:
-    """Returns stretches of the log with equal numbers of batches: their bytes, and their blocks.
+    """Cuts the log into stretches with equal numbers of batches.
 
-    The writer's counter continues from one stretch to the next. Each interval has its own list.
+    The writer's count of bytes since the last entry continues from one stretch to the next.
+
+    Returns:
+        The bytes of each stretch, and a list of blocks for each of the two intervals.
     """
     batches = sum(len(sizes) for sizes in measurement.sizes)
     length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
@@ -268,10 +272,11 @@ def _blocks(
 def _draw_ranges(
     block_bytes: np.ndarray, blocks: Sequence[Sequence[Block]]
 ) -> tuple[tuple[float, float], ...]:
-    """Draws the blocks RESAMPLES times, to bound the difference between both intervals.
+    """Resamples the blocks, to bound the difference between the two intervals (bootstrap).
 
     Returns:
-        The 5th and 95th percentile of mean headers, p99 of headers, and entries per byte of log.
+        The 5th and 95th percentiles of the differences in mean headers, in p99 of headers, and in
+        entries per byte of log.
     """
     rng = np.random.default_rng(SEED)
     count = len(block_bytes)
@@ -303,10 +308,10 @@ def _stack(counts: Sequence[np.ndarray]) -> np.ndarray:
 def tiered_cost(
     current: IntervalCost, other: IntervalCost, today: CurrentConfig
 ) -> dict[str, float]:
-    """Returns the costs of remote storage at both intervals.
+    """Returns what two intervals cost in remote storage.
 
-    These are the number of segments whose indexes fit in the remote index cache, and the share of a
-    remote read that is skipped.
+    For each interval, the result has the number of segments whose indexes fit in the remote index
+    cache, and the share of a remote fetch that the reader skips.
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

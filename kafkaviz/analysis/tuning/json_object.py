@@ -44,9 +44,9 @@ def tuning_object(
     """Returns the complete result.
 
     Args:
-        answers: the recommendations by the name of a case.
-        total: the recommendation for all of them.
-        batching: the advice on batches and codec by the name of a case; None if it is not known.
+        answers: the recommendation for each case, by the case's name.
+        total: the recommendation for all cases together.
+        batching: the advice on batches and codec for each case, by its name; None if not known.
     """
     case = source.total
     topics = rank_topics(source, answers, batching or {})
@@ -104,7 +104,7 @@ def _entries_object(entries: tuple[int, int]) -> dict[str, int]:
 
 
 def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
-    """Returns each segment.index.bytes at today's interval; None without a log to append again."""
+    """Returns the effects of each segment.index.bytes; None without a log that can be replayed."""
     case = source.total
     if case.logs is None:
         return None
@@ -196,7 +196,7 @@ def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
 
 
 def _batching_object(topic: RankedTopic | None) -> dict:
-    """Returns the advice on batches and codec; both are None without records."""
+    """Returns the advice on batches and codec; both are None if no records were read."""
     if topic is None or topic.batching is None:
         return {"batches": None, "codec": None}
     answer = topic.batching

@@ -1,9 +1,9 @@
-"""The parts of large logs that a tuning reads: windows of whole batches, spread over their bytes.
+"""The parts of large logs that a tuning reads: windows of whole batches, evenly spaced.
 
-A batch can be found without reading all batches before it only where the .index names it. So a
-window begins at an entry of the .index, at the start of a .log, or where the window before it ends.
-For example, a sample of 128 MiB of one topic has 16 windows of 8 MiB. In a topic of 10 GiB, one
-begins every 640 MiB.
+Without reading all batches before it, a batch can be found only if the .index has an entry for it.
+So a window begins at an entry of the .index, at the start of a .log, or where the previous window
+ends. For example, a sample of 128 MiB of one topic has 16 windows of 8 MiB. In a topic of 10 GiB,
+one begins every 640 MiB.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,18 +49,18 @@ class LogWindow:
         return self.size_bytes == self.segment.log.size_bytes
 
     def batches(self) -> Iterator[np.ndarray]:
-        """Yields arrays of format.batch.BATCH, whose positions are bytes of the .log.
+        """Yields arrays of format.batch.BATCH, with positions in the .log.
 
-        The last ones are missing if the .log is damaged there.
+        If the .log is damaged, the batches from there on are missing.
         """
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )
 
     def offset_entries(self) -> np.ndarray:
-        """Returns the entries of the .index after the first batch, log.segment.OFFSET_ENTRY.
+        """Returns the .index entries for batches after the first (log.segment.OFFSET_ENTRY).
 
-        Of a whole .log, these are all entries.
+        For a whole .log, these are all entries.
         """
         if self.is_whole:
             return self.segment.offset_index
@@ -69,7 +69,7 @@ class LogWindow:
         return entries[first:last].copy()
 
     def time_entries(self) -> np.ndarray:
-        """Returns the entries of the .timeindex for the same batches, log.segment.TIME_ENTRY."""
+        """Returns the .timeindex entries for batches after the first (log.segment.TIME_ENTRY)."""
         if self.is_whole:
             return self.segment.time_index
         entries = replace(self.segment).time_index
@@ -92,7 +92,7 @@ class LogSample:
     """The parts of the logs that were measured.
 
     Attributes:
-        log_bytes: the size of all .log files.
+        log_bytes: the size of all .log files, including the parts that were not measured.
     """
 
     windows: tuple[LogWindow, ...] = field(repr=False)
@@ -104,7 +104,7 @@ class LogSample:
 
     @property
     def segments(self) -> int:
-        """The number of segments that have a window."""
+        """The number of segments of which at least a part was measured."""
         return len({window.segment.log.path for window in self.windows})
 
     @property
@@ -119,12 +119,12 @@ class LogSample:
 def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
     """Returns the windows to measure, by topic and in the order of the logs.
 
-    Each topic gets windows in proportion to its bytes, and at least one if it has a batch. They
-    neither overlap nor touch.
+    Each topic gets windows in proportion to its bytes, and at least one if it has a batch. Windows
+    of a sample neither overlap nor touch.
 
     Args:
-        most_bytes: the size of the sample over all logs. If it is None, or if the logs fit in it,
-            each segment is a window.
+        most_bytes: how many bytes to measure over all logs. If it is None, or if the logs are not
+            larger, each whole segment is a window.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -153,7 +153,7 @@ def _topic_windows(
     count = max(1, most_bytes // WINDOW_BYTES)
     window_bytes = max(1, most_bytes // count)
     centers = (np.arange(count) + 0.5) * topic_bytes / count
-    # counted over all logs of the topic, one after another
+    # byte positions, as if all logs of the topic followed one another
     starts = np.maximum(centers - window_bytes / 2, 0).astype(np.int64)
     stops = starts + window_bytes
     windows = []
@@ -178,24 +178,24 @@ def _topic_windows(
 
 
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
-    """Returns ranges of whole batches in place of ranges of bytes, which ascend.
+    """Moves ranges of bytes, in ascending order, so that they hold whole batches.
 
-    Each has about the same length and begins at or before its range. If no batch is known there, it
-    begins where the range before it ends, and becomes a part of that.
+    Each new range begins at a known batch at or before the old start, and has about the same
+    length. If no batch after the previous range is known, the new range extends the previous one.
     """
     if not ranges:
         return []
     moved: list[list[int]] = []
     try:
         entries = _read_entries(segment)
-    except KafkavizError:  # the measurement reads it again, and reports it
+    except KafkavizError:  # the measurement reads the index again, and reports the fault
         entries = np.empty(0)
     for first, last in ranges:
         end = moved[-1][1] if moved else 0
         try:
             start = max(end, _batch_start(segment, entries, first))
             stop = _batch_stop(segment, start, start + last - first)
-        except CannotOpen:  # the measurement opens it again, and reports it
+        except CannotOpen:  # the measurement opens the .log again, and reports the fault
             return ranges
         if moved and start == end:
             moved[-1][1] = stop
@@ -205,14 +205,14 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
 
 
 def _read_entries(segment: LogSegment) -> np.ndarray:
-    """Returns the entries of the .index, which the segment does not keep in memory then."""
+    """Returns the entries of the .index, without keeping them in memory with the segment."""
     return replace(segment).offset_index
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
-    """Returns where the batch of the last entry at or before a position starts.
+    """Returns the position of the batch that the last index entry at or before `position` names.
 
-    It is 0 if no entry is there, or if no such batch is where the entry says.
+    Returns 0 without such an entry, or if the entry does not point to the batch that it names.
     """
     if not position or not len(entries):
         return 0
@@ -233,7 +233,10 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
 
 
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
-    """Returns the end of the last batch that ends by `stop`, or of the first one after `start`."""
+    """Returns where the last batch that ends at or before `stop` ends.
+
+    If no batch does, returns the end of the batch at `start`.
+    """
     scan = segment.scan(start, min(stop, segment.log.size_bytes))
     for _ in scan:
         pass

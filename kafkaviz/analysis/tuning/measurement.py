@@ -1,7 +1,7 @@
 """The input of a recommendation: the exact measurements of a log, and its present settings.
 
-A log is measured segment by segment, and a segment while its batches come chunk by chunk. Sums are
-kept, and 21 bytes per batch until the end of the segment.
+A log is measured segment by segment, and a segment in chunks of batches. Only sums are kept in
+memory, and 21 bytes per batch until the segment is done.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -24,29 +24,31 @@ from kafkaviz.simulate.config import LogConfig
 
 SETTING = "index.interval.bytes"
 BROKER_SETTING = "log.index.interval.bytes"
-KEPT_BATCHES = 8_000_000  # batches of a case whose sizes are kept, 5 bytes each
-FOLDED = 16  # number of segments after which their counts are added up
+KEPT_BATCHES = 8_000_000  # for how many batches of a case the sizes are kept, in 5 bytes each
+FOLDED = 16  # after this many segments, their counts are added up
 SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of LogMeasurement
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogMeasurement:
-    """The exact measurements of a log: the sweep, and the numbers that the cost model needs.
+    """The cost of lookups in a log at each interval, and other numbers that the cost model needs.
 
     Attributes:
-        parts: lookups of each batch's base offset.
-        cold: device reads of these lookups.
-        every_offset, timestamps: lookups of other targets.
-        sizes: SIZES rows of each segment, for the bootstrap of ranges.
+        parts: the cost of looking up the base offset of each batch.
+        cold: device reads of these lookups, if nothing is in memory.
+        every_offset: the cost of looking up every offset.
+        timestamps: the cost of lookups by timestamp.
+        sizes: an array of SIZES for each segment, for the bootstrap.
         batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean.
-        bytes_per_s: speed by the largest timestamps; None if they do not show it.
-        followers: the same batches on a follower that appends a whole fetch at once, at today's
-            interval; only for releases that write one entry per append.
-        index_cost: the existing indexes; None for a workload.
+        single_share: the share of data batches with one record.
+        bytes_per_s: the write speed by the batches' largest timestamps; None if they are all equal.
+        followers: `parts` for a follower that appends a whole fetch at once; only for releases
+            that write one entry per append.
+        index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
-        empty_segments: segments without a batch, which `parts` does not count; they have files and
-            maps, but cost no lookup.
+        empty_segments: the number of segments without a batch, which `parts` does not count. They
+            have files and memory maps, but cost no lookup.
     """
 
     parts: SweepParts
@@ -72,9 +74,10 @@ class LogMeasurement:
         return self.parts.log_bytes
 
     def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
-        """Returns the estimate for a larger log, of which this measures windows.
+        """Returns the estimate for the whole logs, if this is the measurement of their windows.
 
         Args:
+            log_bytes: the size of the whole logs.
             segments: the number of segments with a batch.
             windows_inside: the number of windows that do not begin at the start of a .log.
         """
@@ -96,7 +99,10 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns the cost of lookups in the existing indexes, or else in those of the replay."""
+        """Returns the cost of lookups in the existing indexes.
+
+        Without existing indexes, a replay at this interval gives them.
+        """
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
@@ -105,17 +111,19 @@ class CurrentConfig:
     """The present settings of a log.
 
     Attributes:
-        is_tiered: remote.storage.enable.
-        is_coarse: whether an entry covers a whole append (KAFKA-806).
-        partitions: number of logs.
+        is_tiered: the value of remote.storage.enable.
+        is_coarse: whether one index entry covers a whole append (KAFKA-806).
+        partitions: the number of logs.
         topic: None for a whole broker.
-        inferred_settings: settings that no file has, inferred from the log's rolls.
-        unknown_settings: settings that only the metadata log has, which is in another log
-            directory; the interval and config have inferred values or Kafka's defaults instead.
-        index_rooms: segment.index.bytes of each partition of a broker whose topics differ; empty if
-            config applies to all.
-        leaves_maps: whether a roll leaves unused maps (KAFKA-19390).
-        retention_bytes, retention_ms: -1 for no limit, None if unknown.
+        inferred_settings: names of settings that no file has; their values are inferred from where
+            segments ended.
+        unknown_settings: names of settings that cannot be read, because only a metadata log in
+            another log directory has them. Their values here are inferred or Kafka's defaults.
+        index_rooms: segment.index.bytes of each partition, for a whole broker; empty if
+            `config` applies to all partitions.
+        leaves_maps: whether a roll leaves unused memory maps (KAFKA-19390).
+        retention_bytes: -1 for no limit, None if unknown.
+        retention_ms: -1 for no limit, None if unknown.
     """
 
     interval_bytes: int
@@ -139,7 +147,7 @@ class CurrentConfig:
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """The unknown settings, without the interval, that have Kafka's defaults here."""
+        """Names of the unknown settings other than the interval that have Kafka's defaults here."""
         return tuple(
             name
             for name in self.unknown_settings
@@ -148,7 +156,7 @@ class CurrentConfig:
 
 
 class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
-    """All sweeps of one segment, which observe the same chunks."""
+    """Measures one segment at all intervals, in one pass over its batches."""
 
     def __init__(
         self,
@@ -159,9 +167,8 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         """Starts with no batch read.
 
         Args:
-            builder: the one that the segment is added to, with its intervals.
-            report_share: called with the share of the work that is done, after all batches were
-                read.
+            builder: has the intervals; the measurement is added to it later.
+            report_share: called after all batches were read, with the share of the work done.
         """
 
         def sweeper(
@@ -171,7 +178,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
         self._base_offsets = sweeper(by_append=builder.by_append)
         self._every_offset = sweeper(targets=sweep.EVERY)
-        # lookups by timestamp need a sweep in which each batch may get an entry
+        # the time index is swept with an entry for any batch, even if appends get one entry each
         self._by_batch = sweeper() if builder.by_append else None
         self._followers = (
             sweeper(builder.extra_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
@@ -241,7 +248,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
 
 class _Statistics(BatchObserver[dict[str, Any]]):
-    """The shares of batches, and the write speed, by their names in LogMeasurement."""
+    """Computes `single_share`, `one_read_share` and `bytes_per_s` of LogMeasurement."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -278,14 +285,14 @@ class _Statistics(BatchObserver[dict[str, Any]]):
 
 @dataclass(kw_only=True)
 class MeasurementBuilder:
-    """Adds up segments, one after another.
+    """Adds up the measurements of segments.
 
     Attributes:
         extra_intervals: intervals in addition to sweep.INTERVALS, including today's.
         per_append: whether a follower's append gets at most one entry.
-        by_append: whether each append here gets at most one entry, for a workload whose batches
-            name their append.
-        current_interval_bytes: today's interval, for logs with indexes; None for a workload.
+        by_append: whether each append gets at most one entry here; only for a workload, whose
+            batches have the number of their append.
+        current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
     extra_intervals: Collection[int]
@@ -306,14 +313,14 @@ class MeasurementBuilder:
         report_share: Callable[[float], None] = lambda _share: None,
         *observers: BatchObserver[Any],
     ) -> None:
-        """Adds one segment's batches, chunk by chunk; other observers see the same pass.
+        """Adds the batches of one segment.
 
         Args:
-            chunks: rows of format.batch.BATCH, or append_batches.INCOMING for a workload.
+            chunks: arrays of format.batch.BATCH, or of append_batches.INCOMING for a workload.
             indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
                 an index is missing.
-            report_share: called with the share of the work that is done, after all batches were
-                read.
+            report_share: called after all batches were read, with the share of the work done.
+            observers: these observe the same batches in the same pass.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -329,13 +336,14 @@ class MeasurementBuilder:
         has_room = self._has_room(measurement.parts.batches)
         self._measurements.append(measurement if has_room else replace(measurement, sizes=()))
         if len(self._measurements) == FOLDED:
-            # the counts of a thousand segments would fill the memory
+            # to save memory: a log may have thousands of segments
             self._measurements = [merge_measurements(self._measurements)]
 
     def _has_room(self, batches: int) -> bool:
-        """Returns whether the sizes of one more segment are kept.
+        """Returns whether to keep the batch sizes of one more segment.
 
-        After the first that is not kept, no more are kept until the segments are added up.
+        Once the sizes of a segment were dropped, the next segments' sizes are dropped too, until
+        the measurements are merged.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
         return not batch_counts or (
@@ -358,10 +366,10 @@ class MeasurementBuilder:
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Returns several measurements as one.
+    """Merges several measurements into one.
 
-    Exact numbers are added, the moments of batch sizes are combined, and the speed is the mean over
-    all logs.
+    Counts are added. The mean and spread of batch sizes are combined, and the speed is the mean
+    over all logs.
     """
     return replace(
         _merge_with_batches(measurements),

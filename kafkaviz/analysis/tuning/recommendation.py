@@ -1,7 +1,7 @@
-"""The rule for a recommendation: the largest interval that meets every budget.
+"""Recommends an index.interval.bytes: the largest one that meets every budget.
 
-Its parts are the intervals that may be proposed, the reasons as values, the recommendation for one
-log, and the one for a broker's default.
+This module has the intervals that may be proposed, the reasons as values, the recommendation for
+one log, and the recommendation for a broker's default.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.simulate.config import LogConfig
 
-TIERED_SHARE = 0.05  # the greatest share of a remote fetch that may be skipped bytes
+TIERED_SHARE = 0.05  # at most this share of a remote fetch may be bytes that the reader skips
 TINY_BATCH_BYTES = 300
-MOSTLY_INDEXED = 0.8  # share of the batches that can have an entry
+MOSTLY_INDEXED = 0.8  # "most batches" is this share of those that can have an entry
 ReasonCode = Literal[
     "every-batch-indexed",
     "most-batches-indexed",
@@ -58,16 +58,16 @@ ReasonCode = Literal[
     "cold",
     "old-segments",
 ]
-MIN_GAIN = 0.10  # share of today's cost
-MIN_INDEX_GAIN = 0.01  # share of the log
-MIN_GAIN_US = 50.0  # gain of the p99 lookup; a p99 budget below this replaces it
+MIN_GAIN = 0.10  # a change must save at least this share of today's cost
+MIN_INDEX_GAIN = 0.01  # a larger interval must save index bytes of this share of the log
+MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a smaller p99 budget
 
 
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals that are too long for the storage are left out, and so are those below the smallest
-    batch, because they change nothing.
+    Intervals that are too long for the storage are left out. All intervals below the smallest batch
+    index every batch, so only the largest of them is offered.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -91,7 +91,10 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """Returns the upper bounds of an interval by cause, apart from warm lookups."""
+    """Returns the longest intervals that remote storage ("tiered") and seeking disks ("hdd") allow.
+
+    A cause that does not apply to this log is left out.
+    """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
         bounds["tiered"] = TIERED_SHARE * FETCH_BYTES
@@ -102,14 +105,14 @@ def upper_bounds(
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason as values; tuning_text.py has the words."""
+    """A reason as a code with values; tuning_text.py makes the message."""
 
     code: ReasonCode
     values: Mapping[str, Any]
 
     @property
     def plain_values(self) -> dict[str, Any]:
-        """The values that are numbers and names, without the objects that others come from."""
+        """The values without objects such as costs, from which tuning_text.py derives others."""
         return {
             name: value
             for name, value in self.values.items()
@@ -118,9 +121,9 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Returns whether the existing indexes differ from a replay at today's interval.
+    """Returns whether the existing indexes have far more or fewer entries than the replay.
 
-    Differences that a few restarts explain do not count.
+    The replay uses today's interval. Differences that a few restarts explain do not count.
     """
     return measurement.index_cost is not None and (
         measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense
@@ -191,7 +194,7 @@ def standing_reasons(
 def _on_disk(
     current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
 ) -> Reason:
-    """Returns how the existing indexes differ from the replay at today's interval."""
+    """Returns the reason that the existing indexes differ from the replay at today's interval."""
     is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
     values = {
         "interval": current.interval_bytes,
@@ -242,8 +245,8 @@ class Recommendation:
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        considered_bytes: the interval that the budgets alone would choose, or if none meets them
-            all, the nearest one.
+        considered_bytes: the best interval by the budgets alone, even if the gain is not worth a
+            change. If no interval meets all budgets, the one that exceeds them least.
     """
 
     verdict: TuningVerdict
@@ -261,17 +264,13 @@ class Recommendation:
 def recommend(
     measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> Recommendation | None:
-    """Recommends an interval.
-
-    Returns:
-        None for a log without a batch.
-    """
+    """Recommends an interval; returns None for a log without a batch."""
     if not measurement.parts.batches:
         return None
     by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs)}
     current = compute_current_cost(measurement, costs, today.interval_bytes)
     replay = by_interval[today.interval_bytes]
-    # if the existing index differs from the replay, a replay of other intervals predicts nothing
+    # if the replay does not give the existing index, it cannot predict other intervals either
     is_known = not (today.is_coarse or index_differs(measurement))
     choices = (
         [by_interval[interval] for interval in candidates(measurement, today, costs)]
@@ -314,10 +313,11 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval that meets every budget, or else the nearest one.
+    """Returns the largest interval that meets every budget.
 
-    If only the index is limited, it is the smallest interval that meets the budget. If nothing is
-    limited, it is today's interval, because nothing calls for a change.
+    If none does, returns the interval that exceeds the budgets least. If only the index size has a
+    budget, returns the smallest interval that meets it. If nothing is limited, returns today's
+    interval, because nothing calls for a change.
 
     Args:
         is_bound: whether the storage limits the interval.
@@ -349,7 +349,7 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, tuple[Reason, ...]]:
-    """Returns whether the gain of a proposal is surely worth a change, and the reasons."""
+    """Returns whether even the low end of the gain is worth a change, and the reasons."""
     if best.interval_bytes == current.interval_bytes:
         return False, ()
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
@@ -382,8 +382,8 @@ def recommend_broker(
 
     Args:
         by_topic: the recommendations of all topics with a batch.
-        total: the recommendation for all batches together; it applies only if every topic has the
-            same.
+        total: the recommendation for all batches together, which is used only if it is the same for
+            every topic.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -418,13 +418,13 @@ def recommend_broker(
 def recommend_all(
     cases: Sequence[TuningCase], total: TuningCase, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
-    """Recommends for each case, and for all of them together.
+    """Recommends an interval for each case, and one for all cases together.
 
     Returns:
-        Each case's recommendation by its name, and the one for all.
+        The recommendation for each case by the case's name, and the one for all cases.
     """
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
-    # a topic with its own interval is not representative of the broker
+    # the only topic may have its own interval, and then the broker needs another recommendation
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:
         return by_name, by_name[cases[0].name]
     total_answer = recommend(total.measurement, total.today, budgets, costs)

@@ -1,11 +1,12 @@
-"""The size of a log's segments: the limit that ends them, their files, and whether to change it.
+"""The size of a log's segments: which limit ends them, and whether to change segment.bytes.
 
-Apart from the rolls, segment.bytes decides four numbers:
+The setting segment.bytes decides when segments roll, and four numbers:
 
-- the bytes that a log keeps beyond its retention: up to a segment, because it is deleted whole
-- the active segment, which is never compacted, and not deleted before it rolls
-- the bytes that a start reads again after a kill: at most those of the active segments
-- the memory maps of the broker, two per segment with loaded indexes, below vm.max_map_count
+- the bytes that a log keeps beyond its retention: up to one segment, because Kafka deletes whole
+  segments
+- the size of the active segment, which is never compacted, and not deleted before it rolls
+- the bytes that a broker reads again when it starts after a kill: at most the active segments
+- the memory maps of the broker: two per segment with loaded indexes; vm.max_map_count limits them
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +30,14 @@ from kafkaviz.simulate.writer.roll_reason import RollCause
 SEGMENT_SETTING = "segment.bytes"
 SAFE_INDEX_MARGIN = 1.25
 MIN_SEGMENT_BYTES = 64 << 20  # smaller segments are not proposed
-MAX_SEGMENT_BYTES = 1 << 30  # larger ones neither; it is the default
-SEGMENTS_PER_RETENTION = 4  # proposed number of segments per log
-MAX_MAP_SHARE = 0.5  # share of the maps that vm.max_map_count leaves
+MAX_SEGMENT_BYTES = 1 << 30  # larger segments are not proposed; this is Kafka's default
+SEGMENTS_PER_RETENTION = 4  # the proposed number of segments in the retained bytes
+# larger segments are proposed above this share of the maps that the JVM leaves of vm.max_map_count
+MAX_MAP_SHARE = 0.5
 SegmentReason = Literal[
     "overshoot",
     "not-compacted",
-    "maps",  # of a change
+    "maps",  # a reason for a larger segment.bytes
     "fits",
     "small-log",
     "other-limit",
@@ -46,14 +48,15 @@ SegmentReason = Literal[
 
 @dataclass(frozen=True)
 class SegmentLimits:
-    """The limits that end this log's segments, and the index size that it needs.
+    """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
-        ends_bytes: the size of the .log at which each of limits.ENDS ends a segment; infinite if it
-            never does. The time limit uses the speed shown by the largest timestamps.
-        least_index_bytes: the least segment.index.bytes at which no index is full before the
-            segment reaches segment.bytes, at any speed.
-        safe_index_bytes: least_index_bytes and a quarter more, in case batches become smaller.
+        ends_bytes: the size of the .log at which each limit in `limits.ENDS` ends a segment;
+            infinite if it never does. The time limit uses the write speed that the batches'
+            largest timestamps show.
+        least_index_bytes: the smallest segment.index.bytes with which no index gets full before
+            the segment reaches segment.bytes, at any write speed.
+        safe_index_bytes: `least_index_bytes` and a quarter more, in case batches become smaller.
     """
 
     ends_bytes: Mapping[RollCause, float]
@@ -66,7 +69,7 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """Returns the limits of segments at a swept interval, and the index size that is safe."""
+    """Returns the limits of segments at a measured interval, and the index size that is safe."""
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
@@ -97,9 +100,9 @@ def footprint_at(
     today: CurrentConfig,
     interval_bytes: int,
 ) -> dict[str, int]:
-    """Returns files, maps, memory and preallocated bytes at a swept interval.
+    """Returns files, maps, memory and preallocated bytes at a measured interval.
 
-    At today's interval the existing indexes count.
+    At today's interval, the numbers come from the existing indexes.
     """
     is_today = interval_bytes == today.interval_bytes
     parts = (
@@ -117,7 +120,7 @@ def footprint_at(
 
 
 class Basis(StrEnum):
-    """How a number is known."""
+    """How a number is known: counted, inferred from a count, or computed by a model."""
 
     EXACT = "exact"
     INFERRED = "inferred"
@@ -132,14 +135,14 @@ class KnownNumber:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentNumbers:
-    """The effects of a value of segment.bytes, summed over the partitions of a log.
+    """The effects of a value of segment.bytes, summed over the partitions of a topic.
 
     Attributes:
-        ended_bytes: the .log at which a segment ends, by the first limit.
+        ended_bytes: the size of the .log at which a segment of a partition ends.
         overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if
             nothing is deleted by them, or they are unknown.
-        active_bytes: .log of the active segments.
-        recovered_bytes: the most that a start after a kill reads again.
+        active_bytes: the .log bytes of the active segments.
+        recovered_bytes: the most that the broker reads again when it starts after a kill.
         maps: memory maps of all segments of the broker, once their indexes are loaded.
     """
 
@@ -153,13 +156,13 @@ class SegmentNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSizeAdvice:
-    """The answer to segment.bytes.
+    """Whether to keep segment.bytes or to change it.
 
     Attributes:
-        considered: the numbers of the proposed value; None if none is proposed.
+        considered: the effects of the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
-        retained_bytes: the bytes that retention keeps of a partition; None if unknown or all.
-        changing: the proposed values of a broker's topics that should get another one.
+        retained_bytes: how much of a partition retention keeps; None if everything, or unknown.
+        changing: the proposed values for topics that should change, by topic; only for a broker.
     """
 
     reason: SegmentReason
@@ -181,9 +184,9 @@ class SegmentSizeAdvice:
 def advise_segment_sizes(
     source: TuningSource,
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
-    """Returns the advice for each case by its name, and the one for all of them.
+    """Returns the advice for each case by the case's name, and the advice for all cases together.
 
-    A broker keeps its default, because the sizes of segments depend on the topic's retention.
+    A broker always keeps its default, because the right size depends on each topic's retention.
     """
     own_segments = sum(_live_segments(case) for case in source.cases)
     segments = max(own_segments, source.broker_segments or 0)
@@ -218,13 +221,13 @@ def _live_segments(case: TuningCase) -> int:
 def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
     """Returns whether another segment.bytes is better for a topic.
 
-    A smaller value is proposed if a segment has more than half of the bytes that retention keeps,
-    or of a compacted log. The new one has a quarter of them, and is smaller than the log is now. A
-    larger one is proposed if segments end by their size, and the broker has more than half of the
-    maps that vm.max_map_count allows.
+    The aim is a quarter of the retained bytes, or of a compacted log, as a power of two. This
+    smaller value is proposed if segments are at least twice as large, and the log is not smaller.
+    A larger value is proposed if segments end by their size and the broker uses more than half of
+    the maps that vm.max_map_count allows.
 
     Args:
-        broker_segments: segments of the broker, including those of this case.
+        broker_segments: the number of segments of the broker, including those of this case.
     """
     config = case.today.config
     current = _numbers(case, config.segment_bytes, broker_segments)
@@ -261,7 +264,10 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
 
 def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
-    """Returns a quarter of the kept bytes; None if segments are less than twice as large."""
+    """Returns a quarter of the kept bytes as a power of two, and at least 64 MiB.
+
+    Returns None if segments are less than twice as large as that.
+    """
     size_bytes = max(MIN_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
     return size_bytes if 2 * size_bytes <= segment_bytes else None
 
@@ -272,7 +278,7 @@ def _power_of_two(number: float) -> int:
 
 
 def _retained_bytes(case: TuningCase) -> float | None:
-    """Returns the .log that retention asks one partition to keep, by its stricter limit."""
+    """Returns how many bytes of one partition retention keeps, by the stricter of its limits."""
     today = case.today
     speed = case.measurement.bytes_per_s
     retained_limits = []
@@ -285,7 +291,10 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers of a value; those of today's active segments and maps are counted."""
+    """Returns the effects of a segment.bytes.
+
+    For today's value, the active segments and maps are counted; for other values, modelled.
+    """
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

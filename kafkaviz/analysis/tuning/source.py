@@ -99,18 +99,18 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _chunks_without_payload(plan: SimulationPlan) -> Iterator[AppendChunk]:
-    # nothing is written to disk: the payload is produced and dropped
+    # nothing is written to disk: the payload is generated and dropped
     for chunk in plan.chunks():
         yield AppendChunk(chunk.rows)
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """Yields the batches of each segment of a plan in chunks (append_batches.INCOMING).
+    """Yields the chunks of batches (append_batches.INCOMING) of each segment that a plan writes.
 
-    The chunks of a segment must be read before the next segment.
+    All chunks of a segment must be read before the next segment.
 
     Raises:
-        KafkavizError: Kafka answers an append with an exception, which is in the message.
+        KafkavizError: Kafka would throw at an append. The message has the exception.
     """
     yield from (
         (rows for _, rows in pieces)
@@ -170,15 +170,16 @@ def open_source(
 
     Args:
         version: the Kafka release, instead of the one that the directory or the workload suggests.
-        overrides: settings by topic or broker name, which replace those of the source.
-        on_progress: called with each .log before it is read, and again with the share that is done.
-        on_sizes: called once at the start with the bytes of each .log that are read, by its name
-            in `on_progress`.
-        broker: the broker of a partition, if it has several log directories and they are open.
-        most_bytes: the size of the sample of larger logs; None to read them whole.
+        overrides: values that replace settings of the source, by the setting's topic or broker
+            name.
+        on_progress: called with the name of a .log and the share of it that was read.
+        on_sizes: called once before reading, with the number of bytes to read of each .log, by the
+            same names as in `on_progress`.
+        broker: the broker of a partition, if it is already open with several log directories.
+        most_bytes: how much to read of larger logs; None to read them whole.
 
     Raises:
-        CannotOpen: the path leads to nothing that can be tuned.
+        CannotOpen: the path has nothing that can be tuned.
         RefusedSetting: Kafka refuses the value of an override.
         KafkavizError: the workload's file has a fault.
     """
@@ -205,11 +206,11 @@ def open_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """Splits BROKER/TOPIC, which is not a directory itself.
+    """Splits a path such as BROKER/TOPIC, where TOPIC is a topic and not a directory.
 
     Returns:
-        The broker directory and the topic. For any other path, the path itself, unpacked if it is
-        in an archive, and None.
+        The broker directory and the topic. For any other path, that path and None; a path in an
+        archive becomes a path in the unpacked directory.
     """
     path = file.absolute_path(path)
     try:
@@ -288,7 +289,7 @@ def open_broker_source(
     on_sizes: MeasureSizes = lambda _sizes: None,
     most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
-    """Opens and measures a broker, or one topic of it, with the arguments of open_source."""
+    """Opens and measures a broker, or one topic of it; `open_source` explains the arguments."""
     assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.release, dict(overrides or {}))
     by_topic: dict[str, list] = {}

@@ -1,4 +1,4 @@
-"""The measured source of a tuning, with one case per topic or one for a workload."""
+"""The measurements for a tuning: one case for each topic, or one for a workload."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,13 +27,14 @@ ChunkFactory = Callable[[], Iterable[AppendChunk]]
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCase:
-    """A topic, a part of one, or a workload.
+    """A topic, a part of a topic, or a workload, with its measurement.
 
     Attributes:
-        disk_entries: the entries of both indexes on disk; None if an index is missing.
+        disk_entries: the number of entries in the .index and .timeindex files; None if one is
+            missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
-        live_segments, active_bytes: the segments in the directory, and the .log bytes of the last
-            one of each partition; None for a workload.
+        live_segments: the number of segments in the directory; None for a workload.
+        active_bytes: the .log bytes of the active segments; None for a workload.
         logs: the appends without payload and the first offset of each log, for replays; None if a
             .log was given alone.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
@@ -57,7 +58,7 @@ class TuningCase:
 
     @property
     def replayed_entries(self) -> tuple[int, int]:
-        """The entries of both indexes in the sweep at today's interval."""
+        """How many entries both indexes have if they are replayed at today's interval."""
         index = self.measurement.parts.index_of(self.today.interval_bytes)
         return int(self.measurement.parts.entries[index]), int(
             self.measurement.parts.time_entries[index]
@@ -72,9 +73,9 @@ class TuningCase:
         return 0.0
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Returns the measurement in the form in which others at that interval can be added to it.
+        """Returns the measurement with indexes of an interval, so that cases can be added up.
 
-        It has the case's own indexes if they have that interval, and otherwise those of the replay.
+        These are the existing indexes if they have this interval, and otherwise replayed ones.
         """
         is_own = self.today.interval_bytes == interval_bytes
         if is_own:
@@ -88,12 +89,13 @@ class TuningSource:
 
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
-        cases: one case per topic, by name.
-        metadata_left_out: whether KRaft's own log was left out; its small batches need their index.
-        inactive_segments: segments that are not in use, which were left out too.
-        broker_segments: all segments of the broker directory around it; None if there is none.
-        default_interval: a broker's interval for topics that have none of their own.
-        own_settings: other settings in a broker's files, by the fields of LogConfig.
+        cases: one case per topic, in the order of names.
+        metadata_left_out: whether KRaft's metadata log was left out. Its small batches need their
+            dense index.
+        inactive_segments: segments that Kafka does not use, which were left out too.
+        broker_segments: the number of all segments of the broker; None without a broker directory.
+        default_interval: a broker's interval for topics without an interval of their own.
+        own_settings: other segment limits in a broker's files, by the field names of LogConfig.
     """
 
     name: str
@@ -114,15 +116,15 @@ class TuningSource:
 
     @property
     def by_base_offset(self) -> bool:
-        """Whether scans take one read per header, as since Kafka 4.1."""
+        """Whether scans read only 17 bytes per header, as since Kafka 4.1."""
         return versions.search_profile(self.version).by_base_offset
 
     @property
     def total(self) -> TuningCase:
-        """The only case, or the sum over a broker's topics as if all had the broker's interval.
+        """The only case; for a broker, the sum of its topics as if all had the broker's interval.
 
-        A setting that no file of the broker has gets the largest value of all topics, because an
-        index must be safe for all.
+        A setting that no file of the broker has gets the largest value of all topics, because the
+        index size must be safe for every topic.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -167,7 +169,7 @@ class TuningSource:
     def _largest(self, name: str) -> int:
         """Returns the largest value of a setting over all topics.
 
-        Inferred values count only if every topic's value is inferred.
+        Inferred values are used only if all topics have inferred values.
         """
         configs = [
             case.today for case in self.cases if name not in case.today.inferred_settings

@@ -26,7 +26,7 @@ NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
 # UnifiedLog reads these settings at each append
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
-MAX_NAMES = 5  # topics that a sentence names
+MAX_NAMES = 5  # a message names at most this many topics
 FETCH_US = 200.0  # the shortest round trip of a fetch between machines of one data centre
 DETAIL_CODES = ("plateau", "followers", "bound-tiered", "bound-hdd")
 # codes that share a message
@@ -66,7 +66,7 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
-    """Returns whether a setting stays or changes.
+    """Returns the message that a setting stays or changes.
 
     Args:
         is_known: whether the current value is known; otherwise it is assumed.
@@ -79,12 +79,12 @@ def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> 
 
 
 def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
-    """Returns the reasons that decide; the others are details."""
+    """Returns the reasons that decide the recommendation, without those that are details."""
     return tuple(reason for reason in recommendation.reasons if reason.code not in DETAIL_CODES)
 
 
 def describe_reason(reason: Reason) -> Message:
-    """Returns the message of the reason's code. Its places have the reason's values."""
+    """Returns the message for the reason's code, filled with the reason's values."""
     values = reason.plain_values
     if reason.code == "topic-by-topic":
         return _describe_topics("interval_topics", reason.values["changing"])
@@ -114,7 +114,7 @@ def describe_gain(gain: Gain) -> Message:
 def _describe_saving(saving: Range) -> Message:
     """Returns a saving such as "18.9 µs (15.8 to 42 µs) less".
 
-    A range around 0 has both ends with their sign.
+    If the range contains 0, both ends have a sign.
     """
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
@@ -130,7 +130,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:
-    """Returns the worst case of each budget's cost, as the verdict compares it with the budget."""
+    """Returns, for each budget, the high end of the cost, which the verdict compares with it."""
     cost = values["at"]
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
@@ -186,7 +186,7 @@ def _on_disk_values(values: Mapping) -> dict[str, object]:
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
-    """Returns the topics that should get a value of their own."""
+    """Returns the message that names the topics that should get another value."""
     if not changed_values:
         return message(f"tuning_answer.{key}_none")
     names = [
@@ -205,7 +205,7 @@ def describe_names(names: Sequence[str | Message]) -> Message:
     return message("common.names", names=first)
 
 
-# adds the values of a message that its reason does not have
+# computes the values that a message needs in addition to those of its reason
 _DERIVED_VALUES: dict[ReasonCode, Callable[[Mapping], dict[str, object]]] = {
     "most-batches-indexed": lambda values: {
         "indexable": values["of"],
@@ -234,7 +234,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns what more index would gain at this interval, as a share of a fetch."""
+    """Returns how much time a larger index would save, also as a share of a fetch."""
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,
@@ -244,7 +244,7 @@ def describe_price(cost: IntervalCost) -> Message:
 
 
 def describe_known(case: TuningCase, costs: LookupCosts) -> Message:
-    """Returns which numbers are counted or estimated, and which are modelled."""
+    """Returns the message that says which numbers are counted, estimated or modelled."""
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     how = message("tuning_answer.presets")
     if costs.calibrated:
@@ -300,7 +300,7 @@ def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
 
 
 def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
-    """Returns the four numbers that segment.bytes decides, each with how it is known."""
+    """Returns the numbers that segment.bytes decides, and how each is known."""
     named_numbers = {
         "overshoot": numbers.overshoot_bytes,
         "active": numbers.active_bytes,
