@@ -183,6 +183,10 @@ def _render(
         yield say("cli_tiered.store", path=state.store)
     if state.local:
         yield say("cli_tiered.directory", path=state.local)
+    for problem in state.problems:
+        yield say("cli_tiered.problem", problem=problem.message)
+    if not state.is_metadata_whole:
+        yield say("cli_tiered.retention_unknown")
     uploads_by_directory = {upload.partition: upload for upload in uploads}
     for partition in state.partitions:
         yield ""
@@ -194,8 +198,6 @@ def _render(
                 partition.topic_id,
             ):
                 yield from (f"  {line}" for line in remote_retention_text.lines(retention))
-    for problem in state.problems:
-        yield say("cli_tiered.problem", problem=problem.message)
 
 
 def _render_partition(

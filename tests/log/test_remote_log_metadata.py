@@ -21,6 +21,7 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     _records,
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace
+from kafkaviz.messages import say
 from tests.pipeline import whole_logs
 from tests.support.tiered_storage import partition_of, unpack
 
@@ -186,3 +187,29 @@ def test_a_finished_deletion_forgets_an_unannounced_segment():
     assert cache.unannounced == {"a": COPY_FINISHED}
     cache.update("a", DELETE_FINISHED, is_keyed=True)
     assert cache.unannounced == {} and cache.deleted == {}
+
+
+@pytest.mark.parametrize("fault", ["torn", "random", "flipped"])
+def test_damaged_metadata_is_a_problem_and_predicts_nothing(recorded, tmp_path, capsys, fault):
+    """The text begins with the damaged place; a prediction from a part of the events is none."""
+    logs = shutil.copytree(recorded[0], tmp_path / "logs")
+    log = max(logs.glob("__remote_log_metadata-*/*.log"), key=lambda path: path.stat().st_size)
+    data = bytearray(log.read_bytes())
+    if fault == "torn":
+        del data[len(data) * 2 // 3 :]
+    elif fault == "random":
+        data[len(data) // 2 :] = bytes([0xAB]) * (len(data) - len(data) // 2)
+    else:
+        data[61 + 20] ^= 1
+    log.write_bytes(data)
+    arguments = ["tiered", str(logs), "--tiered", str(recorded[1])]
+    main([*arguments, "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    (problem,) = answer["problems"]
+    assert problem.startswith(str(log)) and answer["remote_retention"] == []
+    main(arguments)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:4] == [
+        say("cli_tiered.problem", problem=problem),
+        say("cli_tiered.retention_unknown"),
+    ]

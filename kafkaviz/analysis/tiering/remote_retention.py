@@ -111,7 +111,12 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns what the next pass deletes of each topic-partition with metadata and a local log."""
+    """Returns what the next pass deletes of each topic-partition with metadata and a local log.
+
+    The result is empty if a part of the metadata could not be read.
+    """
+    if not state.is_metadata_whole:
+        return ()
     retentions = []
     for partition in state.partitions:
         if not partition.has_directory:

@@ -25,7 +25,7 @@ from itertools import accumulate
 from typing import Any
 
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
-from kafkaviz.format import remote_metadata
+from kafkaviz.format import batch_records, remote_metadata
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.remote_metadata import SEGMENT_STATES
@@ -237,11 +237,29 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
 
 
 def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
+    """Yields each record with its segment and the position of its batch.
+
+    Raises:
+        CorruptFile: a batch is damaged, or what follows the last batch is not one.
+    """
     for segment in partition.live:
-        for batches in segment.scan():
+        path = segment.log.path
+        scan = segment.scan()
+        for batches in scan:
             for position in batches["position"][~is_control(batches)].tolist():
-                for record in segment.iterate(position):
-                    yield segment, position, record
+                data = segment.batch_bytes(position)
+                if not batch_records.is_crc_valid(data):
+                    raise CorruptFile(path, position, message("corrupt.metadata_checksum"))
+                try:
+                    for record in batch_records.iterate(data):
+                        yield segment, position, record
+                except CorruptBytes as fault:
+                    raise fault.in_file(path, position) from None
+        rest_bytes = segment.log.size_bytes - scan.end.position
+        if rest_bytes:
+            raise CorruptFile(
+                path, scan.end.position, message("corrupt.events_unread", size=rest_bytes)
+            )
 
 
 def _apply(

@@ -59,12 +59,14 @@ class TieredState:
         local: the broker directory, or None for a store alone.
         partitions: the partitions with remote segments or metadata about them, and those that were
             asked for, by directory name.
+        is_metadata_whole: whether every partition of __remote_log_metadata was read to its end.
     """
 
     store: Path | None
     local: Path | None
     partitions: tuple[TieredPartition, ...]
     problems: tuple[KafkavizError, ...] = ()
+    is_metadata_whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -294,7 +296,13 @@ def read_state(
         )
         for name in names_of_all
     )
-    return TieredState(root, local, partitions, (*problems, *metadata.problems))
+    return TieredState(
+        root,
+        local,
+        partitions,
+        (*problems, *metadata.problems),
+        is_metadata_whole=not metadata.problems,
+    )
 
 
 def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, Partition]:
