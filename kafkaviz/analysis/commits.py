@@ -104,6 +104,7 @@ class CommittedPartition:
         commit_count: their number, with those that are not listed.
         committed: the commit that counts; None if there is none.
         log_start_offset, log_end_offset: the bounds of the log in this copy; None without a log.
+        last_stable_offset: how far read_committed gets; log_end_offset if no transaction is open.
         lag: log_end_offset minus the committed offset; None if one of them is unknown.
         next_offset: the first record from the committed offset on that a read_uncommitted consumer
             gets; None if there is none.
@@ -118,10 +119,18 @@ class CommittedPartition:
     state: CommitState
     log_start_offset: int | None = None
     log_end_offset: int | None = None
+    last_stable_offset: int | None = None
     lag: int | None = None
     next_offset: int | None = None
     next_committed_offset: int | None = None
     problem: Message | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an open transaction keeps read_committed from the end of the log."""
+        if self.last_stable_offset is None or self.log_end_offset is None:
+            return False
+        return self.last_stable_offset < self.log_end_offset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,6 +387,7 @@ def _committed(
         state=state,
         log_start_offset=bounds.start_offset,
         log_end_offset=bounds.end_offset,
+        last_stable_offset=committed.bounds.limit_offset,
         lag=lag,
         next_offset=next_offset,
         next_committed_offset=next_committed_offset,

@@ -23,11 +23,13 @@ topics are optional. Without --group, all groups are listed.
 --json prints one object: directory; groups, a list of {group, type: classic|consumer|share|streams,
 null if no record says so, kept_in, record_count, partitions}; problems, a list of {partition,
 message}. partitions is a list of {partition, state, commit_count, committed, commits, the last
-1000, log_start_offset, log_end_offset, lag, next_offset, next_committed_offset, problem}. A commit
-is {at_offset, timestamp_ms, offset, leader_epoch, topic_id, metadata, fate}; at_offset is its place
-in __consumer_offsets, and offset is null for a deletion. fate is "current", "replaced", "pending",
-"aborted" or "deletion". next_offset is the first record that a consumer gets, next_committed_offset
-the first one with read_committed; lag counts offsets up to the end of the log in this copy.
+1000, log_start_offset, log_end_offset, last_stable_offset, lag, next_offset, next_committed_offset,
+problem}. A commit is {at_offset, timestamp_ms, offset, leader_epoch, topic_id, metadata, fate};
+at_offset is the offset of the commit's own record in __consumer_offsets, and offset is null for a
+deletion. fate is "current", "replaced", "pending", "aborted" or "deletion". next_offset is the
+first record that a consumer gets, next_committed_offset the first one with read_committed. lag is
+the end of the log in this copy minus the committed offset; markers and removed records count too.
+A read_committed consumer gets no further than last_stable_offset.
 
 state is "at-end", "behind"; "only-markers", where no record but only transaction markers follow, so
 that the lag stays; "no-record", where compaction removed the rest; "only-uncommitted", where all
@@ -112,11 +114,13 @@ def _render_group(group: "GroupCommits") -> Iterator[Text]:
     yield say("commits.group", **_group_values(group))
     for part in group.partitions:
         yield say("commits.partition", partition=part.partition, state=_describe_state(part))
+        if part.is_held:
+            yield "  " + say("commits.held", offset=part.last_stable_offset)
         last_commits = part.commits[-SHOWN_COMMITS:]
         if part.commit_count > len(last_commits):
             yield f"  {say_count('commits.more', part.commit_count - len(last_commits))}"
         for commit in last_commits:
-            yield f"  {_describe_commit(commit)}"
+            yield f"  {_describe_commit(commit, group.kept_in)}"
 
 
 def _describe_state(part: "CommittedPartition") -> str:
@@ -133,7 +137,7 @@ def _describe_state(part: "CommittedPartition") -> str:
     return say(f"commits.state_{key}", **known)
 
 
-def _describe_commit(commit: "Commit") -> str:
+def _describe_commit(commit: "Commit", kept_in: str) -> str:
     from kafkaviz import units
 
     what = say("commits.deletion")
@@ -144,6 +148,7 @@ def _describe_commit(commit: "Commit") -> str:
     return say(
         "commits.commit",
         at_offset=commit.at_offset,
+        kept_in=kept_in,
         time=units.moment(commit.timestamp_ms),
         commit=what,
         fate=say(f"commits.fate_{commit.fate.value}"),

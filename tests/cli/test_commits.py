@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from kafkaviz.__main__ import main
+from tests.analysis.test_commits import commit_batch, write_log
 
 
 def test_all_groups_are_listed(clean, capsys):
@@ -15,7 +16,7 @@ def test_all_groups_are_listed(clean, capsys):
         "analytics: a consumer group (KIP-848), 2 partitions, kept in __consumer_offsets-0, last "
         "commit 2026-11-21 09:29:52.497"
     )
-    assert last.startswith("throw-away: without a group record, 2 partitions")
+    assert last.startswith("throw-away: a group of unknown type, 2 partitions")
 
 
 def test_a_group_is_shown_commit_by_commit(clean, capsys):
@@ -26,7 +27,23 @@ def test_a_group_is_shown_commit_by_commit(clean, capsys):
         "orders-0: the group is at 5400 of 38736, 33336 behind; the next record is 5400"
     )
     assert more == "  35 earlier commits are still there; --json lists the last 1000"
-    assert lines[9].endswith("offset 5400 of leader epoch 0, counts")
+    assert ": offset 5400 of leader epoch 0, counts (record " in lines[9]
+    assert lines[9].endswith(" of __consumer_offsets-1)")
+
+
+def test_an_open_transaction_says_how_far_read_committed_gets(clean, capsys):
+    call = ["commits", str(clean), "--group", "payment-relay"]
+    assert main(call) == 0
+    _, behind, held, *_ = capsys.readouterr().out.splitlines()
+    assert behind.startswith("payments-0: the group is at 17971 of 18920, 949 behind")
+    assert held == (
+        "  read_committed gets no further than 18900: an open transaction, see kafkaviz transactions"
+    )
+    assert main([*call, "--json"]) == 0
+    [group] = json.loads(capsys.readouterr().out)["groups"]
+    assert group["partitions"][0]["last_stable_offset"] == 18900
+    assert main([*call[:3], "billing"]) == 0
+    assert "read_committed gets" not in capsys.readouterr().out
 
 
 def test_the_json_has_every_commit(clean, capsys):
@@ -62,3 +79,11 @@ def test_a_wrong_call_is_one_line(clean, tmp_path, capsys, folder, error):
     assert main(["commits", str(tmp_path), "--group", "nobody"]) == 2
     printed = capsys.readouterr().err
     assert error in printed and printed.count("\n") == 1
+
+
+def test_only_markers_follow_in_the_words_of_the_questions(clean, tmp_path, capsys):
+    shutil.copytree(clean / "refunds-1", tmp_path / "refunds-1")
+    write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "refunds-1", 936))
+    assert main(["commits", str(tmp_path), "--group", "g"]) == 0
+    line = capsys.readouterr().out.splitlines()[1]
+    assert "only transaction markers follow, so the lag stays 2 until the next record" in line
