@@ -116,6 +116,37 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     )
 
 
+class Verdict(StrEnum):
+    """Whether an open transaction hangs, according to its coordinator."""
+
+    ONGOING = "ongoing"
+    OVERDUE = "overdue"  # its timeout is over, and it is still ongoing
+    ENDING = "ending"  # its markers are about to be written
+    HANGING = "hanging"  # it has ended, or this partition is not part of it
+    ABSENT = "absent"  # nothing in this copy is about its producer
+    UNKNOWN = "unknown"  # this copy has no __transaction_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """What is known about the transaction that holds consumers back.
+
+    Attributes:
+        open_ms: for how long it has been open, up to the newest time in this copy; None if the
+            copy does not have its first batch.
+        coordinator_state, timeout_ms, coordinator_start_ms: of its producer's newest record in
+            __transaction_state; None without one.
+        until_ms: the time at which the coordinator aborts it; None if it is not ongoing.
+    """
+
+    verdict: Verdict
+    open_ms: int | None
+    coordinator_state: str | None = None
+    timeout_ms: int | None = None
+    coordinator_start_ms: int | None = None
+    until_ms: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class PartitionTransactions:
     """The transactions of a partition.
@@ -123,6 +154,7 @@ class PartitionTransactions:
     Attributes:
         log_start_offset, log_end, last_stable_offset: None if Kafka could not find them.
         held_by: the open transaction that begins at the last stable offset.
+        hold: what the coordinator knows about it; None until analysis.coordinator.judge says it.
         transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
         counts: the number of transactions by outcome, with those that are not listed.
         markers_alone: the markers without a record of their transaction in this copy.
@@ -138,6 +170,7 @@ class PartitionTransactions:
     counts: Mapping[Outcome, int]
     markers_alone: int = 0
     problem: Message | None = None
+    hold: Hold | None = None
 
     @cached_property
     def transaction_count(self) -> int:

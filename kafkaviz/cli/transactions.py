@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from enum import StrEnum
 
     from kafkaviz.analysis.committed_fetch import CommittedFetch, FetchedBatch, IndexStep
+    from kafkaviz.analysis.coordinator import CoordinatorState, Hold
     from kafkaviz.analysis.transactions import PartitionTransactions, Transaction
     from kafkaviz.log.partition import Partition
 
@@ -24,21 +26,25 @@ EPILOG = """\
 A consumer with isolation.level=read_committed gets no record from the last stable offset on, which
 is the first offset of the oldest open transaction. The command names that transaction, and the
 kafka-transactions.sh line that aborts it. Use that line only for a transaction that hangs: the
-coordinator aborts others after transaction.timeout.ms. Transactional ids come from
-__transaction_state, if the directories hold it.
+coordinator aborts others after transaction.timeout.ms. Whether it hangs, and its transactional id,
+come from __transaction_state, if the directories hold it; for one partition, from the directories
+next to it. Of a broker, first come the partitions that hold consumers back, then one line for each
+other one; --all adds their last transactions.
 
 --fetch explains one fetch of such a consumer, in one partition: the bytes that the broker sends,
 the .txnindex entries that it reads to find aborted transactions, and the batches that the consumer
 skips.
 
 --json prints one object: directory; partitions, a list of {partition, log_start_offset, log_end,
-last_stable_offset, held_by, transactions, counts: {committed, aborted, open}, markers_alone,
-problem}; and with --fetch also fetch. A transaction is {producer_id, producer_epoch,
-transactional_id, first_offset, last_offset, outcome: committed|aborted|open, start_ms, end_ms,
-marker_offset, begins_before_log}. The open ones and the last 10000 others are listed; counts has
-all. begins_before_log is null if nothing shows whether the transaction began below the log start.
-markers_alone counts markers whose records are all gone. problem says why a .log could not be read
-to its end.
+last_stable_offset, held_by, hold, transactions, counts: {committed, aborted, open}, markers_alone,
+problem}; and with --fetch also fetch. hold says what is known about held_by: {verdict: ongoing|
+overdue|ending|hanging|absent|unknown, open_ms, coordinator_state, timeout_ms, coordinator_start_ms,
+until_ms}; open_ms ends at the newest time in the directories. A transaction is {producer_id,
+producer_epoch, transactional_id, first_offset, last_offset, outcome: committed|aborted|open,
+start_ms, end_ms, marker_offset, begins_before_log}. The open ones and the last 10000 others are
+listed; counts has all. begins_before_log is null if nothing shows whether the transaction began
+below the log start. markers_alone counts markers whose records are all gone. problem says why a
+.log could not be read to its end.
 
 fetch is {partition, offset, log_start_offset, log_end, last_stable_offset, segment_base_offset,
 position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound_offset,
@@ -79,14 +85,20 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default=1 << 20,
         help="max.partition.fetch.bytes of that fetch (default: 1048576)",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="also list the last transactions of each partition of a broker",
+    )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions, or with --fetch one fetch."""
-    from kafkaviz.analysis.checks.plan import is_lone, read_transactional_ids
+    from kafkaviz.analysis.checks.plan import is_lone, newest_ms
     from kafkaviz.analysis.committed_fetch import explain_fetch
+    from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log.broker import open_broker
@@ -104,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
         if len(partitions) > 1:
             raise CannotOpen(broker.sources_text, message("transactions.fetch_of_one"))
         fetch = explain_fetch(partitions[0], args.fetch, args.max_bytes, broker=broker)
-    transactions = _read(partitions, read_transactional_ids(broker.partitions))
+    states = read_states(coordinator_logs(broker))
+    transactions = _read(partitions, states, newest_ms(broker))
     if args.json:
         answer = {"directory": broker.sources_text, "partitions": transactions}
         output.say_json(
@@ -113,34 +126,50 @@ def run(args: argparse.Namespace) -> int:
     elif fetch:
         output.say(_render_fetch(fetch))
     else:
-        output.say(_render(transactions, is_single=len(partitions) == 1))
+        output.say(_render(transactions, is_single=len(partitions) == 1, is_all=args.all))
     return 0
 
 
 def _read(
-    partitions: "list[Partition]", transactional_ids: "Mapping[int, str]"
+    partitions: "list[Partition]",
+    states: "Mapping[int, CoordinatorState] | None",
+    newest_ms: int,
 ) -> "Iterator[PartitionTransactions]":
+    from kafkaviz.analysis.coordinator import judge, transactional_ids
     from kafkaviz.analysis.transactions import read_transactions
 
+    names = transactional_ids(states)
     progress = ByteProgress()
     progress.expect({partition.directory: partition.live_log_bytes for partition in partitions})
     for partition in partitions:
-        yield read_transactions(partition, transactional_ids, progress.show)
+        answer = read_transactions(partition, names, progress.show)
+        if answer.held_by:
+            hold = judge(partition.label, answer.held_by, states, newest_ms)
+            answer = replace(answer, hold=hold)
+        yield answer
     progress.clear()
 
 
-def _render(transactions: "Iterable[PartitionTransactions]", *, is_single: bool) -> Iterator[Text]:
+def _render(
+    transactions: "Iterable[PartitionTransactions]", *, is_single: bool, is_all: bool
+) -> Iterator[Text]:
+    """Renders the partitions; those that hold consumers back come first."""
     without = 0
+    later: list[Text] = []
     for partition in transactions:
-        if partition.transaction_count or partition.problem or is_single:
-            yield from _render_partition(partition)
+        lines = _render_partition(partition, is_long=is_single or is_all)
+        if partition.held_by or is_single:
+            yield from lines
+        elif partition.transaction_count or partition.problem:
+            later.extend(lines)
         else:
             without += 1
+    yield from later
     if without:
         yield say_count("transactions.without", without)
 
 
-def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
+def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
     from kafkaviz import units
 
     yield say(
@@ -163,15 +192,24 @@ def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
             offset=held_by.first_offset,
             since=say("common.unknown") if since is None else units.moment(since),
         )
+        if partition.hold:
+            yield from _render_hold(partition.hold)
         if held_by.begins_before_log is None:
             yield "  " + say("transactions.abort_unknown")
-        else:
+        elif partition.hold and partition.hold.verdict != "ending":
+            when = "if_it_hangs"
+            if partition.hold.verdict == "ongoing":
+                when = "after_that"
+            elif partition.hold.verdict in ("hanging", "overdue"):
+                when = "now"
             command = held_by.abort_command(partition.partition)
-            yield "  " + say("transactions.abort", command=command)
-    if partition.markers_alone:
-        yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
+            yield "  " + say(f"transactions.abort_{when}", command=command)
     if partition.problem:
         yield f"  {output.to_one_line(partition.problem)}"
+    if not is_long:
+        return
+    if partition.markers_alone:
+        yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
     last_ones = partition.transactions[-SHOWN_ROWS:]
     if last_ones:
         yield "  " + _row(
@@ -193,6 +231,20 @@ def _render_partition(partition: "PartitionTransactions") -> Iterator[Text]:
         )
     if partition.transaction_count > len(last_ones):
         yield "  " + say_count("transactions.earlier", partition.transaction_count - len(last_ones))
+
+
+def _render_hold(hold: "Hold") -> Iterator[Text]:
+    from kafkaviz import units
+
+    if hold.open_ms is not None:
+        yield "  " + say("transactions.open_for", time=units.duration(hold.open_ms))
+    known = {"state": hold.coordinator_state}
+    if hold.timeout_ms is not None:
+        known["timeout"] = units.duration(hold.timeout_ms)
+    if hold.until_ms is not None:
+        known["until"] = units.moment(hold.until_ms, fraction=False)
+    values = {name: value for name, value in known.items() if value is not None}
+    yield "  " + say(f"transactions.verdict_{hold.verdict.value}", **values)
 
 
 def _row(*cells: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz.analysis import transactions as transactions_module
-from kafkaviz.analysis.checks.plan import read_transactional_ids
+from kafkaviz.analysis.coordinator import read_transactional_ids
 from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, read_transactions
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import producer_snapshot

@@ -20,18 +20,44 @@ ABORT = (
 
 def test_a_broker_has_its_transactions_by_partition(clean, capsys):
     assert main(["transactions", str(clean)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("payments-0: "))
-    head, held_by, abort, _, *rows = lines[start : start + 26]
+    head, held_by, open_for, coordinator, abort, *others = capsys.readouterr().out.splitlines()
+    assert head.startswith("payments-0: ")
     assert head.endswith("stable offset 18900, log end 18920; 398 committed, 163 aborted, 1 open")
     assert held_by.strip() == (
         "read_committed consumers wait for producer 4 ('tx-payments-2'), epoch 189, whose "
         "transaction began at offset 18900, 2026-11-21 09:29:45.807"
     )
-    assert abort.endswith(f": {ABORT}")
+    assert open_for.strip() == "it has been open for 42.2 s, up to the newest time in this copy"
+    assert coordinator.strip() == (
+        "the coordinator has it as ongoing, timeout 50 min, until 2026-11-21 10:19:45: do not "
+        "abort it before"
+    )
+    assert abort.endswith(f": {ABORT}") and "if it is open after that" in abort
+    assert [line.partition(":")[0] for line in others[:-1]] == [
+        "__consumer_offsets-1",
+        "__consumer_offsets-2",
+        "refunds-0",
+        "refunds-1",
+    ]
+    assert others[-1] == "31 partitions have no transactions"
+
+
+def test_all_lists_the_last_transactions_of_each_partition(clean, capsys):
+    assert main(["transactions", str(clean), "--all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    _, *rows = lines[5:30]
     assert rows[19].split()[:5] == ["18900", "–", "18906", "open", "2026-11-21"]
     assert rows[20].strip() == "542 earlier transactions; --json lists the last 10000"
-    assert lines[-1].endswith(" partitions have no transactions")
+    assert any(line.startswith("refunds-0: ") for line in lines)
+
+
+def test_a_partition_without_its_coordinator_asks_for_the_broker(clean, tmp_path, capsys):
+    shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
+    assert main(["transactions", str(tmp_path / "payments-0")]) == 0
+    _, held_by, _, unknown, abort, *_ = capsys.readouterr().out.splitlines()
+    assert "wait for producer 4, epoch 189" in held_by
+    assert unknown.endswith("this copy has no __transaction_state; give the whole broker")
+    assert abort.strip().startswith("if it hangs, abort it ")
 
 
 def test_the_json_has_every_transaction(clean, capsys):
@@ -48,7 +74,7 @@ def test_the_json_has_every_transaction(clean, capsys):
     assert part["held_by"] == {
         "producer_id": 4,
         "producer_epoch": 189,
-        "transactional_id": None,  # the copy is this one partition
+        "transactional_id": "tx-payments-2",  # from the directories next to it
         "first_offset": 18900,
         "last_offset": 18906,
         "outcome": "open",
@@ -56,6 +82,14 @@ def test_the_json_has_every_transaction(clean, capsys):
         "end_ms": None,
         "marker_offset": None,
         "begins_before_log": False,
+    }
+    assert part["hold"] == {
+        "verdict": "ongoing",
+        "open_ms": part["hold"]["open_ms"],
+        "coordinator_state": "Ongoing",
+        "timeout_ms": 3_000_000,
+        "coordinator_start_ms": 1795253385807,
+        "until_ms": 1795256385807,
     }
     assert part["counts"] == {"committed": 398, "aborted": 163, "open": 1}
     assert len(part["transactions"]) == 562 and part["problem"] is None
@@ -98,7 +132,7 @@ def test_no_line_is_given_for_a_beginning_that_is_unknown(tmp_path, capsys):
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [of_producer(7, 100), plain(102)], 100)
     assert main(["transactions", str(directory / "t-0")]) == 0
-    _, held_by, abort, _, row = capsys.readouterr().out.splitlines()
+    _, held_by, _, _, abort, _, row = capsys.readouterr().out.splitlines()
     assert "began at offset 100" in held_by and "abort --topic" not in abort
     assert "describe-producers" in abort and row.split()[:4] == ["≤", "100", "–", "101"]
 

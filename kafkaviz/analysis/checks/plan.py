@@ -11,6 +11,7 @@ from itertools import chain
 
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.coordinator import read_transactional_ids
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     RestartLog,
@@ -24,14 +25,12 @@ from kafkaviz.analysis.restart.next_start import (
 )
 from kafkaviz.analysis.retention import RetentionLimits
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import checkpoint, coordinator_records
-from kafkaviz.format.batch import is_control
+from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.index_check import find_unflushed
@@ -41,8 +40,6 @@ from kafkaviz.versions import Release
 
 SAME_AS_LOG = -2
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-TOPIC = "__transaction_state"
-MAX_BYTES = 256 << 20  # total size of the logs that are read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,40 +325,3 @@ def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
 def is_lone(broker: Broker) -> bool:
     """Returns whether one partition directory was opened, and not its broker directory."""
     return broker.is_lone and bool(broker.partitions)
-
-
-def read_transactional_ids(partitions: Iterable[Partition]) -> dict[int, str]:
-    """Returns the newest transactional id of each producer, by producer id.
-
-    The result is empty if the coordinator's partitions are on other brokers. A segment with a fault
-    is read up to the fault. Logs beyond MAX_BYTES in total are not read.
-    """
-    producers: dict[str, int] = {}
-    left_bytes = MAX_BYTES
-    for partition in partitions:
-        if partition.topic != TOPIC or partition.state != "current":
-            continue
-        for segment in partition.live:
-            left_bytes -= segment.log.size_bytes
-            if left_bytes < 0:
-                break
-            _take_segment(segment, producers)
-    return {producer: name for name, producer in producers.items()}
-
-
-def _take_segment(segment: LogSegment, producers: dict[str, int]) -> None:
-    try:
-        for batches in segment.scan():
-            for position in batches["position"][~is_control(batches)].tolist():
-                for record in segment.iterate(position):
-                    state = coordinator_records.decode(
-                        record.key, record.value, record.offset, "transactions"
-                    )
-                    if state.key is None:
-                        continue
-                    if state.value is None:
-                        producers.pop(state.key["transactionalId"], None)
-                    else:
-                        producers[state.key["transactionalId"]] = state.value["producerId"]
-    except KafkavizError:
-        return  # another check reports the fault
