@@ -6,8 +6,8 @@
     (answer,) = advise([topic], seconds=4)
     order(answer)                       # (("codec", 81_000_000), ("batches", 9_000_000))
 
-Headers are counted over whole windows of the log (batch_facts.py). A part of the records is
-decompressed (record_sample.py), packed again with each codec (packing.py), and written again as the
-batches that another linger.ms and batch.size would have made (merging.py). No result has a key or a
-value of a record.
+Batch headers are read in whole windows of the log (batch_facts.py). A part of the records is
+decompressed (record_sample.py). These are packed again with each codec (packing.py), and written
+again as the batches that other values of linger.ms and batch.size would have given (merging.py). No
+result contains a key or a value of a record.
 """

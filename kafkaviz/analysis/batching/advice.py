@@ -1,8 +1,8 @@
 """Whether the batches and the codec of a topic should change, and what that would save.
 
-`advise` measures topics and answers for each. A saving is scaled from the sample to the whole log.
-The saving of larger batches is inferred from the gaps between batches; that of a codec is measured
-on the sampled records.
+`advise` measures topics and returns an answer for each. Savings are scaled from the sample to the
+whole log. The saving of larger batches is inferred from the gaps between batches. The saving of
+another codec is measured on the sampled records.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,9 +39,9 @@ BATCHES = "batches"
 CODEC = "codec"
 INDEX = "index"
 SECONDS = 4.0
-MIN_SECONDS = 0.05  # for each topic
-MIN_SAMPLE_BYTES = 256 << 10  # for each topic
-# topics that brokers write, with the settings of brokers
+MIN_SECONDS = 0.05  # each topic gets at least this time
+MIN_SAMPLE_BYTES = 256 << 10  # each topic has at least this many bytes sampled
+# topics that brokers write, by settings of their own
 INTERNAL_TOPICS = (
     METADATA_TOPIC,
     "__consumer_offsets",
@@ -56,10 +56,11 @@ class BatchingTopic:
     """A topic to advise on.
 
     Attributes:
-        windows: the windows of its logs whose headers are read.
+        windows: the parts of its logs whose headers are read.
         log_bytes: the size of all its .log files.
-        interval_bytes, by_base_offset: index.interval.bytes, and whether scans work as since 4.1.
-        facts: the facts of the windows, if their batches were read before.
+        interval_bytes: index.interval.bytes.
+        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
+        facts: the facts about the batches of the windows, if they were read before.
     """
 
     name: str
@@ -72,11 +73,11 @@ class BatchingTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicQuota:
-    """The most that one topic may take.
+    """The most time and bytes that one topic may take.
 
     Attributes:
         seconds: how long packing and merging may take.
-        most_bytes: the stored bytes to decompress.
+        most_bytes: how many stored bytes may be decompressed.
     """
 
     seconds: float
@@ -89,11 +90,11 @@ class SampleExtent:
 
     Attributes:
         log_bytes: the size of its .log files.
-        window_bytes: the bytes of those batches whose headers were read.
-        stored_bytes: the bytes of those batches whose records were decompressed.
+        window_bytes: the bytes of the batches whose headers were read.
+        stored_bytes: the bytes of the batches whose records were decompressed.
         plain_bytes: the size of these records before compression.
         is_whole: whether these are all records of the topic.
-        skipped: the same as in RecordSample.
+        skipped: the number of batches whose records were not read, by reason; see RecordSample.
     """
 
     log_bytes: int
@@ -109,12 +110,13 @@ class SampleExtent:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingAnswer:
-    """The answer for one topic.
+    """The advice for one topic, and the measurements that it is based on.
 
     Attributes:
-        facts: how it is batched, from the headers of its windows.
-        merging: its batches, and those that other settings would have made; None without records.
-        packed: its records packed with each codec; empty without records.
+        facts: the sizes of its batches and their codecs, from their headers.
+        merging: its batches, and the batches that other settings would have given; None without
+            records.
+        packed: the sizes of its records packed with each codec; empty without records.
     """
 
     name: str
@@ -127,7 +129,7 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The bytes that the advised changes save at least; at most if only that is known."""
+        """The least bytes that the advised changes save; the most if only those are known."""
         return sum(saved for _, saved in order(self))
 
 
@@ -138,16 +140,16 @@ def advise(
     most_bytes: int = RECORD_SAMPLE_BYTES,
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> tuple[BatchingAnswer, ...]:
-    """Measures topics and returns an answer for each, in their order.
+    """Measures topics and returns an answer for each, in the same order.
 
-    Every topic gets an answer: what cannot be read is a reason in it. Memory is bounded by the
-    sample of one topic.
+    Every topic gets an answer, with a reason for everything that cannot be read. Memory is bounded
+    by the sample of one topic.
 
     Args:
-        seconds: the time for packing and merging of all topics, divided by their bytes. Reading
-            headers and records comes in addition, and each topic gets MIN_SECONDS.
-        most_bytes: the stored bytes to decompress of all topics, divided by their bytes; of each
-            topic at least MIN_SAMPLE_BYTES.
+        seconds: the time for packing and merging, shared among the topics by their sizes. Each
+            topic gets at least MIN_SECONDS. The time to read headers and records is extra.
+        most_bytes: how many stored bytes to decompress, shared among the topics by their sizes.
+            Each topic gets at least MIN_SAMPLE_BYTES.
         on_progress: called with the name of a topic and the share of its work that is done. An
             exception that it raises, such as JobCancelled, ends the work.
     """
@@ -158,7 +160,7 @@ def advise(
 
 
 def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> list[TopicQuota]:
-    """Divides the time and the sampled bytes of all topics by their bytes."""
+    """Shares the time and the bytes to sample among topics, in proportion to their sizes."""
     total_bytes = max(1, sum(topic.log_bytes for topic in topics))
     shares = [topic.log_bytes / total_bytes for topic in topics]
     return [
@@ -171,9 +173,9 @@ def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> 
 
 
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
-    """Returns the parts that should change with the bytes that each saves, the largest first.
+    """Returns the parts that should change and the bytes that each saves, the largest first.
 
-    Larger batches come before a codec whose saving builds on them.
+    Larger batches come before a codec that was measured in those larger batches.
 
     Args:
         index_saved_bytes: the bytes that the advised change of the index saves; 0 for none.
@@ -189,7 +191,7 @@ def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str
     weights = dict(saved_bytes)
     if BATCHES in weights and answer.codec.batch_bytes is not None:
         weights[BATCHES] = max(weights.values())
-    # equal ones keep the order batches, codec, index
+    # equal savings keep the order batches, codec, index
     parts = sorted(saved_bytes, key=lambda part: -weights[part])
     return tuple((part, saved_bytes[part]) for part in parts)
 
@@ -199,7 +201,7 @@ def answer_topic(
     quota: TopicQuota,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> BatchingAnswer:
-    """Measures one topic; report_share is called with the share of its work that is done."""
+    """Measures one topic; `report_share` is called with the share of the work that is done."""
     facts = topic.facts or _read_facts(topic.windows)
     report_share(0.1)
     sample = read_sample(
@@ -253,6 +255,6 @@ def _read_facts(windows: Sequence[LogWindow]) -> BatchFacts:
     for window in windows:
         try:
             observe_scan(window.batches(), builder)
-        except KafkavizError:  # read_sample counts the file
+        except KafkavizError:  # read_sample counts such files
             continue
     return builder.result()

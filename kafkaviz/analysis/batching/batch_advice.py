@@ -1,6 +1,7 @@
-"""Whether producers should build larger batches, and the saving of linger.ms and batch.size.
+"""Whether producers should build larger batches, with which linger.ms and batch.size.
 
-The saving is inferred from the gaps between batches. It is a range, scaled to the whole log.
+The saved bytes are inferred from the gaps between batches. They are a range, scaled to the whole
+log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,22 +20,23 @@ from kafkaviz.format import batch as batch_format
 
 KEEP = "keep"
 CHANGE = "change"
-WORTH_BATCHES = 0.05  # share of the log that larger batches must save
-ENOUGH_SAVING = 0.8  # of the largest saving: the smallest linger.ms that reaches it is advised
-# share of the batches from which on a reason says that they lack a producer id, or their own time
+WORTH_BATCHES = 0.05  # larger batches must save this share of the log
+# the smallest linger.ms that saves this share of the largest saving is advised
+ENOUGH_SAVING = 0.8
+# if this share of the batches has no producer id, or times set by the broker, a reason says so
 NOTABLE_SHARE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceReason:
-    """A reason as a code and values; the values of each code are in REASON_VALUES."""
+    """A reason as a code with values; REASON_VALUES describes the values of each code."""
 
     code: str
     values: Mapping[str, object]
 
 
 REASON_VALUES = {
-    # of both kinds of advice
+    # reasons in both kinds of advice
     "no-records": "nothing could be sampled; the reasons after it say why, or the topic is empty",
     "unreadable-file": "windows: how many could not be read",
     "damaged": "batches: how many have records that cannot be read",
@@ -42,7 +44,7 @@ REASON_VALUES = {
     "too-large": "batches: how many are larger after decompression than may be read",
     "legacy": "batches: how many have magic 0 or 1; they are not part of the sample",
     "internal-topic": "brokers write it, so no producer can be changed",
-    # of batches
+    # reasons in the advice on batches
     "header-share": "share: of the log that is headers; records_per_batch: mean",
     "large-batches": "batch_bytes: their mean size, 16 KiB or more",
     "merged": "linger_ms, batch_bytes, batches, low, high: the numbers of batches in the sample",
@@ -52,7 +54,7 @@ REASON_VALUES = {
     "no-producer-ids": "share: of the batches that have none, so only the most merged is known",
     "append-time": "share: of the batches whose times are those of the broker",
     "fewer-headers": "before, after: headers per lookup",
-    # of the codec
+    # reasons in the advice on the codec
     "ratio": "codec, before, after, low, high: bytes of the log per byte of records",
     "codec-is-best": "codec: today's; best: that with the fewest bytes; share: what it saves",
     "mixed-codecs": "codec, share: the share of records that have the advised codec already",
@@ -64,7 +66,7 @@ REASON_VALUES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """The bytes of the whole log that a change saves, and their share in it, as a range."""
+    """The range of bytes that a change saves in the whole log, and their share of the log."""
 
     low_bytes: int
     high_bytes: int
@@ -81,16 +83,17 @@ class BatchAdvice:
 
     Attributes:
         verdict: KEEP or CHANGE.
-        settings: pairs of a producer's setting and its value; empty to keep.
-        saving: the saving with these settings, or with the best ones if the verdict is KEEP.
-        is_up_to: whether only the high end of the saving is known to be possible.
-        batches_before, batches_low, batches_high: the batches of the whole log today, and with the
-            fewest and the most merged.
-        index_entries_before, index_entries_after: the entries of all .index files, with the fewest
-            merged (with the most if is_up_to).
-        headers_before, headers_after: the headers that a lookup reads, likewise; None without
-            records.
-        latency_ms: the time that a record waits at most, in addition.
+        settings: pairs of a producer's setting and the advised value; empty if nothing changes.
+        saving: the saving with these settings; with the best settings if the verdict is KEEP.
+        is_up_to: whether the change is worth it only at the high end of the saving.
+        batches_before: the number of batches of the whole log today.
+        batches_low: the number of batches if the fewest of today's batches are merged.
+        batches_high: the number of batches if the most of today's batches are merged.
+        index_entries_before: the number of entries of all .index files today.
+        index_entries_after: the same, with the fewest merged (the most if `is_up_to`).
+        headers_before: the headers that a lookup reads today; None without records.
+        headers_after: the same, with the fewest merged (the most if `is_up_to`).
+        latency_ms: how much longer a record waits at most.
         producer_memory_bytes: the memory of an open batch, for each partition that a producer
             writes to.
     """
@@ -113,7 +116,7 @@ class BatchAdvice:
 
 
 def sample_reasons(sample: RecordSample) -> list[AdviceReason]:
-    """Returns a reason for each kind of records that is missing in a sample."""
+    """Returns a reason for each kind of batches whose records a sample lacks."""
     reasons = []
     if not sample.has_records:
         reasons.append(AdviceReason(code="no-records", values={}))
@@ -130,8 +133,10 @@ def advise_batches(
     """Returns the advice on linger.ms and batch.size.
 
     The smallest linger.ms that reaches 80 % of the largest saving is advised, with 16 KiB batches,
-    or with larger ones if they save another 5 %. It is worth it if it surely saves 5 % of the log,
-    or if a lookup surely reads half as many headers. Batches of 16 KiB or more on average stay.
+    or with larger ones if they save another 5 %. The change is worth it if it saves 5 % of the log
+    or if a lookup reads half as many headers, by the low end of the range. The high end counts if
+    at least half of the batches have no producer id. If batches have 16 KiB or more on average,
+    nothing is changed.
     """
     reasons = sample_reasons(sample)
     total = facts.total
@@ -163,7 +168,7 @@ def advise_batches(
     if not is_change:
         merge = max(merging.merges, key=lambda tried: (-tried.high.batches, tried.linger_ms))
     after = merge.high if is_up_to else merge.low
-    # more merged batches can be a little larger in a codec's blocks
+    # merging more batches may save less, because a codec may pack their records a little worse
     low_share, high_share = sorted(
         (measured.saved_share(merge.low), measured.saved_share(merge.high))
     )
@@ -245,20 +250,20 @@ def no_batch_advice(reasons: Sequence[AdviceReason]) -> BatchAdvice:
 
 
 def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
-    """Returns the share of some batches in those with records."""
+    """Returns the share of batches that are counted, among the batches with records."""
     has_records = sample.batches["end_record"] > sample.batches["first_record"]
     return float((is_counted & has_records).sum() / max(1, has_records.sum()))
 
 
 class _MeasuredBatches:
-    """Compares the merges of a sample with today's batches, for the whole log."""
+    """Compares merged batches of a sample with today's batches, and scales to the whole log."""
 
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
         self._merging = merging
 
     def scale(self, count: int) -> int:
-        """Returns a number of the sample for the whole log."""
+        """Returns a count in the sample, scaled to the whole log."""
         return round(count * self._factor)
 
     def saved_share(self, merged: MergedBatches) -> float:
@@ -266,10 +271,10 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns batch.size and linger.ms.
+        """Returns the best batch.size and linger.ms.
 
         Args:
-            end: "low" or "high", the end of the range that counts.
+            end: the end of the range of savings that is compared, "low" or "high".
         """
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:

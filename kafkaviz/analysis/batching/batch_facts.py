@@ -1,7 +1,7 @@
-"""How a topic is batched: records per batch, size of batches and codec, by producer id.
+"""The batches of a topic: their records, sizes and codecs, by producer id.
 
-Only headers are read. A transaction marker, and a batch of magic 0 or 1 whose number of records is
-unknown, is not counted.
+Only headers are read. Transaction markers are not counted, and neither are batches of magic 0 or 1
+whose number of records is unknown.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from kafkaviz.format.walk import BatchObserver
 
 DEFAULT_BATCH_BYTES = 16 << 10  # batch.size of a producer without settings, up to 4.4.0
 NO_PRODUCER_ID = -1
-# producers whose batches are counted apart; the smallest of more are counted as others
+# at most this many producers are counted separately; the smallest others are counted together
 MAX_PRODUCERS = 1024
 _EXACT = 64  # a histogram has a bin for each number below, and 32 bins for each doubling above
 _BINS_PER_DOUBLING = 32
@@ -24,16 +24,16 @@ _BIN_COUNT = _EXACT + 32 * _BINS_PER_DOUBLING
 
 @dataclass(frozen=True, kw_only=True)
 class ProducerFacts:
-    """The batches of one producer id, or of all.
+    """The batches of one producer id, or of several.
 
-    Quantiles above 64 are up to 3 % too low, because they are counted in bins.
+    Quantiles above 64 are up to 3 % too low, because numbers are counted in bins.
 
     Attributes:
-        producer_id: -1 for batches without one; None for several producers together.
+        producer_id: -1 for batches without a producer id; None for several producers together.
         stored_bytes: the size of the batches in the .log.
-        header_bytes: the bytes of batch headers in it: 61 per batch of magic 2.
-        codecs: the share of each codec in stored_bytes, the largest first. "unknown" stands for the
-            ids that Kafka does not know.
+        header_bytes: the size of their headers: 61 bytes per batch of magic 2.
+        codecs: the share of each codec in `stored_bytes`, the largest first. "unknown" stands for
+            codec ids that Kafka does not know.
     """
 
     producer_id: int | None
@@ -52,12 +52,12 @@ class ProducerFacts:
 
     @property
     def fill(self) -> float:
-        """The mean size of a batch, compared with the default of batch.size, 16 KiB."""
+        """The mean size of a batch divided by the default of batch.size, 16 KiB."""
         return self.batch_bytes_mean / DEFAULT_BATCH_BYTES
 
     @property
     def header_share(self) -> float:
-        """The share of stored_bytes that is headers."""
+        """The share of headers in `stored_bytes`."""
         return self.header_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
@@ -66,14 +66,15 @@ class BatchFacts:
     """The batches of a topic, in total and by producer id.
 
     Attributes:
-        by_producer: sorted by bytes, the largest first; at most MAX_PRODUCERS.
-        others: the producers that are not in by_producer; None if there are none.
-        other_producers: the number of these producers, or more: one that comes back is counted
-            again.
-        control_batches: transaction markers and other control batches, which are not counted above.
-        legacy_batches: batches of magic 0 and 1. They are counted above too if their number of
-            records is known.
-        append_time_batches: batches whose timestamps the broker set (LogAppendTime).
+        by_producer: up to MAX_PRODUCERS producers, the one with the most bytes first.
+        others: the producers that are not in `by_producer`, together; None if all are in it.
+        other_producers: the number of these producers. It may be too large, because a producer that
+            comes back is counted again.
+        control_batches: the number of control batches, such as transaction markers. They are not
+            counted above.
+        legacy_batches: the number of batches of magic 0 and 1. They are counted above too if their
+            number of records is known.
+        append_time_batches: the number of batches with timestamps by the broker (LogAppendTime).
     """
 
     total: ProducerFacts
@@ -86,7 +87,7 @@ class BatchFacts:
 
 
 class BatchFactsBuilder(BatchObserver[BatchFacts]):
-    """Counts batches while they are read. Memory is bounded by MAX_PRODUCERS."""
+    """Counts batches while they are read. MAX_PRODUCERS bounds the memory."""
 
     def __init__(self) -> None:
         self._by_producer: dict[int, _Counts] = {}
@@ -115,7 +116,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._fold()
 
     def _fold(self) -> None:
-        """Keeps the largest producers, and adds the others together."""
+        """Keeps the largest producers, and adds up the others."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
@@ -206,7 +207,7 @@ class _Counts:
 def _bins(numbers: np.ndarray) -> np.ndarray:
     """Returns the bin of each number from 0 to 2^31 - 1."""
     values = numbers.astype(np.int64)
-    exponents = np.frexp(np.maximum(values, 1))[1] - 1  # of the highest bit
+    exponents = np.frexp(np.maximum(values, 1))[1] - 1  # number of the highest bit
     doublings = exponents - (_EXACT.bit_length() - 1)
     shifts = np.maximum(doublings + 1, 0)
     steps = (values >> shifts) - _BINS_PER_DOUBLING
@@ -221,7 +222,11 @@ def _bin_start(number: int) -> int:
 
 
 def _quantile(bins: np.ndarray, share: float) -> int:
-    """Returns the least number of the bin that is reached by this share; 0 without numbers."""
+    """Returns a quantile, as the lower end of its bin; 0 without numbers.
+
+    Args:
+        share: the quantile as a share, such as 0.5 for the median.
+    """
     total = int(bins.sum())
     if not total:
         return 0

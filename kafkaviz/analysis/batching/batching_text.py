@@ -12,7 +12,7 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.tuning_text import describe_gain, headline
 from kafkaviz.messages import Message, message
 
-# reasons of the short answer that its other lines say already
+# reasons that are left out of the short answer, because its other lines say the same
 TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
@@ -24,7 +24,7 @@ def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
 
     Args:
         topics: the result of rank_topics.
-        log_bytes: the size of all their .log files.
+        log_bytes: the size of all .log files of the topics.
     """
     first = topics[0]
     if not first.savings:
@@ -69,7 +69,7 @@ def _describe_effect(part: str, topic: RankedTopic) -> Message:
 
 
 def setting_lines(advice: BatchAdvice | CodecAdvice) -> tuple[str, ...]:
-    """Returns the settings as lines of a producer's properties."""
+    """Returns the advised settings as lines of a producer's properties file."""
     return tuple(f"{name}={value}" for name, value in advice.settings)
 
 
@@ -93,7 +93,7 @@ def describe_saving(advice: BatchAdvice | CodecAdvice, log_bytes: int) -> Messag
 
 
 def describe_effects(answer: BatchingAnswer) -> Message:
-    """Returns the saved bytes, and the headers of a lookup if they become fewer."""
+    """Returns a message with the saved bytes, and the headers of a lookup if they become fewer."""
     advice = answer.batches
     saved = describe_saving(advice, answer.sample.log_bytes)
     before = advice.headers_before
@@ -171,7 +171,7 @@ def describe_sample(answer: BatchingAnswer) -> Message:
 
 
 def main_reasons(advice: BatchAdvice | CodecAdvice) -> tuple[AdviceReason, ...]:
-    """Returns the reasons that no other line of the short answer has."""
+    """Returns the reasons that no other line of the short answer gives."""
     return tuple(reason for reason in advice.reasons if reason.code not in TOLD_CODES)
 
 

@@ -25,9 +25,10 @@ from kafkaviz.format import batch as batch_format
 from kafkaviz.format.batch import HEADER_BYTES
 
 WORTH_CODEC = 0.10  # share of the log that a codec must save
-# gzip and zstd often differ by 5 to 8 %, and gzip takes three times as long
-NEAR_BEST = 1.10  # of the codecs within 10 % of the fewest bytes, the fastest packer is advised
-# added to a ratio that has no interval, because it comes from a single block
+# The fastest of the codecs with at most this many times the fewest bytes is advised. For example,
+# gzip and zstd often differ by 5 to 8 %, but gzip takes three times as long.
+NEAR_BEST = 1.10
+# factor for the worse end of a ratio that has no interval, because it comes from a single block
 UNKNOWN_MARGIN = 1.1
 
 
@@ -37,15 +38,16 @@ class CodecAdvice:
 
     Attributes:
         verdict: KEEP or CHANGE.
-        settings: pairs of a producer's setting and its value; empty to keep.
-        saving: the bytes saved in addition to larger batches, if these are advised; with the best
-            codec if the verdict is KEEP.
-        codec_before: the codec that has most bytes of the log today; None if it is unknown.
+        settings: pairs of a producer's setting and the advised value; empty if nothing changes.
+        saving: the saving with this codec, in addition to that of larger batches if those are
+            advised; with the best codec if the verdict is KEEP.
+        codec_before: the codec of most of the records today; None if unknown.
         codec_after: the advised codec, or the best one if the verdict is KEEP.
         batch_bytes: the size of the batches in which codecs were compared; None for today's.
-        ratio_before, ratio_after: bytes of the log per byte of records, at that size.
-        pack_us_per_mib_before, pack_us_per_mib_after, unpack_us_per_mib_before,
-            unpack_us_per_mib_after: processor time on this machine per MiB of records.
+        ratio_before: bytes of the log per byte of records, with today's codecs.
+        ratio_after: bytes of the log per byte of records, with `codec_after`.
+        pack_us_per_mib_before: processor time on this machine to pack a MiB of records, with
+            `codec_before`. The next three attributes are alike.
         certainty: "exact" if all records of the topic were packed, otherwise "sampled".
     """
 
@@ -86,7 +88,7 @@ def advise_codec(
     if batch_advice.verdict == CHANGE:
         batch_bytes = _reference_size(merging, batch_advice, packed)
     rows = default_rows(packed, batch_bytes)
-    # today's level may be a higher one than the default, which the same batches show
+    # today's level may differ from the default: compare the same batches, stored and written again
     level_factor = merging.stored_bytes / max(1, merging.today.log_bytes)
     ratio_today = level_factor * _mixed_ratio(default_rows(packed, None), shares)
     ratio_before = level_factor * _mixed_ratio(rows, shares)
@@ -100,7 +102,7 @@ def advise_codec(
     best_ratio = chosen.ratio if chosen.ratio_low is None else chosen.ratio_low
     low_share = max(0.0, (ratio_before - worst) / ratio_today)
     high_share = max(0.0, (ratio_before - header_ratio - best_ratio) / ratio_today)
-    # even today's most frequent codec may be advised, for the batches that have another one
+    # even today's most frequent codec may be advised, for batches with another codec
     is_change = low_share >= WORTH_CODEC and shares.get(chosen.codec, 0.0) < 1
     if batch_bytes is not None:
         reasons.append(
@@ -171,14 +173,14 @@ def no_codec_advice(reasons: Sequence[AdviceReason]) -> CodecAdvice:
 
 
 def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict[str, PackedCodec]:
-    """Returns the rows of default levels at one batch size, by codec."""
+    """Returns the results for the default levels at one batch size, by codec."""
     return {
         row.codec: row for row in packed if row.level is None and row.batch_bytes == batch_bytes
     }
 
 
 def _plain_shares(sample: RecordSample) -> dict[str, float]:
-    """Returns the share of each codec in the records' bytes before compression."""
+    """Returns each codec's share of the records, by their size before compression."""
     sums: Counter[str] = Counter()
     codec_ids = batch_format.codec(sample.batches)
     for codec_id, name in enumerate(codec.CODECS):
@@ -195,7 +197,7 @@ def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -
 def _reference_size(
     merging: Merging, batch_advice: BatchAdvice, packed: Sequence[PackedCodec]
 ) -> int | None:
-    """Returns the packed size that is nearest to that of the merged batches."""
+    """Returns the batch size among those packed that is nearest to the merged batches' size."""
     settings = dict(batch_advice.settings)
     merge = merging.at(int(settings["linger.ms"]), int(settings["batch.size"]))
     merged = merge.high if batch_advice.is_up_to else merge.low

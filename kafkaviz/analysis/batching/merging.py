@@ -1,35 +1,35 @@
-"""The batches of a log that another linger.ms and batch.size would have merged into one.
+"""The batches that a producer would have written with another linger.ms and batch.size.
 
-Follows RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka 4.3.1: a
-producer has one open batch per partition. It is sent when it has no room for the next record, or
-linger.ms after it was opened, or later if the connection is busy. When it was sent is not in the
-log; the log has the timestamps of the records. So the answer is a range:
+The rules are from RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka
+4.3.1. A producer has one open batch per partition. The batch is sent when it has no room for the
+next record, or linger.ms after it was opened, or later if the connection is busy. The log does not
+show when a batch was sent; it has only the timestamps of the records. So the answer is a range:
 
     today, linger.ms 0      |a b|   |c|      |d e|             |f|
     time in ms               0 1     4        9 11              30
     linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
     linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
 
-- *low*, the fewest merged: a batch joins if its records are at or after the time when the open
-  batch was opened, and before that time + linger.ms. A batch is full by its bytes before
-  compression. Batches without a producer id may come from as many producers, so none is merged.
-  RecordAccumulator.drain sends the open batches of all partitions of a broker once one of them is
-  ready. So if a producer id is in several partitions, an open batch is sent at the next multiple of
-  linger.ms instead: a batch of another partition may always have been opened just after the last
-  request, and then there is a request every linger.ms.
-- *high*, the most merged: a batch joins if its first record is at or before that time + linger.ms
-  and a delay, because the producer's thread may be late (`delay_ms`). A batch is full by the
-  compressed bytes that CompressionRatioEstimator would expect: the ratio of the topic times 1.05.
-  Batches without a producer id count as if one producer had sent them.
+- *low*, the fewest merged: today's batch joins the open batch if all its records are at or after
+  the time when the open batch was opened, and before that time + linger.ms. Bytes before
+  compression decide when a batch is full. Batches without a producer id are not merged, because
+  each may come from another producer. RecordAccumulator.drain sends the open batches of all
+  partitions of a broker once one of them is ready. So if a producer id is in several partitions, an
+  open batch is sent at the next multiple of linger.ms instead: in the worst case, there is a
+  request every linger.ms because of batches of other partitions.
+- *high*, the most merged: today's batch joins if its first record is at or before that time +
+  linger.ms + a delay, because the producer's thread may be late (`delay_ms`). Compressed bytes
+  decide when a batch is full, as CompressionRatioEstimator would expect them: the ratio of the
+  topic times 1.05. Batches without a producer id count as if one producer had sent them.
 
 These rules assume that a producer does not wait for each record's acknowledgement, and that the
 application does not call flush; the log shows neither. They also assume that records come at the
-same times. A producer that sends as fast as it can is faster with larger batches, and so it may
-merge a few more.
+same times as today. A producer that sends as fast as it can is faster with larger batches, and so
+it may merge a few more.
 
-In both, a batch of today is never cut because of linger.ms. If it is too large to join as a whole,
-its first records join, and the others begin the next batch. A new epoch, another transaction or
-another codec ends a batch.
+By both rules, linger.ms never cuts a batch of today. If today's batch is too large to join as a
+whole, its first records join, and the others begin the next batch. A new epoch, another transaction
+or another codec ends a batch.
 """
 
 import time
@@ -61,15 +61,15 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """A log of some batches, written with the records of a sample.
+    """A log that is written with the records of a sample, in today's or other batches.
 
     Attributes:
-        batches: the number of batches, with the markers of transactions.
+        batches: the number of batches, including transaction markers.
         records: the number of records, without markers.
         plain_bytes: the size of the records before compression.
         log_bytes: the size of the .log.
-        header_bytes: the bytes of batch headers in it.
-        index_entries: the entries of the .index.
+        header_bytes: the size of the batch headers in the .log.
+        index_entries: the number of entries of the .index.
         headers_mean: the headers that a lookup of a batch's base offset reads; NaN without batches.
     """
 
@@ -84,7 +84,7 @@ class MergedBatches:
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
-    """The batches that one linger.ms and batch.size would have made of the sampled ones."""
+    """The logs with the fewest and the most merged batches, for one linger.ms and batch.size."""
 
     linger_ms: int
     batch_bytes: int
@@ -94,16 +94,17 @@ class Merge:
 
 @dataclass(frozen=True, kw_only=True)
 class Merging:
-    """Today's batches of a sample, and those that other settings would have made.
+    """Today's batches of a sample, and the batches that other settings would have given.
 
-    All of them were written in the same way, so they can be compared with one another. They need
-    not have the size that they have in the log, because its level of compression is unknown.
+    All of them were written in the same way, so that they can be compared with one another. The
+    original log may have another size, because its level of compression is unknown.
 
     Attributes:
         today: the present batches, written again.
-        merges: one for each linger.ms and batch.size.
-        windows: the windows that were written; fewer than those of the sample if the time was up.
-        stored_bytes: the size of these windows' batches in the log.
+        merges: one value for each linger.ms and batch.size.
+        windows: the number of windows that were written. There may be more in the sample, if the
+            time was up.
+        stored_bytes: the size of these windows' batches in the original log.
     """
 
     today: MergedBatches
@@ -112,10 +113,10 @@ class Merging:
     stored_bytes: int
 
     def at(self, linger_ms: int, batch_bytes: int) -> Merge:
-        """Returns the merge of two settings.
+        """Returns the merge for two settings.
 
         Raises:
-            KeyError: they were not tried.
+            KeyError: these settings were not tried.
         """
         for merge in self.merges:
             if (merge.linger_ms, merge.batch_bytes) == (linger_ms, batch_bytes):
@@ -134,13 +135,14 @@ def measure_merges(
     by_base_offset: bool = True,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Merging | None:
-    """Writes the sample with its own and with merged batches; returns None without records.
+    """Writes the sample with today's and with merged batches; returns None without records.
 
     Args:
         ratios: the compressed bytes per byte of records, by codec.
-        seconds: the time to use. Windows that would take longer are left out; one is written
-            however little time there is.
-        interval_bytes, by_base_offset: index.interval.bytes, and whether scans work as since 4.1.
+        seconds: the time to use. At least one window is written; windows for which the time is too
+            short are left out.
+        interval_bytes: index.interval.bytes.
+        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
         on_progress: called with the share of the work that is done.
     """
     if not sample.has_records:
@@ -184,11 +186,11 @@ def merge_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the number of the new batch of each record, for the fewest and the most merged.
 
-    If the records are not in the order of their timestamps, the rule for the most may make more
-    batches than the other one. Then the other one counts for both.
+    If the records are not in the order of their timestamps, the rule for the most merged may give
+    more batches than the rule for the fewest. Then the result of the latter is returned for both.
 
     Args:
-        shared_ids: producer ids that write to several partitions; None for those of the sample.
+        shared_ids: producer ids that write to several partitions; by default, those in the sample.
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -217,8 +219,9 @@ def merge_batches(
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 
     Args:
-        late_ms: how late a batch may be sent; only for the most merged.
-        shared_ids: producer ids that write to several partitions; only for the fewest merged.
+        is_high: whether the rule for the most merged applies; otherwise that for the fewest.
+        late_ms: how late a batch may be sent; used only with `is_high`.
+        shared_ids: producer ids that write to several partitions; used only without `is_high`.
     """
     batches = sample.batches
     factors = np.ones(CODEC_MASK + 1)
@@ -248,11 +251,11 @@ def merge_batches(
 
 
 def delay_ms(sample: RecordSample) -> int:
-    """Returns how much later than usual a producer sends a batch.
+    """Returns how much later than usual a producer may send a batch.
 
-    It is how much longer than half of today's batches the longest ones were open, not counting one
-    in a hundred. A batch is open from its first record to its last. A longer linger.ms keeps all of
-    them open for longer, so it does not count.
+    This is the 99th percentile minus the median of the times for which today's batches were open. A
+    batch is open from its first record to its last. A linger.ms of today is in both numbers, and so
+    it does not count.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -265,7 +268,7 @@ def delay_ms(sample: RecordSample) -> int:
 
 
 def _shared_ids(sample: RecordSample) -> list[int]:
-    """Returns the producer ids that are in several partitions of the sample."""
+    """Returns the producer ids that write to several partitions of the sample."""
     directories = [window.partition.directory for window in sample.windows]
     if len(set(directories)) < 2:
         return []
@@ -296,7 +299,7 @@ def _streams(batches: np.ndarray) -> np.ndarray:
         ],
         axis=1,
     )
-    # a fifth of the time of np.unique, which compares rows as bytes
+    # this takes a fifth of the time of np.unique, which compares rows as bytes
     sorted_rows = np.lexsort(keys.T)
     is_new = (np.diff(keys[sorted_rows], axis=0) != 0).any(axis=1)
     streams = np.zeros(len(batches), np.int64)
@@ -319,7 +322,7 @@ def _merge(
     is_high: bool,
     numbers: np.ndarray,
 ) -> int:
-    """Fills in the number of each record's new batch, and returns how many there are."""
+    """Fills `numbers` with the new batch of each record, and returns how many batches there are."""
     open_numbers = np.full(stream_count, -1, np.int64)
     opened_ms = np.zeros(stream_count, np.int64)
     plain_bytes = np.zeros(stream_count, np.int64)
@@ -380,18 +383,18 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns the number of today's batch of each record, as merge_batches numbers them."""
+    """Returns the number of today's batch of each record, in the same form as `merge_batches`."""
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the batches of one window, with the records that `numbers` gives to each.
+    """Writes the records of one window in the batches that `numbers` says.
 
-    A batch is appended when its last record is there; the markers of transactions keep their place
-    among the records. Offsets begin with that of the window's first batch and have no gaps. The
-    records are compressed with the codec that the first one has today, at Kafka's default level.
+    Batches are in the order of their last records; transaction markers keep their place among the
+    records. Offsets begin with that of the window's first batch and have no gaps. A batch is
+    compressed with the present codec of its first record, at Kafka's default level.
 
     Returns:
         An array of BATCH, and the bytes of the log, with headers and checksums.
@@ -448,9 +451,9 @@ def write_window(
 def _pack_bodies(
     rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
 ) -> list[bytes]:
-    """Returns what follows the header of each row, and stores the rows' sizes.
+    """Returns the bytes after the header of each batch, and stores the batches' sizes.
 
-    The record of a marker was not read; zeros stand for it.
+    The record of a marker was not read, so zeros are used for it.
     """
     pieces = []
     body_ends = iter(ends.tolist())
@@ -468,12 +471,12 @@ def _pack_bodies(
 
 
 class _SampleWriter:
-    """Writes a sample several times, with other batches, and sums up the resulting logs.
+    """Writes a sample several times, in different batches, and measures the resulting logs.
 
     Attributes:
-        sample: the part of the sample that is written; write_today sets it.
+        sample: the part of the sample that is written, decided by `write_today`.
         windows: the windows of that part.
-        stored_bytes: the size of its batches in the log.
+        stored_bytes: the size of its batches in the original log.
     """
 
     def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
@@ -485,7 +488,7 @@ class _SampleWriter:
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
 
     def write_today(self, seconds: float) -> MergedBatches:
-        """Writes windows of today's batches until the time is up; others are left out for good."""
+        """Writes windows of today's batches until the time is up; drops the other windows."""
         batches = self.sample.batches
         windows = np.unique(batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)
@@ -505,7 +508,7 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), sums)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the same windows with other batches; equal batches are written only once."""
+        """Writes the same windows in other batches, unless equal batches were written before."""
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged
@@ -545,7 +548,7 @@ class _SampleWriter:
 
 
 def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
-    """Returns the batches and records of some windows; windows and bytes keep their numbers."""
+    """Returns the sample with only the batches and records of some windows."""
     is_taken = np.isin(sample.batches["window"], windows)
     records = sample.records[is_taken[sample.records["batch"]]]
     batches = sample.batches[is_taken]
@@ -557,7 +560,7 @@ def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
 
 
 def spread_order(count: int) -> list[int]:
-    """Returns 0 to count - 1, each part of which is spread over the whole: 0, 4, 2, 6, 1 ..."""
+    """Returns 0 to count - 1 in an order whose beginning is spread evenly: 0, 4, 2, 6, 1 ..."""
     bits = max(1, (count - 1).bit_length())
     reversed_numbers = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits)]
     return [number for number in reversed_numbers if number < count]

@@ -1,8 +1,8 @@
 """The records of a sample packed again with each codec, at several batch sizes.
 
-Blocks of neighbouring records are packed in an order that is spread over the windows, until the
-time is used up. Every codec and level sees the same blocks. The bytes are the same as from Kafka's
-classes (codec.compress_as_broker). The times are measured on this machine.
+Blocks of neighbouring records, from all parts of the windows, are packed until the time is up.
+Every codec and level gets the same blocks. The packed bytes are the same as from Kafka's classes
+(codec.compress_as_broker). The times are measured on this machine.
 """
 
 import time
@@ -17,7 +17,7 @@ from kafkaviz.analysis.batching.record_sample import RecordSample, cut_batches, 
 from kafkaviz.binary import codec
 from kafkaviz.format.batch import HEADER_BYTES
 
-# The levels that are tried; None is Kafka's default: 6 for gzip, 9 for lz4, 3 for zstd.
+# The levels that are tried. None is Kafka's default, which is 6 for gzip, 9 for lz4, 3 for zstd.
 LEVELS: dict[str, tuple[int | None, ...]] = {
     "none": (None,),
     "gzip": (None, 1, 9),
@@ -25,16 +25,17 @@ LEVELS: dict[str, tuple[int | None, ...]] = {
     "lz4": (None, 8),
     "zstd": (None, 1, 6),
 }
-TODAY = None  # the batch size of rows for today's batches
+TODAY = None  # the "batch size" in results for today's batches
 BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 # the batch sizes in which all levels are tried
 LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
 PACK_SECONDS = 4.0
 BLOCK_BYTES = 1 << 20
 MIN_BLOCKS = 4  # unless the blocks would be smaller than a part
-# Smaller batches are packed from the first part of a block, unless the sample is a block or less.
+# Batches up to this size are packed only from this first part of a block, unless the sample has at
+# most one block.
 PART_BYTES = 64 << 10
-# With less time, only small blocks, default levels and batches up to 128 KiB are tried.
+# With less time than this, only small blocks, default levels and batches up to 128 KiB are tried.
 QUICK_SECONDS = 0.5
 QUICK_BLOCK_BYTES = 128 << 10
 # quantiles of Student's distribution for 95 %, by degrees of freedom from 1 on
@@ -49,14 +50,15 @@ class PackedCodec:
         level: None for the default level of Kafka, and for codecs without levels.
         batch_bytes: the size of the batches before compression; None for today's batches.
         batches: the number of batches that were packed.
-        blocks: the number of blocks that they come from.
-        plain_bytes: the size of their records before compression.
-        packed_bytes: the size of their records as a .log would have them.
-        ratio: packed_bytes / plain_bytes.
-        ratio_low, ratio_high: its 95 % interval; both are the ratio if all records of the topic
-            were packed, and None if a single block of more was.
-        pack_us_per_mib, unpack_us_per_mib: processor time on this machine per MiB of records before
-            compression.
+        blocks: the number of blocks that these batches come from.
+        plain_bytes: the size of the records before compression.
+        packed_bytes: the size of the records in a .log, without batch headers.
+        ratio: `packed_bytes` / `plain_bytes`.
+        ratio_low: the low end of the 95 % interval of the ratio. It is the ratio itself if all
+            records of the topic were packed, and None if only one of several blocks was.
+        ratio_high: the high end of that interval.
+        pack_us_per_mib: processor time on this machine to pack a MiB of records.
+        unpack_us_per_mib: processor time on this machine to unpack a MiB of records.
     """
 
     codec: str
@@ -74,25 +76,25 @@ class PackedCodec:
 
     @property
     def name(self) -> str:
-        """The codec, with the level unless it is Kafka's default: "zstd", "zstd 6"."""
+        """The codec, and the level unless it is Kafka's default, such as "zstd" or "zstd 6"."""
         return self.codec if self.level is None else f"{self.codec} {self.level}"
 
     @property
     def stored_ratio(self) -> float:
-        """The bytes of the batches with their headers, per byte of records before compression."""
+        """Bytes of packed batches with headers, per byte of records before compression."""
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Neighbouring records of a window: rows [first, end) of a sample's records."""
+    """Neighbouring records of a window: the rows [first, end) of a sample's `records`."""
 
     first: int
     end: int
 
 
 class _Sums:
-    """The bytes of each block and the times of one codec, level and batch size."""
+    """The bytes of each block, and the time in total, for one codec, level and batch size."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -139,13 +141,14 @@ def pack(
     is_whole: bool = False,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[PackedCodec, ...]:
-    """Returns a row per batch size, codec and level; none for a sample without records.
+    """Packs a sample, and returns one result per batch size, codec and level.
 
-    At least one block is packed, however little time there is.
+    The result is empty without records. Otherwise at least one block is packed, even if the time is
+    too short.
 
     Args:
         is_whole: whether the sample has all records of the topic.
-        on_progress: called with the share of the blocks or of the time, whichever is further.
+        on_progress: called with the share of blocks done or of time used, whichever is larger.
     """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
@@ -162,7 +165,8 @@ def pack(
         if level is None or batch_bytes in LEVEL_BATCH_SIZES
     }
     for name, level in {(name, level): None for _, name, level in sums}:
-        codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))  # creates it
+        # creates the codec, so that this takes no measured time
+        codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))
     packed_records = dict.fromkeys(batch_sizes, 0)
     start = time.monotonic()
     for number, block in enumerate(blocks):
@@ -193,7 +197,7 @@ def pack(
 def packed_times(
     codec_name: str, level: int | None, bodies: Sequence[bytes]
 ) -> tuple[int, int, int]:
-    """Returns the processor time to pack and to unpack some bodies, in ns, and the packed bytes."""
+    """Returns the processor time to pack and to unpack batch bodies, in ns, and the packed size."""
     start_ns = time.thread_time_ns()
     packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
     packed_ns = time.thread_time_ns()
@@ -208,7 +212,7 @@ def ratio_interval(
 ) -> tuple[float | None, float | None]:
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife over the blocks.
 
-    Neighbouring records are alike, so a block counts as one observation.
+    A block counts as one observation, because neighbouring records are similar.
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)
@@ -226,10 +230,10 @@ def ratio_interval(
 
 
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
-    """Returns the blocks of a sample: first one of each window, then another one of each.
+    """Returns the blocks of a sample: first one block of each window, then a second one of each ...
 
-    Those of a window are spread over it, because batches at the start of a log are often unusual: a
-    producer that has just started estimates that records cannot be compressed.
+    The blocks of a window are in a spread order, because batches at the start of a log are often
+    unusual: a producer that has just started expects that records cannot be compressed.
     """
     records = sample.records
     if not len(records):
@@ -241,7 +245,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
         starts = records["start"][first:end]
         block_count = max(1, int(records["end"][end - 1] - starts[0]) // block_bytes)
         targets = starts[0] + np.arange(block_count) * block_bytes
-        # a block begins with a batch, so that today's batches stay whole
+        # a block begins where a batch begins, so that today's batches stay whole
         first_batches = records["batch"][first + np.searchsorted(starts, targets, "right") - 1]
         cuts = [*sample.batches["first_record"][first_batches].tolist(), end]
         for number, place in enumerate(spread_order(block_count)):
@@ -253,7 +257,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
 def _part(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the records of a block that are packed in batches of a size."""
+    """Returns the part of a block that is packed in batches of this size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

@@ -20,10 +20,10 @@ class RankedTopic:
     """A topic with the changes that it should get.
 
     Attributes:
-        recommendation: the answer on the index; None without a batch.
-        batching: the answers on batches and codec; None for a workload, which has no records.
-        savings: the parts that should change, "batches", "codec" or "index", with the bytes that
-            each saves, the largest first. An index that becomes larger saves 0.
+        recommendation: the recommendation for the index interval; None without a batch.
+        batching: the advice on batches and codec; None for a workload, which has no records.
+        savings: pairs of a part that should change ("batches", "codec" or "index") and the bytes
+            that it saves, the largest first. An index that becomes larger saves 0.
     """
 
     case: TuningCase
@@ -39,7 +39,7 @@ class RankedTopic:
 def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
     """Returns the topics whose records can be read, by the name of their case.
 
-    There is none for a workload.
+    The result is empty for a workload.
     """
     return {
         case.name: BatchingTopic(
@@ -60,11 +60,12 @@ def measure_batching(
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
     advise_all: Callable[..., tuple[BatchingAnswer, ...]] = advise,
 ) -> dict[str, BatchingAnswer]:
-    """Returns the advice on batches and codec by the name of a case; none for a workload.
+    """Returns the advice on batches and codec by the name of the case; empty for a workload.
 
     Args:
-        seconds, on_progress: the same as in advice.advise.
-        advise_all: measures the topics in this process, or on Spark.
+        seconds: the time for packing and merging; see advice.advise.
+        on_progress: called with the name of a topic and the share of its work that is done.
+        advise_all: a function that measures the topics, in this process or on Spark.
     """
     topics = batching_topics(source)
     answers = advise_all(list(topics.values()), seconds=seconds, on_progress=on_progress)

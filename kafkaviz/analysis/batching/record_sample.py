@@ -1,10 +1,10 @@
-"""A sample of the records of a topic, decompressed, with the batches that held them.
+"""A sample of the records of a topic, decompressed, and their batches.
 
 The records of a window are a contiguous part of its log. So the gaps between batches, and the
 similarity of neighbouring records, are the same as in the log:
 
-    window   |-- a part of it is read: whole batches --|-------- only its headers --------|
-    batches  row 0 (records 0 to 3), row 1 (records 4 to 8), row 2 (a marker of a transaction) ...
+    window   |------ whole batches are read here ------|----- only headers are read ------|
+    batches  row 0 (records 0 to 3), row 1 (records 4 to 8), row 2 (a transaction marker) ...
     data     the bytes of these records one after another, not compressed
 """
 
@@ -34,12 +34,12 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
 from kafkaviz.simulate.producers.batch_encoder import put_varint, varint_bytes
 
 RECORD_SAMPLE_BYTES = 8 << 20  # stored bytes whose records are decompressed by default
-MAX_WINDOWS = 64  # windows whose records are read; more windows than that are thinned out
-# fewer windows are split, so that the records come from the whole log
+MAX_WINDOWS = 64  # records are read from at most this many windows
+# if there are fewer windows, they are split, so that the records come from the whole log
 MIN_WINDOWS = 16
 MAX_RECORDS = 1 << 20
-MAX_PLAIN_FACTOR = 8  # decompressed bytes of a sample, in sizes of its stored bytes
-MAX_DELTA_BYTES = 21  # the length of a record, its attributes and its two deltas
+MAX_PLAIN_FACTOR = 8  # a sample may decompress to at most this many times its stored bytes
+MAX_DELTA_BYTES = 21  # most bytes of a record's length, attributes and two deltas
 LEGACY = "legacy"
 CONTROL = "control"
 UNKNOWN_CODEC = "unknown-codec"
@@ -50,19 +50,19 @@ UNREADABLE_FILE = "unreadable-file"
 SAMPLED_BATCH: np.dtype = np.dtype(
     [
         *BATCH.descr,
-        ("window", "i4"),  # the index of its window in RecordSample.windows
+        ("window", "i4"),  # index into RecordSample.windows
         ("first_record", "i8"),  # its records are rows [first_record, end_record)
         ("end_record", "i8"),
-        ("plain_bytes", "i8"),  # size of its records before compression
+        ("plain_bytes", "i8"),  # size of the records before compression
     ]
 )
 SAMPLED_RECORD: np.dtype = np.dtype(
     [
-        ("batch", "i8"),  # the row of its batch, which has the producer id and epoch
+        ("batch", "i8"),  # row in RecordSample.batches, which has the producer id and epoch
         ("offset", "i8"),
         ("timestamp_ms", "i8"),
-        ("start", "i8"),  # its bytes are data[start:end], beginning with its length
-        ("tail", "i8"),  # where the fields after both deltas begin
+        ("start", "i8"),  # the record is data[start:end], beginning with its length
+        ("tail", "i8"),  # position in data of the fields after both deltas
         ("end", "i8"),
     ]
 )
@@ -72,7 +72,7 @@ SAMPLED_RECORD: np.dtype = np.dtype(
 class RecordSample:
     """Records of some windows of one topic, and their batches.
 
-    - Batches and records are in the order of the log within a window, and windows in their order.
+    - Batches and records are in the order of `windows`, and in a window in the order of the log.
     - The records of a batch, and those of a window, are contiguous in `data`.
     - A control batch has no records here.
 
@@ -81,9 +81,9 @@ class RecordSample:
         batches: an array of SAMPLED_BATCH.
         records: an array of SAMPLED_RECORD.
         data: the records' bytes, uint8.
-        skipped: the number of batches whose records are not here, by reason: "legacy" (magic 0 and
-            1), "control", "unknown-codec", "damaged", "too-large" (after decompression); the number
-            of windows that could not be read for "unreadable-file".
+        skipped: the number of batches whose records were not read, by reason: "legacy" (magic 0 and
+            1), "control", "unknown-codec", "damaged", "too-large" (after decompression). For the
+            reason "unreadable-file", it is the number of windows that could not be read.
         stored_bytes: the size of the read batches in the .log.
     """
 
@@ -106,13 +106,13 @@ def read_sample(
 ) -> RecordSample:
     """Reads whole batches from the start of each window, at least one from each.
 
-    Damage ends the part of a window that is read. A file that cannot be read is counted, so nothing
-    is raised. Memory is bounded: there are at most MAX_RECORDS records, and before compression they
-    have at most MAX_PLAIN_FACTOR times `most_bytes`, or 8 MiB if that is more.
+    Reading of a window ends at damage. Files that cannot be read are counted in `skipped`; no
+    exception is raised. Memory is bounded: there are at most MAX_RECORDS records, whose size before
+    compression is at most MAX_PLAIN_FACTOR times `most_bytes`, or 8 MiB if that is more.
 
     Args:
-        windows: the windows of one topic. If they are more than MAX_WINDOWS, evenly spread ones
-            are sampled.
+        windows: the windows of one topic. If there are more than MAX_WINDOWS, records are read from
+            some of them, evenly spread.
         on_progress: called with the share of the windows that were read. An exception that it
             raises, such as JobCancelled, ends the work.
     """
@@ -133,9 +133,9 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Returns windows that begin at batches spread evenly over a window.
+    """Splits a window into windows that begin at batches spread evenly over it.
 
-    A window of which all bytes may be read, or whose headers cannot be read, stays whole.
+    It stays whole if all its bytes may be read, or if its headers cannot be read.
     """
     size_bytes = window.stop - window.start
     if size_bytes <= most_bytes:
@@ -145,7 +145,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
     try:
         for batches in window.segment.scan(window.start, window.stop):
             positions = batches["position"]
-            # of each target the first batch at or after it; a chunk knows those below its last one
+            # find the first batch at or after each target that is in this chunk
             is_here = (targets > starts[-1]) & (targets <= positions[-1])
             starts += positions[np.searchsorted(positions, targets[is_here])].tolist()
     except KafkavizError:
@@ -160,7 +160,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
 def _skip_legacy(window: LogWindow) -> tuple[int, int]:
     """Returns the position of the first batch of magic 2, and the number of batches before it.
 
-    BatchChunks would convert the others, which takes a second per MiB.
+    The earlier batches are skipped, because BatchChunks would convert them at one second per MiB.
     """
     count = 0
     for batches in window.segment.scan(window.start, window.stop):
@@ -185,7 +185,7 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads batches of a window, at least one, up to its share of the remaining bytes."""
+        """Reads at least one batch of a window, up to the window's share of the remaining bytes."""
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)
@@ -235,7 +235,7 @@ class _SampleBuilder:
         is_damaged = ~is_legacy & ~is_control & ~is_unknown & (batches["record_count"] < 0)
         is_damaged |= ~is_legacy & ~is_control & ~is_unknown & (bodies["place"] == UNREADABLE)
         is_taken = ~(is_legacy | is_control | is_unknown | is_damaged)
-        # the first batch of a window may be larger than the remaining bytes
+        # the first batch of a window is read even if it is larger than the remaining bytes
         left_bytes = self._max_sums[1] - self._plain_bytes
         left_records = self._max_sums[2] - self._record_count
         is_large = is_taken & (np.cumsum(bodies["end"] - bodies["start"]) > left_bytes)
@@ -301,21 +301,23 @@ def _take_records(
     first_record: int,
     first_byte: int,
 ) -> tuple[int, int]:
-    """Copies the records of the batches, and fills in where they are.
+    """Copies the records of the batches, and fills in their positions.
 
     Args:
         batches: rows of SAMPLED_BATCH, whose last three columns are filled in.
-        is_taken: whether the records of a batch are wanted; set to False if one is damaged.
-        first_batch, first_record, first_byte: how many there are in the sample before these.
+        is_taken: whether the records of each batch are wanted; set to False if one is damaged.
+        first_batch: the number of batches that are in the sample already.
+        first_record: the number of records that are in the sample already.
+        first_byte: the number of record bytes that are in the sample already.
 
     Returns:
-        The number of records, and their bytes.
+        The number of records, and the number of their bytes.
     """
     rows = np.zeros(1, record.ROW)
     record_count = 0
     out_position = 0
     for place in range(len(batches)):
-        row = rows[0]  # a row does not keep its array alive
+        row = rows[0]  # in compiled code, a row does not keep its array alive
         batch = batches[place]
         batch.first_record = first_record + record_count
         batch.end_record = batch.first_record
@@ -366,18 +368,18 @@ def write_records(
 ) -> int:
     """Writes records as the bodies of new batches, uncompressed (DefaultRecord.writeTo, 4.3.1).
 
-    The deltas are new: of the offset to the number of the record in its batch, and of the timestamp
-    to the first record of its batch. Nothing else changes.
+    Only the deltas of records change: the offset delta is the record's number in the new batch, and
+    the timestamp delta is relative to the first record of the new batch.
 
     Args:
         data: the bytes of a RecordSample.
         records: the records in their new order, rows of SAMPLED_RECORD.
         starts: the first record of each new batch, and at the end the number of records.
-        out: the bodies one after another; most_body_bytes gives its size.
-        ends: the end of each body in `out`, filled in.
+        out: filled with the bodies one after another; needs the size from `most_body_bytes`.
+        ends: filled with the end of each body in `out`.
 
     Returns:
-        The length of all bodies.
+        The total length of all bodies.
     """
     position = 0
     for number in range(len(starts) - 1):
@@ -398,7 +400,7 @@ def write_records(
 
 
 def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> list[bytes]:
-    """Returns what `write_records` writes, one body per batch.
+    """Returns one body per batch, as `write_records` writes them.
 
     Args:
         starts: the first record of each new batch.
@@ -411,7 +413,7 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 
 @njit(cache=True)
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
-    """Returns the first record of each batch, if each takes as many records as fit.
+    """Returns the first record of each batch, if each batch gets as many records as fit.
 
     Args:
         batch_bytes: the size of a batch with its header, before compression. A larger record gets a
@@ -437,11 +439,11 @@ def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
 
 @njit(cache=True)
 def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
-    """Returns the size of a record with other deltas (DefaultRecord.sizeInBytes, 4.3.1)."""
+    """Returns the size of a record with these deltas (DefaultRecord.sizeInBytes, 4.3.1)."""
     size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
     return size + varint_bytes(size)
 
 
 def most_body_bytes(records: np.ndarray) -> int:
-    """Returns the most bytes that write_records needs for records."""
+    """Returns an upper bound of the bytes that `write_records` needs for these records."""
     return int((records["end"] - records["tail"]).sum()) + MAX_DELTA_BYTES * len(records)

@@ -1,4 +1,4 @@
-"""The facts about the surroundings of a segment that its checks need."""
+"""The facts about a partition that the checks of its segments need."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
 RETENTION_MS = 7 * DAY_MS  # default of retention.ms in 4.3.1
-MAX_RUNS = 10  # listed findings of one code in one file; more are only counted
+MAX_RUNS = 10  # at most this many findings of one code in one file are listed; others are counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,14 +23,16 @@ class PartitionFacts:
         partition: the directory's name.
         clean: whether its broker was stopped cleanly; None without a broker directory.
         may_be_running: whether a broker may be using the directory.
-        oldest_writer: the first release that may have written the bytes; () for any.
-        now_ms: the time after which timestamps are in the future.
-        compacted: whether old records with the same key may have been removed.
-        metadata_log: whether it is KRaft's own log, whose control batches are not transaction
+        release: the release of the broker, as given or assumed.
+        oldest_writer: the oldest release that may have written the files; () for any.
+        now_ms: the time that counts as the present.
+        compacted: whether compaction may have removed records.
+        metadata_log: whether it is KRaft's metadata log, whose control batches are not transaction
             markers.
-        first_recovered: the base offset of the first segment that a start recovers after an unclean
-            stop; it recovers all later ones too. None if unknown.
-        expires: whether segments older than retention_ms are deleted (-1: never).
+        first_recovered: the base offset of the first segment that a broker start recovers after an
+            unclean stop; it recovers all later segments too. None if unknown.
+        expires: whether segments are deleted by age.
+        retention_ms: the age at which they are deleted; -1 for never.
     """
 
     partition: str
@@ -52,7 +54,7 @@ class PartitionFacts:
     def active_is_untrimmed(self) -> bool:
         """Whether the indexes of the active segment still have their preallocated length.
 
-        This is so after a kill, and since 4.4 in the metadata log.
+        They have it after a kill, and since 4.4 always in the metadata log.
         """
         return self.clean is False or (
             self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.release)
@@ -60,27 +62,27 @@ class PartitionFacts:
 
     @property
     def may_be_per_append(self) -> bool:
-        """Whether an entry may cover an append of several batches."""
+        """Whether one index entry may cover an append of several batches."""
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
     def may_be_deep(self) -> bool:
-        """Whether a time entry may hold the offset of the record with the timestamp.
+        """Whether a time entry may have the offset of the record itself.
 
-        Otherwise it holds the last offset of that record's batch.
+        If not, all time entries have the last offset of the record's batch.
         """
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property
     def may_have_first_keys(self) -> bool:
-        """Whether keys in the .index may be first offsets of batches."""
+        """Whether keys in the .index may be the first offsets of batches, as in old releases."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
     def may_hold_stale_entries(self, segment: Segment) -> bool:
-        """Returns whether the indexes may end with entries of records that were truncated away.
+        """Returns whether the indexes may end with entries for records that were truncated away.
 
-        LogSegment.truncateTo leaves them in the file (4.3.1). Without a running broker, they may
-        also mean that a crash of the machine lost the end of the .log.
+        LogSegment.truncateTo leaves such entries in the file (4.3.1). They are accepted only while
+        a broker may be running; otherwise, a crash may have lost the end of the .log.
         """
         return self.may_be_running and segment.state == "active"
 
@@ -98,8 +100,8 @@ class PartitionFacts:
         """Returns a finding about a file of this partition.
 
         Args:
-            file: its name in the directory; None for the directory itself.
-            byte_range: position and length in the file; None if unknown.
+            file: the file's name in the directory; None for the directory itself.
+            byte_range: the position and length of the damage in the file; None if unknown.
         """
         position, length = byte_range
         path = f"{self.partition}/{file}" if file else self.partition
@@ -157,9 +159,9 @@ def findings_by_run(
     """Returns a finding for each run of consecutive slots, at most MAX_RUNS.
 
     Args:
-        slots: the slots, ascending.
-        make_finding: called with the first and last slot of a run, and the number of further runs
-            that are not listed, which is 0 except for the last listed run.
+        slots: the slots, in ascending order.
+        make_finding: called with the first and the last slot of a run, and the number of runs that
+            are not listed, which is 0 except for the last listed run.
     """
     runs: list[list[int]] = []
     for slot in slots:

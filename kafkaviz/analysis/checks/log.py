@@ -1,7 +1,9 @@
 """The checks of a .log: whether batches are valid, records readable, and offsets ascending.
 
+For example:
+
 - The batch at 4096 has the stored checksum 1a2b3c4d, but 99aa00ff is computed: batch-crc-mismatch.
-- The batch at 9000 has offsets 3 to 7, after one that ended with 480: offsets-not-increasing.
+- The batch at 9000 has offsets 3 to 7, and the batch before ended with 480: offsets-not-increasing.
 """
 
 import zlib
@@ -36,7 +38,7 @@ MAGICS = (0, 1, 2)
 CRC_AT = field_start(HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch
-SHOWN_BYTES = 16  # bytes of a tail in the evidence
+SHOWN_BYTES = 16  # the evidence shows this many bytes of a tail (bytes after the last batch)
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
 UNOPENED = message("consequence.log_not_opened")
@@ -49,12 +51,12 @@ MAX_STEPS = 10
 
 
 class StepBack(NamedTuple):
-    """A batch whose producer epoch or sequence goes back.
+    """A batch whose producer epoch or sequence number is lower than expected.
 
     Attributes:
         row: the batch.
         previous_epoch: the epoch of the producer's previous batch.
-        previous_sequence: the last sequence of that batch; -1 if the epoch goes back.
+        previous_sequence: the last sequence number of that batch; -1 if the epoch is lower.
     """
 
     row: np.void
@@ -63,18 +65,18 @@ class StepBack(NamedTuple):
 
 
 class ProducerOrder:
-    """Follows every producer through the batches of a segment.
+    """Finds batches whose producer epoch or sequence number is lower than expected.
 
     Attributes:
-        steps: the first steps back.
-        count: number of all steps back.
+        steps: the first of these batches.
+        count: the number of all of them.
     """
 
     def __init__(self, expiration_ms: int) -> None:
         """Starts with no batch.
 
         Args:
-            expiration_ms: the time after which a broker forgets a silent producer.
+            expiration_ms: the time after which a broker forgets a producer that sends nothing.
         """
         self._expiration_ms = expiration_ms
         self.steps: list[StepBack] = []
@@ -114,7 +116,10 @@ class ProducerOrder:
             self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
 
     def _is_followed(self, rows: np.ndarray) -> np.ndarray:
-        """Returns which rows are followed by one of the same producer before Kafka forgets it."""
+        """Returns which batches are followed by a batch of the same producer in time.
+
+        That is before Kafka forgets the producer.
+        """
         waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
         return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
             waited_ms < self._expiration_ms
@@ -142,7 +147,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._producers = ProducerOrder(facts.producer_expiration_ms)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         has_valid_crc = batches["crc_valid"]
         is_known_magic = np.isin(batches["magic"], MAGICS)
         span = batches["last_offset"] - batches["base_offset"] + 1
@@ -187,7 +192,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             "offsets": self._offsets_finding,
         }
         for name, make_finding in makers.items():
-            # one overflow says enough
+            # one finding about an overflow is enough
             rows = self._rows[name][:1] if name == "overflow" else self._rows[name]
             for number, row in enumerate(rows, 1):
                 more = self._counts[name] - len(rows) if number == len(rows) else 0
@@ -496,26 +501,26 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns the consequence and next step of a tail; None if the usual texts apply."""
+        """Returns the consequence and the next step for a tail; None if the usual texts apply."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_refused():
             readers = message(f"consequence.closed_tail_{tail.kind}")
             consequence, next_step = self._damage_advice(readers, tail.position)
             if tail.kind == "zeros" and consequence.key == "consequence.damage":
-                return consequence, CUT_BY_HAND  # preallocated, so no record is lost
+                return consequence, CUT_BY_HAND  # the tail was preallocated: no record is lost
             return consequence, next_step
         if self._has_distrusted_index() or self._is_unclean():
             return message("consequence.recovery_cuts_tail"), COPY_LOG
         return None, None
 
     def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
-        """Returns the consequence and next step of bytes at which a recovery stops.
+        """Returns the consequence and the next step for damage at which a recovery stops.
 
-        LogLoader recovers only the segments from the recovery point on, after an unclean stop.
-        Where it cuts a segment, it deletes all later segments (4.3.1 and 4.4.0).
+        After an unclean stop, LogLoader recovers the segments from the recovery point on. If it
+        cuts a segment, it deletes all later segments (4.3.1 and 4.4.0).
 
         Args:
-            readers: the effect of these bytes on their readers.
+            readers: the effect of the damage on readers.
         """
         if self._is_refused():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE
@@ -538,7 +543,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _has_distrusted_index(self) -> bool:
-        """Returns whether every start recovers the segment, such as one without an .index."""
+        """Returns whether every start recovers the segment, for example for lack of an .index."""
         return bool(
             recovered_bases(
                 (self._segment,), clean=True, recovery_point=None, release=self._facts.release
@@ -546,13 +551,13 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _is_refused(self) -> bool:
-        """Returns whether no start opens the .log because it is too long, so none cuts its tail."""
+        """Returns whether the .log is too long for Kafka to open; then no start cuts the tail."""
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _is_unclean(self) -> bool:
         """Returns whether the next start recovers the log as after an unclean stop.
 
-        KafkaRaftLog opens the metadata log in this way at every start.
+        For the metadata log, every start does so (KafkaRaftLog).
         """
         return self._facts.clean is False or (
             self._facts.metadata_log and self._facts.clean is not None

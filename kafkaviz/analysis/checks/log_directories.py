@@ -1,5 +1,7 @@
 """The checks that compare the log directories of one broker.
 
+For example:
+
 - disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
   topics.
 - server.properties names only disk-a, disk-b and disk-c, and none has the metadata log:
@@ -31,8 +33,8 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.own_files import is_reserved
 from kafkaviz.versions import Release
 
-MAX_NAMES = 5  # number of partitions named in a finding
-# These show that there were records. Other checkpoints show where a log starts, or was cleaned.
+MAX_NAMES = 5  # a finding names at most this many partitions
+# An offset above 0 in these shows that a log had records.
 CHECKPOINTS = (names.HIGH_WATERMARK_CHECKPOINT, names.RECOVERY_POINT_CHECKPOINT)
 MAY_BE_OLD = message("evidence.checkpoint_while_running")
 
@@ -57,7 +59,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    """Returns the current replicas that a start does not take for stray, by topic and number."""
+    """Returns the replicas in use that a start would not take for stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
     release = plan.assumed_release.release
     image = plan.settings.image
@@ -186,9 +188,10 @@ def _future_replicas(
 
 
 def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
-    """Returns whether a start makes a -future replica the one in use.
+    """Returns whether a broker start will put a -future replica into use.
 
-    It does so in the directory that the cluster assigns (LogManager.recoverAbandonedFutureLogs).
+    It does so if the replica is in the directory that the cluster assigns
+    (LogManager.recoverAbandonedFutureLogs).
     """
     node_id = broker.node_number
     if node_id is None or partition.topic_id is None or image.problems:
@@ -309,10 +312,10 @@ def _few(names: Sequence[str]) -> Message:
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the partitions that should be in one of the broker's log directories, but are not.
+    """Yields findings about partitions that should be in one of the log directories, but are not.
 
-    A start creates empty directories in their place. The check `state` reports records missing from
-    a log's end.
+    A broker start creates empty directories in their place. Records missing from a log's end are
+    reported by checks.state instead.
     """
     broker = check_plan.broker
     image = check_plan.settings.image
@@ -328,7 +331,7 @@ def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
             for key, trace in _read_traces(directory).items()
             if trace.offset
             and key not in present_keys
-            # a running broker may have created it after the directory was listed
+            # a running broker may have created the partition after the directory was listed
             and not file.is_there(directory.path / "-".join(map(str, key)))
         }
         release = check_plan.assumed_release.release
@@ -354,7 +357,7 @@ def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
                 file.read(directory.path / name, limit_bytes=file.TEXT_BYTES)
             )
         except (CorruptBytes, KafkavizError):
-            continue  # it is missing, or another check reports it
+            continue  # the checkpoint is missing, or another check reports its fault
         for key, offset in offsets.items():
             if key not in traces or offset > traces[key].offset:
                 traces[key] = Trace(offset, name)
@@ -369,7 +372,7 @@ def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) ->
     """Returns why a partition that the checkpoints name should be in this directory.
 
     Returns:
-        None if it need not be: its topic was deleted, or its replica is somewhere else now.
+        None if it need not be there: its topic was deleted, or its replica is somewhere else now.
     """
     topic, partition = key
     if _is_unknown(image):

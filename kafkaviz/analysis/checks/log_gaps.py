@@ -1,7 +1,7 @@
-"""The checks between the segments of a partition: overlapping and missing offsets.
+"""Checks for overlapping offsets and missing offsets in and between the segments of a partition.
 
-For example, segment 0 ends with offset 819 and segment 1000 follows. 180 offsets are missing, which
-is a segment-gap unless compaction removed them.
+For example, segment 0 ends with offset 819, and the next segment is 1000. So 180 offsets are
+missing: segment-gap, unless compaction removed them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,8 +52,8 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
     """Yields the gaps inside segments and between segments.
 
-    Segments with batches that cannot be trusted are skipped. A segment whose only fault is a torn
-    tail is not: the batches before the tail are whole, and the offsets of the tail are lost.
+    Segments with batches that cannot be trusted are skipped. But a segment whose only fault is a
+    torn tail is included, because its other batches are whole and the offsets of the tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

@@ -1,8 +1,8 @@
-"""The pass over a segment's .log that serves all its checks.
+"""Reads the .log of a segment once, for all checks.
 
-It yields the batches in chunks and marks those that can be trusted. To a broker, a batch with a
-wrong length hides everything after it. This pass continues at the next batch (log.scans), so
-that one fault does not hide others.
+The scan yields the batches in chunks and marks the batches that can be trusted. A batch with a
+wrong length hides all later batches from a broker. This scan continues at the next batch
+(log.scans), so that one fault does not hide others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,12 @@ from kafkaviz.log.scans import BatchWalk, CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
-MAX_FAULTS = 1000  # faults kept with their texts
+MAX_FAULTS = 1000  # at most this many faults are kept with their texts
 MAX_UNSOUND = 10_000
 MAX_MISPLACED = 1000
-# A batch; compressed wrappers of magic 0 or 1 get a first offset. is_sound: its checksum is valid,
-# and its offsets fit between those of its neighbours, so its header can be trusted.
+# A CHECKED_BATCH in which compressed wrappers of magic 0 or 1 have a first offset too. `is_sound`
+# means that the header can be trusted: the checksum is valid, and the offsets fit between the
+# offsets of the neighbouring batches.
 VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 
@@ -37,8 +38,9 @@ class UnreadRange:
     """Bytes between batches that do not begin with a valid batch.
 
     Attributes:
-        stop: the start of the next batch.
-        stored_length: the length in the header at the start.
+        start: the position of the first such byte.
+        stop: the position of the next batch.
+        stored_length: the length field of the batch header at `start`.
         expected_length: the length that would lead to the next batch; None without a header.
     """
 
@@ -50,11 +52,11 @@ class UnreadRange:
 
 @dataclass(frozen=True)
 class MisplacedBatch:
-    """A batch whose offsets do not fit between those of its neighbours.
+    """A batch whose offsets do not fit between the offsets of its neighbours.
 
     Attributes:
         row: the batch.
-        previous_offset: the last offset before it.
+        previous_offset: the last offset before this batch.
     """
 
     row: np.void
@@ -63,13 +65,13 @@ class MisplacedBatch:
 
 @dataclass(kw_only=True)
 class ScanState:
-    """The results of a pass.
+    """The results of a scan.
 
     Attributes:
-        end_bytes: the end of the last batch.
-        tail: the bytes after it.
         faults: the faults of batches, by position.
-        unsound_offsets: ranges (first, last) of offsets between trusted batches.
+        unsound_offsets: ranges (first, last) of offsets whose batches cannot be trusted.
+        end_bytes: the end of the last batch.
+        tail: the bytes after the last batch.
     """
 
     unread_ranges: list[UnreadRange] = field(default_factory=list)
@@ -87,9 +89,9 @@ class ScanState:
         return (indices >= 0) & (offsets <= np.maximum.accumulate(last_offsets)[indices])
 
     def add_unsound(self, first: int, last: int) -> None:
-        """Adds a range of offsets.
+        """Adds a range of offsets whose batches cannot be trusted.
 
-        If there are too many ranges, everything from the last range on counts as unsound.
+        If there are too many ranges, all offsets from the last range on count as such.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))
@@ -98,7 +100,7 @@ class ScanState:
 
 
 class CheckScan:
-    """The pass itself: iterate over it once, then read .state."""
+    """The scan itself: iterate over it once, then read `state`."""
 
     def __init__(
         self,
@@ -110,7 +112,7 @@ class CheckScan:
         """Reads nothing yet.
 
         Args:
-            observer: sees the batches before they are judged, as CHECKED_BATCH.
+            observer: gets the batches as CHECKED_BATCH, before `is_sound` is decided.
             first_walk: the same as in log.scans.CheckedScan.
             level: how much of each batch is checked.
         """
@@ -122,7 +124,7 @@ class CheckScan:
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of VALIDATED_BATCH; memory is bounded by 16 384 rows and a chunk of bytes.
+        """Yields arrays of VALIDATED_BATCH; keeps at most 16 384 rows and a chunk of bytes.
 
         Raises:
             CannotOpen: the file cannot be read.
@@ -171,7 +173,7 @@ class CheckScan:
         log = self._segment.log
         last = self._validator.last_offset
         self.state.end_bytes = position
-        # if the file has grown, a broker is writing and the rest is new
+        # if the file has grown, a broker is writing it and these bytes are new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
             self.state.tail = tail.read(
                 log, position, last if last >= self._segment.base_offset else None
@@ -181,22 +183,22 @@ class CheckScan:
 class _BatchValidator:
     """Decides which batches can be trusted, from their checksums and their neighbours' offsets.
 
-    Up to two neighbours on each side are compared.
+    It compares each batch with up to two neighbours on each side.
     """
 
     def __init__(self, base_offset: int, state: ScanState) -> None:
         self._base_offset = base_offset
         self._state = state
-        self.last_offset = base_offset - 1  # end of the last added batch with a valid checksum
-        self._sound_offset = base_offset - 1  # end of the last trusted batch that was yielded
-        self.is_broken = False  # bytes were skipped since the last added batch
-        self._is_unsound = False  # the last batch that was yielded is not trusted
+        self.last_offset = base_offset - 1  # of the last added batch with a valid checksum
+        self._sound_offset = base_offset - 1  # last offset of the last trusted batch yielded
+        self.is_broken = False  # whether bytes were skipped since the last added batch
+        self._is_unsound = False  # whether the last batch that was yielded cannot be trusted
         self._previous_rows = np.empty(0, VALIDATED_BATCH)
         self._rows = []
         self._count = 0
 
     def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
-        """Adds rows, and yields arrays of those that can be judged now."""
+        """Adds batches, and yields the batches whose neighbours are all known now."""
         if not len(checked_rows):
             return
         rows = np.empty(len(checked_rows), VALIDATED_BATCH)
@@ -238,7 +240,7 @@ class _BatchValidator:
         valid_rows = np.flatnonzero(rows["crc_valid"])
         base = rows["base_offset"][valid_rows]
         last = rows["last_offset"][valid_rows]
-        # in the first rows of the segment, no offset may be below its base offset
+        # no offset of the segment's first batches may be below the segment's base offset
         is_first = not len(self._previous_rows)
         lower_bound = self._base_offset - 1 if is_first else -(2**63)
         previous_last = np.concatenate(([lower_bound], last[:-1])) if len(last) else last
@@ -251,7 +253,7 @@ class _BatchValidator:
     def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
         """Returns which of two neighbours with descending offsets is wrong.
 
-        It is the one that does not fit its other neighbour.
+        It is the batch that does not fit its neighbour on the other side either.
         """
         if index == 0:
             return 0
@@ -262,7 +264,7 @@ class _BatchValidator:
         goes_out = index + 1 < len(base) and int(base[index + 1]) == int(last[index]) + 1
         if goes_in != goes_out:
             return index if goes_in else index - 1
-        # whether offsets would ascend without the first of the two
+        # whether offsets would ascend if the first of the two batches were left out
         without_first = int(base[index]) > previous_last
         if without_first and index + 1 < len(base) and int(base[index + 1]) <= int(last[index - 1]):
             return index - 1

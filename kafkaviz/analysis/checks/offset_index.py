@@ -1,11 +1,11 @@
 """The checks of an .index: whether each entry leads to the batch that holds its key.
 
-For example, slot 3 has the key 949 and position 16372. The batch that starts there holds 1017 to
-1025, and the one that holds 949 starts at 9285. This is an index-offset-mismatch.
+For example, slot 3 has the key 949 and position 16372. The batch that starts there has the offsets
+1017 to 1025, and the batch with offset 949 starts at 9285: index-offset-mismatch.
 
 The batches come in chunks, in log order. Two batches are remembered per entry: the batch that
-starts at the entry's position, and the entry's home, which is the first batch that ends at or after
-the entry's key. Aim in analysis/segment/links.py has the rules for the two.
+starts at the entry's position, and the entry's home. The home is the first batch whose last offset
+is at or above the entry's key. `Aim` in analysis/segment/links.py has the rules for the two.
 """
 
 from collections.abc import Iterator
@@ -33,11 +33,12 @@ from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-# position of a batch reference, or links.NONE: inside a batch; a batch that cannot be trusted
+# instead of the position of a batch: the entry points inside a batch, or to a batch that cannot be
+# trusted
 INSIDE = -2
 UNSOUND = -3
-FEW_ENTRIES = 4  # this many or fewer entries do not show the interval
-UNKNOWN = -1  # in place of an Aim: not judged
+FEW_ENTRIES = 4  # this many entries or fewer do not show the interval
+UNKNOWN = -1  # instead of an Aim: the entry was not judged
 CODES = {
     Aim.FIRST_KEY: "index-first-offset-keys",
     Aim.COARSE: "index-coarse",
@@ -66,7 +67,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._spacing = EntrySpacingCheck(segment, facts)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         if not len(batches) or not len(self._entries):
             return
         self._add_starts(batches)
@@ -117,7 +118,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes:
-            return  # Kafka's LazyIndex creates the files with the first append
+            return  # Kafka creates the index files only with the first append (LazyIndex)
         name = self._segment.file_name("index")
         yield self._facts.make_finding(
             "index-missing",
@@ -150,7 +151,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     def _aims(self) -> np.ndarray:
         """Returns the Aim of each entry, or UNKNOWN.
 
-        An entry that no release can have written here counts as foreign.
+        An entry that no possible release can have written counts as Aim.FOREIGN.
         """
         entries = self._entries
         starts = self._starts["position"]
@@ -159,7 +160,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             aims[aims == Aim.FIRST_KEY] = Aim.FOREIGN
         if not self._facts.may_be_per_append:
             aims[aims == Aim.COARSE] = Aim.FOREIGN
-        # the home of an entry with an unsound offset is only the next batch that can be trusted
+        # if the batches around an entry's offset cannot be trusted, neither can the entry's home
         aims[
             (starts == UNSOUND)
             | ((starts == NONE) & (aims != Aim.BEYOND))
@@ -227,7 +228,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """Returns the offsets that a search from this entry misses, or None if that is unknown."""
+        """Returns which offsets a search from this entry misses, or None if that is unknown."""
         start = self._starts[slot]
         home = self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
@@ -280,7 +281,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries as an older release, or a follower of one, writes them."""
+        """Yields findings about entries that older releases, or their followers, write."""
         claims = {
             Aim.COARSE: "finding.entries_per_append",
             Aim.FIRST_KEY: "finding.entries_of_first_offsets",
@@ -312,25 +313,26 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
 
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
-    """The check for entries that an .index lacks, compared with a recovery of the segment.
+    """Checks whether an .index lacks entries that a recovery of the segment would write.
 
     For example, entries at 0, 4200, 8400, 12600, 29400 and 33600 show an interval below 4200. A
     recovery would also write entries at 16800, 21000 and 25200: index-differs-from-rebuild.
 
-    Stretch n comes after entry n - 1, and stretch 0 is before the first entry.
+    A stretch is the part of the .log between two entries. Stretch n comes after entry n - 1, and
+    stretch 0 is before the first entry.
 
-    A recovery counts bytes through the whole .log, and so does a broker that writes it. But a
-    restart, or a truncation on a follower, resets the count to 0 and makes one stretch without
-    entries longer. These rules decide between the two causes:
+    A recovery writes an entry when it has counted enough bytes since the last entry, and so does a
+    broker. But a restart, or a truncation on a follower, sets the broker's count to 0, and one
+    stretch becomes longer. These rules decide whether entries are missing:
 
     - Another leader epoch begins in the stretch: a follower may have truncated its log. Undecided.
-    - The stretch has no time entry, though timestamps grew: a stop would have written one, so
-      entries are missing.
+    - The stretch has no time entry, though timestamps grew: a stop would have written a time entry,
+      so entries are missing.
     - Time entries exist for two or more of the missing entries: both kinds are written together, so
       entries are missing.
     - Timestamps did not grow: one restart is possible, so up to twice the interval is accepted.
-    - An interval that fits all entries on one side fits the stretch: a restart changed the
-      interval. Undecided.
+    - The stretch fits an interval that also fits all entries on one side of it: the interval may
+      have been changed at a restart. Undecided.
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
@@ -340,11 +342,11 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         stretches = len(self._entries) + 1
         # .log bytes from the previous entry to each entry's batch
         self._appended_bytes = np.full(stretches - 1, -1)
-        # most bytes appended in each stretch without an entry
+        # .log bytes from the start of each stretch to its last batch without an entry
         self._unindexed_bytes = np.zeros(stretches, np.int64)
         self._least_epoch = np.full(stretches, MAX_EPOCH)
         self._last_epoch = np.full(stretches, -1)
-        # whether the first batch of each stretch is newer than all before it
+        # whether the first batch of each stretch is newer than all batches before it
         self._is_newer = np.zeros(stretches, bool)
         self._largest_bytes = 0
         self._newest_ms = -1
@@ -386,14 +388,14 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         self._stretch = int(stretch[-1])
 
     def result(self) -> Iterator[Finding]:
-        """Yields a finding about the longest stretch that lacks entries, with those of a recovery.
+        """Yields a finding about the longest stretch that lacks entries, if there are any.
 
-        The existing entries must be right by themselves.
+        The existing entries must be correct.
         """
         high_bytes = int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MAX_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
             return
-        # after a restart right after an entry, the entry's own batch is not counted
+        # if a restart comes right after an entry, the entry's own batch is not counted
         is_long = self._unindexed_bytes > high_bytes + self._largest_bytes
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):
@@ -424,7 +426,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         """Returns whether neither a restart nor another interval explains the missing entries."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MAX_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
-        # the time entry that was written with the entry at the end does not count
+        # the time entry that was written with the entry at the end of the stretch does not count
         times = offsets[(offsets > first) & (offsets < last)]
         are_together = (
             np.count_nonzero(
@@ -449,9 +451,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the position or offset of the entries around a stretch.
+        """Returns the position or offset of the entry before and of the entry after a stretch.
 
-        At the ends of the segment these are `least` and `most`.
+        Where the segment ends instead, the value is `least` or `most`.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
@@ -459,7 +461,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return before, after
 
     def _has_other_interval(self) -> np.ndarray:
-        """Returns which stretches fit an interval that also fits all entries on one side of it."""
+        """Returns which stretches fit an interval that fits all entries before or all after."""
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_after = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],

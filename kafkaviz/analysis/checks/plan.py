@@ -1,6 +1,6 @@
-"""The decisions before a check reads any segment.
+"""The plan of a check: the release, the settings, the present time, and the partitions to check.
 
-They are the release, the settings, the present time, and the partitions to check.
+All of this is decided before any segment is read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,11 +47,12 @@ class CheckPlan:
     """The decisions before a check reads any segment.
 
     Attributes:
-        is_whole: whether the broker directory itself is checked too.
-        has_broker: whether there is a broker directory, even without meta.properties. Only a
-            partition that was opened by itself may have none.
+        is_whole: whether the broker directory itself is checked too, and not only partitions.
+        has_broker: whether there is a broker directory, even without meta.properties. It may be
+            missing only if a single partition was opened.
+        oldest_writer: the oldest release that may have written the files; () for any.
         compacted_logs: the topic-partitions that were ever compacted.
-        strange_names: paths of directories that no start accepts.
+        strange_names: paths of directories with names that make every start fail.
     """
 
     broker: Broker
@@ -68,7 +69,7 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether a start finds everything flushed, in every log directory.
+        """Whether all log directories were stopped cleanly, so that everything is flushed.
 
         A partition without a broker directory counts as stopped cleanly.
         """
@@ -121,7 +122,7 @@ class CheckPlan:
 
     @cached_property
     def producer_expiration_ms(self) -> int:
-        """The time for which a broker remembers a silent producer, by default Kafka's default."""
+        """How long a broker remembers a producer that sends nothing, as set or by default."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"
         if not config_def.BROKER_SETTINGS[name].is_known_to(release):
@@ -135,7 +136,7 @@ class CheckPlan:
     def limits(self, partition: Partition) -> RetentionLimits:
         """Returns the limits of a partition's retention.
 
-        If the log was ever compacted, a policy of "delete" is not trusted.
+        If the log was ever compacted, a cleanup.policy of "delete" is not believed.
         """
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
@@ -168,9 +169,10 @@ class CheckPlan:
 
     @staticmethod
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
-        """Returns a limit of the local log; -2 stands for the limit of the complete log.
+        """Returns a retention limit of the local log.
 
-        This follows UnifiedLog.localRetentionMs and localRetentionSize of 4.3.1.
+        If the local limit is -2, the limit of the complete log applies
+        (UnifiedLog.localRetentionMs and localRetentionSize of 4.3.1).
         """
         local = find(f"local.{name}") if is_tiered else None
         return find(name) if local is None or local.value == SAME_AS_LOG else local
@@ -186,10 +188,12 @@ class CheckPlan:
         )
 
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
-        """Yields the logs that a start loads; only the metadata log if a directory name is invalid.
+        """Yields the logs that a broker start loads.
+
+        If a directory name makes the start fail, this is only the metadata log.
 
         Args:
-            partitions: the partitions to load; by default those of the plan.
+            partitions: the partitions to load; the default is the partitions of the plan.
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
@@ -210,7 +214,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Returns the log, as stray if this node is the only controller and lost the metadata."""
+        """Marks a log as stray if this node is the only controller and lost its metadata log."""
         is_sole = list(self.settings.image.voters) == [self.broker.node_number]
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
@@ -219,12 +223,14 @@ class CheckPlan:
         return log
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """Returns the predicted start, from pairs of RestartLog.path and restart_steps.
+        """Returns the predicted start of the broker.
 
-        A file that cannot be read here may be readable to the broker.
+        Args:
+            log_steps: RestartLog.path and the result of `restart_steps`, for each log.
 
         Returns:
-            None if the start cannot be predicted.
+            None if the start cannot be predicted, because some file cannot be read here, which the
+            broker may be able to read.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -253,7 +259,7 @@ class CheckPlan:
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
-        """Returns the steps caused by the log directories' own files.
+        """Returns the steps of a broker start that the log directories' own files cause.
 
         Raises:
             CannotOpen: a necessary file cannot be read.
@@ -272,7 +278,7 @@ def plan_check(
     *,
     level: CheckLevel = CheckLevel.RECORDS,
 ) -> CheckPlan:
-    """Returns the plan for analysis.broker_health.check with the same arguments."""
+    """Returns the plan of a check; the arguments are the same as in broker_health.check."""
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker) and not broker.is_copy
     return CheckPlan(
@@ -293,7 +299,7 @@ def plan_check(
 def newest_ms(broker: Broker) -> int:
     """Returns the newest time of the broker's logs and checkpoints.
 
-    This is the last time the broker wrote, or the time of a copy that did not keep file times.
+    This is when the broker last wrote, or when files were copied without keeping their times.
     """
     logs = (
         log_segment.log.mtime_ns
@@ -304,7 +310,7 @@ def newest_ms(broker: Broker) -> int:
         own_file.mtime_ns
         for directory in broker.log_directories
         for own_file in own_files(directory.path)
-        # a broker never writes an empty one, it only creates it
+        # an empty checkpoint was only created, never written
         if own_file.name in CHECKPOINTS.values() and own_file.size_bytes
     ]
     return max(chain(logs, checkpoints), default=0) // 1_000_000
@@ -323,5 +329,5 @@ def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
 
 
 def is_lone(broker: Broker) -> bool:
-    """Returns whether one partition directory was opened, and not its broker directory."""
+    """Returns whether a single partition directory was opened, not a broker directory."""
     return broker.is_lone and bool(broker.partitions)

@@ -1,7 +1,7 @@
 """All findings about one segment.
 
-Its .log and indexes are checked in one pass; leftover files are only described. The check is a
-function of a Segment and its PartitionFacts, so pages and pipeline tasks can both call it.
+Its .log and indexes are checked in one pass; leftover files are only described. The check needs
+only a Segment and its PartitionFacts, so that both pages and pipeline tasks can call it.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from kafkaviz.log.segment import LogSegment, Segment
 
 @dataclass(frozen=True)
 class SegmentFindings:
-    """The findings about one segment, and the summary for the checks of its partition.
+    """The findings about one segment, and its summary, which the checks of its partition need.
 
-    Leftover files have no summary.
+    The summary is None for leftover files.
     """
 
     findings: tuple[Finding, ...]
@@ -40,7 +40,7 @@ def check(
     """Returns the findings about a segment, including files that cannot be read.
 
     Args:
-        observer: is also given each batch that is read, as a row of
+        observer: also gets all batches that are read, as arrays of
             format.deep_scan.CHECKED_BATCH.
         first_walk: the same as in log.scans.CheckedScan.
     """
@@ -72,7 +72,7 @@ def check(
             (*fault_findings, unreadable_files.file_finding(segment.log.name, fault, facts)),
             segment_summary,
         )
-    # without their unreadable indexes, the checks report these as missing
+    # unreadable indexes were left out of the segment, so the checks report them as missing
     names = {finding.file for finding in fault_findings}
     findings = (
         *fault_findings,

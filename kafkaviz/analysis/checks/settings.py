@@ -1,7 +1,7 @@
-"""The checks of settings and of their costs.
+"""The checks of settings and their costs.
 
-They find indexes that roll segments too soon, segments that are too small, wasted disk space, and
-topics that a setting may have put elsewhere.
+They find indexes so small that segments roll too soon, segments that are too small, wasted disk
+space, and topics whose records a setting may keep elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
 DISKLESS = "diskless.enable"  # in KIP-1163; Kafka up to 4.4.0 has no such setting
-MAPS_OF_JVM = 1500  # greatest number of maps before the first index
-NEAR = 0.8  # share of the limit
+MAPS_OF_JVM = 1500  # the JVM itself has at most this many memory maps
+NEAR = 0.8  # maps are near their limit from this share on
 MIN_SEGMENT_BYTES = 1 << 20  # least segment.bytes since 4.0 (KIP-1030)
 FEW_SEGMENTS = 20
-MAX_ROLLS = 0.5  # share of rolls that one cause must explain; a few may be alike by chance
+MAX_ROLLS = 0.5  # a full index must explain this share of the rolls; a few may be chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
-# cause of a roll: the code, the file, and the counted entries with their size
+# by the cause of a roll: the code of the finding, the file, the count of entries, and their size
 FULL = {
     "offset-index-full": ("index-limit-rolls", "index", "entries", offset_index.ENTRY.itemsize),
     "time-index-full": (
@@ -47,7 +47,7 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
         yield from _waste_findings(summaries, facts)
         if not any(summary.is_unsound for summary in summaries):
             full_findings = list(_full_index_findings(summaries, facts))
-    # if an index was full, a larger segment.bytes would change nothing
+    # if a full index ends segments, a larger segment.bytes would change nothing
     yield from full_findings or _size_findings(summaries, facts)
 
 
@@ -114,7 +114,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about disk space after the last entry; a hole takes none."""
+    """Yields a finding if indexes use disk space after their last entry, other than a hole."""
     wasteful_files = []
     for summary in summaries:
         entry_bytes = (
@@ -164,7 +164,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_topics(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields a finding for each topic of this broker that is set to be diskless."""
+    """Yields a finding for each topic of this broker that has the setting diskless.enable."""
     for topic in sorted({partition.topic for partition in plan.broker.partitions}):
         config_value = plan.settings.image.topic_configs(topic).get(DISKLESS)
         if config_value is None or config_value.value != "true":

@@ -1,7 +1,7 @@
 """The checks of a directory's state after the last stop, and of the predicted start.
 
-For example, orders-0 has the recovery point 200 and the log end 180. Records that were flushed are
-gone: recovery-point-beyond-end.
+For example, orders-0 has the recovery point 200, but its log ends at 180. So flushed records are
+missing: recovery-point-beyond-end.
 """
 
 from collections import defaultdict
@@ -37,9 +37,9 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 
-# transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
+# default of transaction.max.timeout.ms in 4.3.1: no transaction may stay open for longer
 HANGING_MS = 15 * MINUTE_MS
-# codes of findings that come from the predicted start, not from the check of a partition
+# codes of findings that come from the predicted broker start, not from the check of a partition
 RESTART_CODES = (
     "recovery-will-fail",
     "becomes-stray",
@@ -48,15 +48,15 @@ RESTART_CODES = (
     "recovery-will-rebuild",
 )
 PartitionKey = tuple[str, int]  # topic, partition
-# consequence of a failure if the broker has another log directory
+# the consequence of a failure if the broker has other log directories
 OFFLINE = message("consequence.starts_without_directory")
-# causes with their own codes
+# causes of steps for which other findings exist
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The checkpointed offset of a partition whose directory is missing."""
+    """The highest checkpointed offset of a partition whose directory is missing."""
 
     offset: int
     checkpoint: str  # name of the checkpoint file
@@ -92,8 +92,8 @@ def check_partition(
             end=end,
             facts=facts,
         )
-    # one finding for one loss: records below the recovery point had been flushed, so it is the
-    # stronger sign
+    # one loss gets only one finding. The recovery point is the stronger sign of a loss, because
+    # records below it had been flushed.
     elif end is not None and high_watermark is not None and high_watermark > end:
         yield _beyond_finding(
             "high-watermark-beyond-end",
@@ -103,12 +103,12 @@ def check_partition(
             end=end,
             facts=facts,
         )
-    if not partition.is_remote_alone:  # its local log may continue elsewhere
+    if not partition.is_remote_alone:  # otherwise the local log may exist elsewhere
         yield from _open_transactions(partition, summaries, facts, find_transactional_ids)
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """Returns the last offset plus one, as a broker finds it; None if a file could not be read."""
+    """Returns the end offset of a log as a broker finds it; None if a .log could not be read."""
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]
@@ -199,7 +199,7 @@ def _open_transactions(
 
 
 def _begin_ms(segment: LogSegment, position: int) -> int:
-    """Returns the timestamp of the first record of a batch; -1 if the .log is gone by now."""
+    """Returns the timestamp of a batch's first record; -1 if the .log is gone by now."""
     with suppress(CannotOpen), file.reader(segment.log.path) as read:
         row = batch_at(read, position, segment.log.size_bytes)
         if row is not None:
@@ -210,9 +210,9 @@ def _begin_ms(segment: LogSegment, position: int) -> int:
 def _abort_step(
     partition: Partition, producer: int, offset: int, facts: PartitionFacts, *, is_hanging: bool
 ) -> Message | None:
-    """Returns the next step with the command line that aborts a transaction.
+    """Returns the next step with the command that aborts a transaction.
 
-    None for a broker before 3.0 if it is unknown which line that is.
+    Returns None for a broker before 3.0 if the arguments of the command are unknown.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
     if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
@@ -253,7 +253,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding that names the codes that this level does not look for, if any."""
+    """Yields a finding with the codes that a check of this level does not look for, if any."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",
@@ -267,7 +267,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about the steps of a predicted start that not every start takes."""
+    """Yields findings about the steps of a predicted start, except those of every start."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {
@@ -347,7 +347,7 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    It is only information if it depends on a log directory that was not opened.
+    The finding is only information if an unopened log directory may show that it is not stray.
     """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")
@@ -363,7 +363,7 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
 
 
 def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
-    """Returns one finding for all segments of a partition, because there may be many."""
+    """Returns one finding about all rebuilt segments of a partition, because there may be many."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
     reasons = tuple(dict.fromkeys(step.why for step in steps))
@@ -399,12 +399,14 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def excerpt_finding(
     missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Returns a finding about a directory that lacks most partitions of its checkpoints.
+    """Returns a finding about a directory that lacks most partitions named in its checkpoints.
 
-    It has no metadata log, and is nearly always a copy of some partitions.
+    Such a directory, which has no metadata log, is nearly always a copy of some partitions.
 
     Args:
-        key: a missing partition.
+        missing: the number of missing partitions.
+        count: the number of present partitions.
+        key: one of the missing partitions.
     """
     because = message("evidence.missing_directory", name=f"{key[0]}-{key[1]}")
     missing_partitions = finding(

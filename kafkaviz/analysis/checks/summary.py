@@ -1,6 +1,6 @@
-"""A summary of each segment for the checks of its topic-partition.
+"""Collects a summary of a segment while its batches are read.
 
-It is collected while the batches of the segment are read.
+The checks of the topic-partition use the summaries of all segments.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,16 +25,18 @@ from kafkaviz.messages import Message, message
 
 GAPS_KEPT = 20
 EPOCHS_KEPT = 1000
-LATE_MS = 24 * HOUR_MS  # delay against an earlier record from which a timestamp is reported
-# as seconds this range begins in 1973; as milliseconds it is 2 January to 26 April 1970
+LATE_MS = 24 * HOUR_MS  # a timestamp this much older than an earlier record's is reported
+# timestamps in this range are probably seconds, from 1973 on; as milliseconds they would be 2
+# January to 26 April 1970
 SECONDS = (100_000_000, 10_000_000_000)
-# 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are even larger
+# from here on, timestamps are probably microseconds (1973) or nanoseconds; as milliseconds they
+# would be after the year 5138
 MICROSECONDS = 100_000_000_000_000
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Offsets from first to last that are in no batch, before the batch at a position."""
+    """Offsets from `first` to `last` that no batch has, before the batch at `position`."""
 
     first: int
     last: int
@@ -47,12 +49,13 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
-    """Batches with suspicious timestamps: their number, and the worst batch.
+    """Batches with suspicious timestamps: how many there are, and the worst batch.
 
     Attributes:
-        offset: the last offset of the worst batch.
-        timestamp_ms: the largest timestamp of the worst batch.
-        reference_ms: the time that this timestamp was compared with.
+        count: the number of these batches. All other attributes describe the worst batch.
+        offset: the last offset.
+        timestamp_ms: the largest timestamp.
+        reference_ms: the time with which this timestamp was compared.
         first_offset: -1 for a compressed message of magic 0 or 1, which does not have it.
     """
 
@@ -66,7 +69,7 @@ class TimeAnomaly:
 
     @property
     def offsets_text(self) -> Message:
-        """The place in words; the header does not show which record has the timestamp."""
+        """The offsets of the batch, because its header does not show which record it is."""
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
         if self.first_offset >= 0:
@@ -76,7 +79,7 @@ class TimeAnomaly:
 
 @dataclass(frozen=True)
 class OpeningBatch:
-    """The first batch of a segment, which shows why the segment before was rolled."""
+    """The first batch of a segment, which shows why the previous segment was rolled."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -89,13 +92,15 @@ class CheckSummary:
 
     Attributes:
         newest: (timestamp, last offset, position) of the batch with the largest timestamp.
-        gaps: the first gaps.
-        dropped_offsets: number of offsets missing inside batches.
+        gaps: the first ranges of offsets that are missing between batches.
+        gap_count: the number of all such ranges.
+        gap_offsets: the number of offsets in all such ranges.
+        dropped_offsets: the number of offsets that are missing inside batches.
+        epochs: the first changes of leader epoch, as (epoch, first offset, position).
         sound_bytes: bytes of the batches that can be trusted.
-        header_bytes: bytes of the batch headers of magic 2 in data batches.
+        header_bytes: bytes of the batch headers of data batches of magic 2.
         control_bytes: bytes of the control batches, headers included.
-        steps, stable_begins, aborted_bytes, open_bytes: the transactions, see checks.transactions.
-        epochs: the first changes of leader epoch as (epoch, first offset, position).
+        steps: see SegmentTransactions, as for the next three attributes.
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 
@@ -104,7 +109,7 @@ class CheckSummary:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    # last offset plus one in the last header, trusted or not, as a broker finds the log end
+    # last offset plus one of the last batch, trusted or not: the log end for a broker
     end_offset: int | None = None
     end_bytes: int = 0  # end of the last batch
     newest: tuple[int, int, int] | None = None
@@ -128,13 +133,13 @@ class CheckSummary:
     times: dict[str, TimeAnomaly] = field(default_factory=dict)
     entries: int = 0
     time_entries: int = 0
-    # timestamp of the last time entry as a broker reads it, which is 0 for an unwritten slot
+    # timestamp of the last time entry as a broker reads it: 0 if the last slot is unwritten
     last_time_ms: int | None = None
     read_fault: str = ""  # why the .log could not be read
     # "index" and "timeindex" if they could not be read; their entries are unknown
     unreadable_indexes: tuple[str, ...] = ()
     is_unsound: bool = False  # whether some part of the .log cannot be trusted
-    # the kind of the tail; "" without one, or if some other part is unsound
+    # the kind of the bytes after the last batch; "" without any, or if another part is unsound
     tail_kind: str = ""
 
     def segment_facts(self) -> SegmentFacts:
@@ -157,13 +162,13 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._facts = facts
         self._scan_state = scan_state
         self.summary = CheckSummary(segment=segment)
-        self._newest_ms = -1  # newest plausible timestamp that a producer set itself
+        self._newest_ms = -1  # newest plausible timestamp, not counting log append times
         self._epoch = -1
         self._transactions = TransactionTracker(segment.log, _stable_offsets(segment))
         self._was_unsound = False
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, rows of log_scan.VALIDATED_BATCH."""
+        """Adds the next batches, an array of log_scan.VALIDATED_BATCH."""
         self.summary.end_offset = int(batches["last_offset"][-1]) + 1
         is_whole = bool(batches["is_sound"].all()) and not self._was_unsound
         batches = batches[batches["is_sound"]]
@@ -209,7 +214,10 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             )
 
     def _add_gaps(self, batches: np.ndarray) -> None:
-        """Counts missing offsets between batches and inside them; compaction causes both."""
+        """Counts the offsets that are missing between batches, and inside batches.
+
+        Compaction causes both.
+        """
         summary = self.summary
         next_offset = (
             self._segment.base_offset if summary.last_offset is None else summary.last_offset + 1
@@ -284,7 +292,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         if not len(indices):
             return
         times = batches["max_timestamp_ms"][indices]
-        # the worst batch: the oldest late one, or else the newest
+        # the worst batch is the oldest if timestamps are late, and otherwise the newest
         index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
         row = batches[index]
         old_anomaly = self.summary.times.get(name)
@@ -366,7 +374,7 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 def _stable_offsets(segment: Segment) -> list[int]:
     """Returns the last stable offsets in the .txnindex.
 
-    The result is empty if the file cannot be read, which is reported elsewhere.
+    The result is empty if the file cannot be read, which another check reports.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

@@ -1,4 +1,4 @@
-"""The checks of tiered storage, for uploads that fail and for segments that no reader can reach."""
+"""The checks of tiered storage: failing uploads, and remote segments that readers cannot reach."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,8 +26,8 @@ HELD_STATES = (*FAILING_STATES, UploadState.WAITING)
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about uploads, and about remote segments in a view of tiered storage."""
-    with suppress(KafkavizError):  # the checks of the log report it
+    """Yields the findings about uploads and, in a view of tiered storage, remote segments."""
+    with suppress(KafkavizError):  # the checks of the .log report the fault
         for upload in failing_uploads(plan):
             yield _blocked_finding(upload, plan.assumed_release.release)
     yield from _check_remote(plan)
@@ -59,7 +59,7 @@ def _check_remote(plan: CheckPlan) -> Iterator[Finding]:
     directories = {partition.directory for partition in plan.partitions}
     try:
         state = tiered_view.read_state(*sources)
-    except KafkavizError:  # it vanished after it was opened
+    except KafkavizError:  # the remote storage vanished after it was opened
         return
     release = plan.assumed_release.release
     lost = {
@@ -70,7 +70,7 @@ def _check_remote(plan: CheckPlan) -> Iterator[Finding]:
     }
     for partition in plan.partitions:
         for gap in partition.remote_gaps:
-            if (partition.directory, gap.first_offset) not in lost:  # check_partition has those
+            if (partition.directory, gap.first_offset) not in lost:  # check_partition reports lost
                 yield _gap_finding(partition, gap, release)
     for tiered_partition in state.partitions:
         if plan.is_whole or tiered_partition.directory in directories:

@@ -1,8 +1,8 @@
 """The checks of timestamps and of their effect on retention.
 
 They find timestamps in the future, in another unit or out of order, and segments that are kept
-longer than they seem to be. analysis.retention decides what keeps a segment; these checks report
-what a user should know about it.
+longer than their records suggest. analysis.retention decides until when a segment is kept; these
+checks report what a user should know about that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ UNITS = (
     (10**14, message("finding.microseconds"), 1000),
     (SECONDS[0], message("finding.seconds"), None),
 )
-NEVER = -(2**63)  # a present time at which no segment has expired
+NEVER = -(2**63)  # as the present time, it is before any segment expires
 
 
 def check_partition(
@@ -33,7 +33,7 @@ def check_partition(
     """Yields the findings about a partition's timestamps and the retention of its segments.
 
     Args:
-        retained: the segments subject to retention; by default all.
+        retained: the segments to which retention applies; the default is all.
     """
     for name, make_finding in (
         ("future", _future_finding),
@@ -146,14 +146,14 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding per segment that keeps younger ones for more than a day too long."""
+    """Yields a finding per segment that delays the deletion of later ones by more than a day."""
     segment_retentions = log_retention(
         facts.partition,
         aged_segments,
         RetentionLimits(deletes=True, retention_ms=facts.retention_ms),
         now_ms=NEVER,
     ).segments
-    # the expiry by the batches themselves, because an index may be wrong
+    # the expiry comes from the batches themselves, because an index may be wrong
     newest = {
         summary.segment.base_offset: summary.newest[0] + facts.retention_ms
         for summary in summaries

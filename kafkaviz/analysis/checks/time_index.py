@@ -1,7 +1,7 @@
 """The checks of a .timeindex: whether each entry has the newest timestamp so far and its offset.
 
-For example, slot 2 has 2026-10-26 and offset 1803. The batch that holds 1803 has nothing newer than
-2026-10-25, and no batch of the segment has the entry's timestamp: timeindex-timestamp-mismatch.
+For example, slot 2 has 2026-10-26 and offset 1803. But the newest timestamp of the batch with 1803
+is 2026-10-25, and no batch has the entry's timestamp: timeindex-timestamp-mismatch.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._newest: tuple[int, int] | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         batches = batches[batches["is_sound"]]
         if not len(batches):
             return
@@ -102,7 +102,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes or self._segment.index is None:
-            return  # created with the first append, or rebuilt together with the missing .index
+            return  # Kafka creates it with the first append, or rebuilds it with the .index
         name = self._segment.file_name("timeindex")
         log = self._segment.log
         written_ms = log.mtime_ns // 1_000_000
@@ -161,7 +161,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
         verdicts[self._scan_state.is_unsound(entries["offset"])] = UNKNOWN
-        # the batch with the timestamp may be one that cannot be trusted
+        # the timestamp may be in a batch that cannot be trusted
         if self._scan_state.unsound_offsets:
             verdicts[verdicts == TIMESTAMP] = np.where(
                 homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
@@ -172,9 +172,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         return verdicts
 
     def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
-        """Returns whether the record that each entry names has its timestamp.
+        """Returns whether the record at each entry's offset has the entry's timestamp.
 
-        Only the first DEEP_READ entries are looked up.
+        Only the first DEEP_READ entries are looked up; the others count as right.
         """
         is_true = np.ones(len(slots), bool)
         for index, slot in enumerate(slots[:DEEP_READ].tolist()):
@@ -250,9 +250,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about timestamps that do not grow, or offsets that fall.
+        """Yields findings about entries whose timestamp does not grow or whose offset falls.
 
-        Only otherwise valid entries are compared.
+        Entries with another fault are not compared.
         """
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
@@ -320,7 +320,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields a finding if a closed segment's last entry is older than its newest record."""
+        """Yields a finding if a closed segment's last entry is older than the newest record."""
         if self._newest is None:
             return
         name = self._segment.file_name("timeindex")

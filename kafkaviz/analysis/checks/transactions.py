@@ -1,15 +1,15 @@
-"""The transactions of a segment, as far as other segments and its .txnindex need them.
+"""The transactions of a segment that the checks of the .txnindex and of other segments need.
 
-A transaction that begins and commits inside the segment is forgotten at once. So the memory grows
-with the number of producers and aborts, not with the log. For example, producer 7 writes at 10,
-producer 8 at 20, 8 commits at 25, and 7 aborts at 30:
+A transaction that begins and commits inside the segment is not kept, so that the memory grows with
+the number of producers and aborts, not with the log. For example, producer 7 begins a transaction
+at offset 10 and producer 8 at 20. Producer 8 commits at 25, and 7 aborts at 30. This is kept:
 
     ("begin", 7, TransactionBegin(10))
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-The commit at 25 stays because it is the first end of producer 8, whose transaction may have begun
-in the segment before.
+The commit at 25 is kept because it is the first end of a transaction of producer 8, which may have
+begun in the segment before.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ class TransactionEnd:
 
     Attributes:
         stable_offset: the first offset of the oldest other transaction that began in this segment
-            and is still open; None without one.
+            and was still open then; None if there was none.
     """
 
     offset: int
@@ -60,11 +60,10 @@ class SegmentTransactions(NamedTuple):
     Attributes:
         steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
             order.
-        stable_begins: the given offsets at which a transaction begins.
-        aborted_bytes: bytes of the data batches that an abort marker of this segment ends, without
-            their headers.
-        open_bytes: (producer, bytes of its data batches after its last marker, without headers),
-            for producers that have such batches.
+        stable_begins: the offsets, of those given to the tracker, at which a transaction begins.
+        aborted_bytes: bytes of the segment's data batches that its markers abort, without headers.
+        open_bytes: (producer, bytes without headers) of the data batches after each producer's last
+            marker.
     """
 
     steps: list[TransactionEvent]
@@ -82,7 +81,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         """
         self._log = log
         self._stable_offsets = frozenset(stable_offsets)
-        self._steps: dict[int, TransactionEvent] = {}  # by batch position
+        self._steps: dict[int, TransactionEvent] = {}  # by position of the batch
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
         self._stable_begins: list[int] = []
@@ -115,7 +114,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
                 self._end(row, producer, kind)
 
     def _count_bytes(self, batches: np.ndarray, kinds: Mapping[int, ControlType | None]) -> None:
-        """Adds the bytes of transactional batches to those of aborts and of open transactions."""
+        """Adds the bytes of transactional batches to `_aborted_bytes` or to `_open_bytes`."""
         is_data = is_transactional(batches) & ~is_control(batches)
         rows = np.flatnonzero(is_data)
         rows = np.sort(
@@ -127,7 +126,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             return
         producers = batches["producer_id"][rows]
         is_marker = ~is_data[rows]
-        # a part ends after a marker, and after the last row of a producer
+        # cut the rows after each marker and after the last row of each producer
         ends = np.flatnonzero(is_marker | np.append(np.diff(producers) != 0, True))
         sizes = np.where(is_marker, 0, batches["size_bytes"][rows] - HEADER_BYTES)
         part_bytes = np.add.reduceat(sizes, np.concatenate(([0], ends[:-1] + 1)))

@@ -1,7 +1,7 @@
 """The checks of a .txnindex: whether it lists exactly the aborted transactions of its .log.
 
-For example, slot 0 has the marker offset 1, which is below the segment's base offset 320. No abort
-of the .log has that offset: txnindex-mismatch.
+For example, slot 0 has the marker offset 1, which is below the segment's base offset 320. The .log
+has no abort marker at that offset: txnindex-mismatch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +28,12 @@ ENTRY_BYTES = txn_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class _Abort:
-    """An abort in the log.
+    """An aborted transaction in the log.
 
     Attributes:
         first_offset: the first offset of the transaction; None if unknown.
-        stable_offset: the first offset of the oldest transaction that is still open; None without
-            one.
+        stable_offset: the first offset of the oldest transaction that was open after the abort;
+            None if none was open.
     """
 
     marker: TransactionEnd
@@ -46,7 +46,7 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
         return
     transactions = OpenTransactions()
     begins = _TransactionBegins(summaries)
-    # after an unreadable .log it is unknown which transactions are open
+    # which transactions are open after an unreadable .log is unknown
     for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
         expected = list(aborts(summary, transactions))
         segment = summary.segment
@@ -54,13 +54,13 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
         if segment.txnindex is None:
             known_aborts = [abort for abort in expected if abort.first_offset is not None]
             is_judged = not facts.compacted and not summary.is_unsound
-            # a broker creates the file with the first abort, maybe after the directory was listed
+            # a broker may have created the file, for a first abort, after the directory was listed
             is_created = file.is_there(segment.log.directory / segment.file_name("txnindex"))
             if known_aborts and is_judged and not is_created and not may_be_unfinished:
                 yield _missing_finding(known_aborts, segment, facts)
             continue
         try:
-            # a copy without cached content: the cached entries may be older than the last append
+            # a copy has no cached entries, which may be older than the last append
             entries = replace(segment).txn_index
         except KafkavizError as fault:
             yield unreadable_files.file_finding(segment.txnindex.name, fault, facts)
@@ -78,12 +78,11 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
-    """Returns whether the last aborts of a segment may not be indexed yet.
+    """Returns whether the entries for the last aborts of a segment may not be written yet.
 
-    This is so while a broker runs, and after it was killed.
-
-    UnifiedLog.append (3.9.0) writes batches to the .log and then their entries, in order. So the
-    entries are complete once the .log has grown again. A start after a kill rebuilds the index.
+    This is possible while a broker runs and after a kill, because UnifiedLog.append (3.9.0) writes
+    batches to the .log first and then their entries. Once the .log has grown again, the entries for
+    earlier batches are complete. A start after a kill rebuilds the index.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
@@ -112,15 +111,15 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 class _TransactionBegins:
     """The offsets at which transactions begin, as far as the log still has them.
 
-    The last stable offset of an entry must be such an offset, or follow the marker.
+    The last stable offset of an entry must be such an offset, or the offset after the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
         """Collects the offsets at which transactions begin.
 
         Args:
-            summaries: all segments. Transactions that were open before the first one are unknown,
-                unless it starts at offset 0.
+            summaries: the summaries of all segments. Transactions that were open before the first
+                segment are unknown, unless it starts at offset 0.
         """
         self._log_start = summaries[0].segment.base_offset
         self._is_complete = self._log_start == 0 and not any(
@@ -143,8 +142,8 @@ class _TransactionBegins:
     def allow_first(self, first_offset: int, abort: _Abort) -> bool:
         """Returns whether the entry of an abort can have this first offset.
 
-        Retention may have deleted the first batches of a transaction with their segment. The
-        producer's next batch then looks like the first one, but the entry is not wrong.
+        If retention deleted the first batches of the transaction, a later batch looks like its
+        first batch, but the entry is still right.
         """
         if abort.first_offset in (None, first_offset):
             return True
@@ -153,8 +152,8 @@ class _TransactionBegins:
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
         """Returns whether the entry of an abort can have this last stable offset.
 
-        A follower computes it after a whole fetch, so its value may be greater than the leader's,
-        but never less.
+        A follower computes the last stable offset after a whole fetch, so the value may be greater
+        than the leader's, but never less.
         """
         next_offset = abort.marker.offset + 1
         least = next_offset if abort.stable_offset is None else abort.stable_offset
@@ -165,7 +164,11 @@ class _TransactionBegins:
 
 
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
-    """Yields the aborts of a segment; `transactions` carries the open ones to the next segment."""
+    """Yields the aborts of a segment.
+
+    Args:
+        transactions: the transactions that were open before the segment; updated for the next one.
+    """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):
             transactions.begin(producer, step)

@@ -27,7 +27,7 @@ from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
 
-# consequences of an empty checkpoint; the other checkpoints need not name a partition
+# the consequence if one of these checkpoints is empty; other checkpoints may well be empty
 EMPTY_CONSEQUENCES = {
     RECOVERY_POINT_CHECKPOINT: message("consequence.recovery_points_lost"),
     HIGH_WATERMARK_CHECKPOINT: message("consequence.checkpoint_without_high_watermarks"),
@@ -46,7 +46,7 @@ def check_broker(
         broker: the broker with this log directory only.
         fatal_steps: the steps at which a start fails because of the log directory's own files, by
             cause.
-        strange_names: directories that no start accepts.
+        strange_names: directories with names that make every start fail.
     """
     for name in small_files.CHECKPOINT_WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)
@@ -69,7 +69,7 @@ def check_broker(
             yield unreadable_files.path_finding(name, partition, problem, release, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
-    # the user may have put a server.properties there to provide the settings
+    # the user may have put a server.properties into the directory to provide the settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
         unknown_files.stranger_finding(None, name, None, release)
@@ -114,8 +114,8 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
 def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
     """Yields a finding if an empty checkpoint belongs to partitions with records.
 
-    CheckpointFile creates the files with 0 bytes. A broker then writes a line for each log every
-    minute, and at a clean stop (LogManager and ReplicaManager, 4.3.1).
+    CheckpointFile creates checkpoints with 0 bytes. But a broker writes a line for each log into
+    them every minute and at a clean stop (LogManager and ReplicaManager, 4.3.1).
     """
     count = sum(
         partition.state == "current"
@@ -138,7 +138,7 @@ def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Findin
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
     """Yields a finding if meta.properties is missing or wrong.
 
-    If broker.id is missing, a broker that uses ZooKeeper takes the id from its settings.
+    A missing broker.id is not reported for a broker with ZooKeeper, which has it in its settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

@@ -31,7 +31,10 @@ BOOTSTRAP_STEP = message("next_step.move_bootstrap_away")
 def check_snapshot(
     file_info: FileInfo, partition: Partition, facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about a snapshot of the metadata log; a start reads only the newest."""
+    """Yields the findings about a snapshot of the metadata log.
+
+    A broker start reads only the newest snapshot.
+    """
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
@@ -84,9 +87,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint, the metadata written by the formatting.
+    """Yields the findings about bootstrap.checkpoint, the metadata that formatting wrote.
 
-    A start reads its records but verifies no checksum.
+    A broker start reads its records without verifying the checksums.
     """
     if not file.is_there(path):
         return
@@ -188,7 +191,7 @@ def _check_batches(
 def _is_sound(path: Path, size_bytes: int) -> bool:
     """Returns whether a small file consists of readable batches only, as nearly all do.
 
-    No compiled code is used, see walk.few_batches.
+    This avoids the loading of compiled code (walk.few_batches).
     """
     if size_bytes > FEW_BYTES:
         return False

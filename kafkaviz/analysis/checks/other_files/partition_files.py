@@ -115,9 +115,10 @@ def _check_leader_epochs(
 def _compare_with_log(
     epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding about the first batch whose epoch the file lacks, or begins after the batch.
+    """Yields a finding about the first batch whose leader epoch contradicts the file.
 
-    After a kill nothing is compared, because the next start corrects the file.
+    The file lacks the epoch, or has it beginning after the batch. After a kill nothing is compared,
+    because the next start corrects the file.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
@@ -174,9 +175,9 @@ def _check_snapshots(
     """Yields findings about snapshots that are unreadable, stray or missing.
 
     A start keeps the snapshots at the base offsets of segments, and the newest snapshot above them
-    (removeStraySnapshots, 4.3.1). Each stop leaves a snapshot at the log's end, and the stop after
-    the next one removes it. So healthy logs have snapshots at the start of a batch, and these are
-    not stray.
+    (removeStraySnapshots, 4.3.1). Each stop writes a snapshot at the log's end, which is removed
+    two stops later. So a healthy log may have other snapshots where a batch begins; these are not
+    reported as stray.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
@@ -232,7 +233,7 @@ def _check_snapshots(
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
     """Returns whether a batch begins at an offset, or may have begun there before compaction.
 
-    The log's end counts too.
+    The end offset of the log counts too.
     """
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
@@ -246,7 +247,7 @@ def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
         else np.empty(0, OFFSET_ENTRY)
     )
     slot = int(np.searchsorted(entries["offset"], offset)) - 1
-    # a damaged entry may point before the file
+    # a damaged entry may have a negative position
     start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0
     batch_offset = summary.last_offset + 1
     for batches in summary.segment.scan(start):
@@ -266,7 +267,7 @@ def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Findin
         evidence = Evidence(fault.what, message("evidence.readable_snapshot"))
         stored_crc = data[CRC_AT : producer_snapshot.CRC_START]
         computed_crc = crc32c(data[producer_snapshot.CRC_START :])
-        # a wrong checksum is the cause of any other fault
+        # if the checksum is wrong, that explains any other fault
         if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
             number = int.from_bytes(stored_crc, "big")
             evidence = Evidence(

@@ -45,8 +45,8 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields findings about indexes without a .log.
 
-    They stay if a folder has the .log's name, because LogLoader (4.3.1, 4.4.0) only checks that
-    something of that name exists.
+    A broker start deletes such indexes, unless a folder has the .log's name: LogLoader (4.3.1,
+    4.4.0) only checks that something of that name exists.
     """
     has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
     consequence = message("consequence.kept_beside_folder") if has_folder else None
@@ -77,7 +77,7 @@ def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Findi
 
 
 def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
-    """Returns Kafka's reaction to a folder, for folders that do not make the start fail."""
+    """Returns how Kafka reacts to a folder that does not make the start fail."""
     parsed = names.parse_file(name)
     if parsed is None or parsed.suffix:
         return message("consequence.folder")
@@ -89,9 +89,9 @@ def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields findings about files that are not Kafka's, and about snapshots left over.
+    """Yields findings about files that are not Kafka's, and about leftover snapshots.
 
-    Left-over snapshots wait for deletion, or were never finished.
+    Leftover snapshots wait for deletion, or were never finished.
     """
     yield from _check_white_space(partition, facts)
     for file_info in partition.other_files:
@@ -115,10 +115,10 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about a directory whose name only the next start accepts.
+    """Yields a finding about a directory with white space in its name.
 
-    A broker of 4.4.0 started on it, wrote the name into its checkpoints, or renamed the directory
-    to end in -stray, and did not start again.
+    Only the next start succeeds with it: a broker of 4.4.0 started, wrote the name into its
+    checkpoints or renamed the directory to -stray, and then failed at every later start.
     """
     is_in_use = partition.state in ("current", "future")
     if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
@@ -134,9 +134,9 @@ def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
-    """Returns a finding about a file with an unknown name.
+    """Returns a finding about a file with an unknown name, and how Kafka treats the file.
 
-    It says how LogLoader (4.3.1, 4.4.0) treats the file.
+    The rules are from LogLoader (4.3.1, 4.4.0).
     """
     stranger = stranger_finding(
         facts.partition, file_info.name, file_info.size_bytes, facts.release
@@ -153,7 +153,7 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """Returns the effect of a file of this name on a start; None if it is ignored.
+    """Returns the effect of a file of this name on a broker start; None if the file is ignored.
 
     Args:
         bases: the base offsets of the .log files in use.

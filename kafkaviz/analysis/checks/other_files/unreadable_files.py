@@ -2,10 +2,10 @@
 
 For example:
 
-- orders-0/00000000000000000000.index may not be read: unreadable-file, an error. A broker without
-  permission goes offline too.
-- orders-0/00000000000000000000.log is gone: unreadable-file, for information. It was listed, and a
-  running broker deleted or renamed it before it was read.
+- The user may not read orders-0/00000000000000000000.index: unreadable-file, an error. A broker
+  that may not read the file either takes the log directory offline.
+- orders-0/00000000000000000000.log is gone: unreadable-file, for information. A running broker
+  deleted or renamed the file after it was listed.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def file_finding(
     """Returns a finding about a file of a partition directory.
 
     Args:
-        consequence: one of the consequences above.
+        consequence: the consequence for a broker that cannot read the file either.
     """
     return path_finding(
         f"{facts.partition}/{name}",
@@ -58,10 +58,11 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """Returns a finding about a file or directory, relative to the broker directory.
+    """Returns a finding about a file or directory, named relative to the broker directory.
 
-    It is an error if a broker that cannot read the file either would be stopped. It is not a fault
-    if the file vanished after it was listed: a running broker deletes segments and partitions.
+    The finding is an error if a broker that cannot read the file either would stop. It is only
+    information if the file vanished after it was listed, because a running broker deletes segments
+    and partitions.
     """
     is_vanished = problem.kind == "missing"
     consequence = VANISHED if is_vanished else consequence
@@ -90,7 +91,7 @@ def path_finding(
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
-    """Returns the findings of a partition, with those about vanished files folded into one.
+    """Merges all findings about vanished files of a partition into one finding.
 
     A broker deletes all files of a segment or partition together.
     """
@@ -105,7 +106,7 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
-    """Returns whether a finding is about a file that a start reads.
+    """Returns whether a finding is about an unreadable file that a broker start reads.
 
     The start cannot be predicted then, because the broker may or may not be able to read the file.
     """
