@@ -104,8 +104,8 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     assert unknown == ["index.interval.bytes", "segment.index.bytes"]
     assert main(["lookup", partition, "--offset", "0"]) == 0
     recovery = " ".join(capsys.readouterr().err.split())
-    assert "Kafka's default of index.interval.bytes would leave" in recovery
-    assert "as the recovery of the next start would leave" not in recovery
+    assert "the default index.interval.bytes would rebuild" in recovery
+    assert "as the broker's next start would rebuild" not in recovery
 
 
 def test_the_partition_that_a_hint_names_is_there(disks, capsys):

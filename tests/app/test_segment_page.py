@@ -28,8 +28,8 @@ def test_a_sound_segment(clean):
         'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
     )
     assert (
-        "906 batches in 1023 KiB. 209 have an index entry; the other 697 are reached by stepping "
-        "from one that has one."
+        "906 batches in 1023 KiB. 209 have an index entry; the other 697 are found by reading "
+        "on from an earlier batch that has one, or from byte 0."
     ) in text
     assert (
         words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"

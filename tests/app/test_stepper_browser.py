@@ -75,7 +75,7 @@ def test_by_keys_and_back_by_the_address(page, server):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
     assert sentence(page) == (
-        f"The broker answers with bytes from 213{T}754 on. The consumer skips 2 records to reach "
+        f"The broker sends the .log from byte 213{T}754 on. The consumer skips 2 records to reach "
         f"offset 2{T}247."
     )
     page.keyboard.press("Home")

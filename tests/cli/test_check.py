@@ -314,7 +314,7 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
     )
     assert (
         "Retention at 2026-11-21 " in out
-        and "wait for an older one" in out
+        and "5 more can go only after an older one" in out
         and "retention.ms 7 d (default of Kafka 4.3)" in out
     )
     assert (

@@ -134,15 +134,15 @@ def test_an_entry_for_an_append():
         (
             lambda: even(9),
             (
-                "9 batches in 900 B. 1 has an index entry; the other 8 are reached by stepping "
-                "from one that has one."
+                "9 batches in 900 B. 1 has an index entry; the other 8 are found by reading on "
+                "from an earlier batch that has one, or from byte 0."
             ),
         ),
         (
             lambda: even(2, interval=0),
             (
-                "2 batches in 200 B. 1 has an index entry; the other 1 is reached by stepping from "
-                "one that has one."
+                "2 batches in 200 B. 1 has an index entry; the other 1 is found by reading on "
+                "from an earlier batch that has one, or from byte 0."
             ),
         ),
         (

@@ -91,7 +91,7 @@ def test_the_article_step_by_step():
         ("log", "17 bytes at 838: this batch starts at offset 23, exactly the target. Found."),
         (
             "record",
-            "The broker answers with bytes from 838 on. Offset 23 is the first record in them.",
+            "The broker sends the .log from byte 838 on. Offset 23 is the first record there.",
         ),
     ]
 
@@ -307,7 +307,7 @@ def test_records_that_cannot_be_read():
         and view.steps[-1].titles[2]
         == "Not all records of this batch can be read: 0.log, byte 838: no record"
     )
-    assert view.steps[-1].text.endswith("Offset 23 is the first record in them.")
+    assert view.steps[-1].text.endswith("Offset 23 is the first record there.")
 
 
 def test_a_checksum_that_is_wrong():
@@ -324,7 +324,7 @@ def test_a_checksum_that_is_wrong():
     )
     steps = words(wrong)
     assert steps[0] == words(context)[0] and steps[-1][1].endswith(
-        "from 838 on. The consumer looks at the checksum and throws an exception: Record batch "
+        "from byte 838 on. The consumer looks at the checksum and throws an exception: Record batch "
         "is invalid."
     )
 

@@ -212,7 +212,7 @@ def test_the_command_takes_catalogs(folders, capsys):
     text = capsys.readouterr().out
     assert text.startswith(f"a  {folders[0]}\nb  {folders[1]}\n")
     assert "diverged at offset 180: leader epoch 3 in a, 5 in b" in text
-    assert "the first at offset 372, where only b has a batch" in text
+    assert "the first of them is at offset 372, where only b has a batch" in " ".join(text.split())
     assert "offsets 0–39" in text
     assert "2 partitions: a batch has a wrong checksum" in text
     assert main(["compare", *map(str, folders), "--json"]) == 1
