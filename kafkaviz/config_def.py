@@ -46,7 +46,7 @@ class Synonym(NamedTuple):
 
     Attributes:
         name: the topic's name.
-        factor: the number of the topic's units in one of the broker's units.
+        factor: the broker's unit in the topic's unit: 3600000 if they are hours and ms.
     """
 
     name: str
@@ -60,14 +60,14 @@ class Setting:
     Attributes:
         kind: "int", "long", "double", "boolean", "string" or "list".
         defaults: the value if none is set, by release.
-        broker_name: the broker's name for it, if it has the topic's unit; "log." stands for "log."
-            and the topic's name. Or several, see broker_names. None if brokers have no such name.
+        broker_name: the broker's setting in the same unit; "log." means "log." plus `name`. A tuple
+            holds several, as in `broker_names`. None if brokers have no such setting.
         minimum: the least value for a topic, by release.
         maximum: the largest value for a topic.
-        broker_minimum: the same as minimum for a broker's names, if they differ.
+        broker_minimum: the least value under a broker's name, by release, if it differs.
         since: the first release that knows the setting.
         until: the first later release that does not know it.
-        backport: since and until for an older line whose later patches know it, too.
+        backport: (since, until) in an older release line whose later patches also know it.
     """
 
     name: str
@@ -86,10 +86,10 @@ class Setting:
 
     @property
     def broker_names(self) -> tuple[tuple[str, int], ...]:
-        """Returns the broker settings for this topic setting, by falling precedence.
+        """Returns the broker settings for this topic setting, the first one taking precedence.
 
-        Each has the factor that converts its value to the topic setting's unit, such as 3600000 for
-        log.retention.hours.
+        Each comes with the factor that converts its value to the topic setting's unit, such as
+        3600000 for log.retention.hours.
         """
         if isinstance(self.broker_name, tuple):
             return self.broker_name
@@ -250,7 +250,7 @@ TOPIC_SETTINGS: dict[str, Setting] = _by_name(
 BROKER_SETTINGS: dict[str, Setting] = _by_name(  # settings that no topic has
     Setting("producer.id.expiration.ms", "int", DAY_MS, "producer.id.expiration.ms", minimum=1,
             since=(3, 4)),
-    # it was also that of producer ids up to 3.3 (KIP-854)
+    # up to 3.3 it also set when producer ids expire (KIP-854)
     Setting("transactional.id.expiration.ms", "int", 7 * DAY_MS, "transactional.id.expiration.ms",
             minimum=1),
     Setting("log.retention.check.interval.ms", "long", 5 * MINUTE_MS, None, minimum=1),
@@ -290,12 +290,12 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """Returns the topic setting for a topic's or broker's name with its factor, or None."""
+    """Returns the topic setting that a topic's or broker's name means; None if there is none."""
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
 def label(name: str) -> str:
-    """Returns the name of a setting with the broker's first name: segment.ms (log.roll.ms)."""
+    """Returns a setting's name and the broker's main name for it: segment.ms (log.roll.ms)."""
     definition = TOPIC_SETTINGS.get(name)
     broker_names = [other for other, _ in definition.broker_names] if definition else []
     return f"{name} ({broker_names[0]})" if broker_names not in ([], [name]) else name
@@ -339,7 +339,7 @@ def _parse_value(name: str, text: str, kind: str) -> Value:
     """Parses a text as Kafka's ConfigDef.parseType does.
 
     Raises:
-        RefusedSetting: parseType refuses the text; the reason is in its words.
+        RefusedSetting: parseType refuses the text; the reason is worded as in Kafka.
     """
     content = text.strip()
     if kind == "list":

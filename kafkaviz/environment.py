@@ -12,7 +12,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
 PACKAGE = Path(__file__).parent
-WHEEL_FOLDER = PACKAGE / "checkout"  # the build puts them there
+WHEEL_FOLDER = PACKAGE / "checkout"  # the build copies these files to it
 IS_WHEEL = WHEEL_FOLDER.is_dir()
 ROOT = WHEEL_FOLDER if IS_WHEEL else PACKAGE.parent
 APP = ROOT / "app.py"

@@ -70,13 +70,13 @@ class KafkavizError(Exception):
 
 
 class FaultKind(Enum):
-    """The faults of a batch for which Kafka has different exceptions; format/java.py has those."""
+    """The kinds of batch faults for which Kafka throws different exceptions; see format/java.py."""
 
     RECORD = "record"  # any fault that is not one of the others
     END = "end"  # the data ends within its records
     LEFTOVER = "leftover"  # bytes are left after the last record
     LENGTH = "length"  # the length of a batch in a .log is below the minimum
-    SIZE = "size"  # the same for a batch that is in memory
+    SIZE = "size"  # the same, for a batch in memory
     ARGUMENT = "argument"  # a method of Java refuses a number
     BOUNDS = "bounds"  # a field is beyond the end of its buffer
     CODEC = "codec"  # the data cannot be decompressed

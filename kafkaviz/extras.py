@@ -56,7 +56,7 @@ def require(extra: str, *packages: str) -> None:
     """Checks that packages of an extra are installed.
 
     Args:
-        packages: the ones that are needed; by default all.
+        packages: the packages to check; by default all of the extra.
 
     Raises:
         MissingPackages: some are not installed.

@@ -12,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.messages import Message, language, say
 
 VOID = ("br", "hr", "img", "input", "link", "meta")
-MAX_ROWS = 60  # of a table in a notebook
+MAX_ROWS = 60  # the most rows that a table in a notebook shows
 
 
 class Html(str):

@@ -193,7 +193,7 @@ def excerpt(text: str) -> str:
 
 
 def ungroup(text: str) -> str:
-    """Removes the digit separators of group() from a text, for programs that read it."""
+    """Removes the digit separators of format_count() from a text, for programs that read it."""
     return _GROUP_SEPARATOR.sub("", text)
 
 
@@ -221,7 +221,7 @@ def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> st
 
 
 def _three_figures(number: float) -> str:
-    """Returns 3.70 and 20.5, so that columns line up; 3 instead of 3.00."""
+    """Returns three figures (3.70, 20.5), so that columns line up; but 3 for 3.00."""
     if number >= 100:
         decimals = 0
     elif number >= 10:

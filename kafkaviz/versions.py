@@ -8,7 +8,7 @@ from kafkaviz.messages import message
 
 Release = tuple[int, ...]
 
-NEWEST = "4.4.0"  # kafkaviz is tested against its directories and classes
+NEWEST = "4.4.0"  # kafkaviz is tested against directories and classes of this release
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
 # releases whose starts were recorded; for other releases we rely on Kafka's source
 RECORDED_STARTS: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)

@@ -33,7 +33,7 @@ from kafkaviz.messages import Message, message, verbatim
 
 # the index of a codec is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-LZ4_FAST_LEVEL = 9  # Kafka's default level of lz4, which stands for its fast compressor
+LZ4_FAST_LEVEL = 9  # Kafka's default level of lz4; it selects the fast compressor
 LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough for memory
 
 _PIECE_BYTES = 2**20  # the most bytes to decompress before the limit is checked
@@ -95,13 +95,13 @@ def compress(codec: str, data: bytes | memoryview) -> bytes:
 def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> bytes:
     """Compresses as the Java classes of Kafka do (GzipCompression and its neighbours, 4.3.1).
 
-    The bytes of gzip, lz4 and zstd depend on the library's release too.
+    For gzip, lz4 and zstd, the result also depends on the release of the compression library.
 
     Args:
         level: compression.gzip.level (1 to 9), compression.lz4.level (1 to 17) or
             compression.zstd.level (up to 22). None is Kafka's default: 6, 9 and 3. With level 9,
-            Lz4BlockOutputStream takes the fast compressor of lz4, and with every other level the
-            high compressor, which has no level above 12.
+            Lz4BlockOutputStream uses lz4's fast compressor, and with every other level its high
+            compressor, whose highest level is 12.
     """
     if codec == "gzip":
         gzip_level = zlib.Z_DEFAULT_COMPRESSION if level is None else level
@@ -119,7 +119,10 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
 
 def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
-    """Returns this thread's compressor of a level; creating one takes longer than a small batch."""
+    """Returns this thread's compressor of a level.
+
+    Creating one takes longer than compressing a small batch.
+    """
     if not hasattr(_CONTEXTS, "zstd_compressors"):
         _CONTEXTS.zstd_compressors = {}
     compressors = _CONTEXTS.zstd_compressors
@@ -193,7 +196,7 @@ def decompress_prefix(
 
 
 def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
-    """Yields the first member's data without its trailer, as Java's InflaterInputStream does."""
+    """Yields the first member's data, ignoring its trailer like Java's InflaterInputStream."""
     if len(data) < _GZIP_HEADER_BYTES or data[:3] != _GZIP_MEMBER or data[3]:
         return  # Kafka's writers set no flags
     inflater = zlib_ng.decompressobj(wbits=-15)
@@ -231,7 +234,8 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
     """Yields the data before the first error.
 
-    A truncated frame gives all bytes up to its end. A corrupt one is cut to whole reads of 16 KiB.
+    For a truncated frame, this is all data up to the cut. For a corrupt frame, it is cut to whole
+    reads of 16 KiB.
     """
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
@@ -319,10 +323,10 @@ def _from_frames(
     data: bytes | memoryview,
     limit_bytes: int,
 ) -> bytes:
-    """Returns the decompressed data of frames. A frame's header does not always give that size.
+    """Returns the decompressed data of frames.
 
-    So the output buffer grows until the data fits. Allocating the full limit for every batch would
-    be too expensive.
+    A frame's header does not always give the decompressed size, so the output buffer grows until
+    the data fits. Allocating the full limit for every batch would be too expensive.
     """
     if not len(data):
         return b""
@@ -411,7 +415,7 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 
 
 def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes] | None = None) -> bytes:
-    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: no checksums but the header's.
+    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: only its header has a checksum.
 
     Args:
         write_block: compresses a block and puts its size before it.
@@ -432,9 +436,9 @@ def _lz4_block(data: bytes) -> bytes:
 
 
 def _lz4_high_block(data: bytes, level: int) -> bytes:
-    """Returns a block of the high compressor, which cramjam has only in its streams.
+    """Compresses a block with lz4's high compressor, which cramjam offers only for streams.
 
-    The fast compressor serves the levels of a stream below 3.
+    Stream levels below 3 would select the fast compressor.
     """
     stream = cramjam.lz4.Compressor(
         level=max(level, _LZ4_HIGH_LEVEL), content_checksum=False, block_linked=False
@@ -443,7 +447,7 @@ def _lz4_high_block(data: bytes, level: int) -> bytes:
     frame = memoryview(bytes(stream.finish()))
     block_start = _LZ4_HEADER_BYTES + _LZ4_INT.size
     size_bytes = _lz4_size(frame, _LZ4_HEADER_BYTES) & ~_LZ4_STORED
-    # without the checksum that cramjam adds to each block
+    # leave out the checksum that cramjam adds to each block
     return bytes(frame[_LZ4_HEADER_BYTES : block_start + size_bytes])
 
 
@@ -486,9 +490,9 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """Returns the first frame with a header that any LZ4 library accepts, like `_from_lz4`.
+    """Returns the first frame with a new header that any LZ4 library accepts; see `_from_lz4`.
 
-    Block checksums are kept, for the library to check.
+    Block checksums are kept, so that the library checks them.
 
     Raises:
         CorruptBytes: Kafka refuses the frame.

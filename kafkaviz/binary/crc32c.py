@@ -147,7 +147,7 @@ def _instructions(context) -> tuple | None:
 
 @intrinsic
 def _has_instruction(typing_context):
-    """Tells whether _step_word and _step_byte work; a constant in compiled code."""
+    """Returns whether _step_word and _step_byte work; in compiled code this is a constant."""
     from numba import types
     from numba.core import cgutils
 
@@ -158,7 +158,7 @@ def _has_instruction(typing_context):
 
 
 def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> Any:
-    """Emits one checksum instruction, or the unchanged sum if the processor has none."""
+    """Emits one checksum instruction; returns `crc` unchanged if the processor has none."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -204,7 +204,7 @@ def _step_byte(typing_context, crc, byte):
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
     """Returns the sum after data[start:end], eight bytes per step.
 
-    The table for each position holds the amount that a byte there adds to the sum.
+    The table for each of the eight positions holds what each byte value there adds to the sum.
     """
     while end - start >= 8:
         crc ^= load_64(data, start)
@@ -230,7 +230,7 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sums of byte values that 0 to 7 zero bytes follow, as uint32, shape (8, 256)."""
+    """Returns the sum of each byte value followed by 0 to 7 zero bytes, uint32, shape (8, 256)."""
     tables = [byte_sums]
     for _ in range(7):
         tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])

@@ -54,8 +54,8 @@ class FieldDisplay(NamedTuple):
 
     Attributes:
         is_grouped: whether the number is shown with its digits grouped.
-        value: None for the number itself.
-        note: the key of a message without values, or a function of the row.
+        value: a function that turns the row into text; None shows the number itself.
+        note: the key of a message without placeholders, or a function of the row.
     """
 
     name: str

@@ -498,7 +498,7 @@ def _skip_parts(body: memoryview, position: int, end: int) -> None:
     """Skips key, value and headers of a record.
 
     Raises:
-        CorruptBytes: they do not end at the record's end.
+        CorruptBytes: these parts do not end where the record ends.
     """
     for _ in ("key", "value"):
         size_bytes, position = varint.read_varint(body, position)
@@ -536,7 +536,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Returns offset and value of each record, under the conditions of `few_keyed_records`."""
+    """Returns offset and value of each record in a simple batch; see `few_keyed_records`."""
     records = few_keyed_records(data)
     return None if records is None else [(offset, value) for offset, _, value in records]
 

@@ -207,8 +207,8 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
         The JSON object; None for the empty file of earlier releases.
 
     Raises:
-        CorruptBytes: the body is not a JSON object. The broker then treats its former epoch as
-            unknown, but the stop still as a clean one.
+        CorruptBytes: the body is not a JSON object. The broker then does not know its former
+            epoch, but still takes the stop for a clean one.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
@@ -328,7 +328,7 @@ def _entries(
     if count > MAX_ARRAY_LENGTH:
         refusal = "Requested array size exceeds VM limit"
         raise UncaughtRefusal(second_line[0], verbatim(refusal), (OUT_OF_MEMORY, refusal))
-    # in a file that is too long, read only the first entry: it usually shows damage
+    # if the file is too long, read only the first entry, which usually shows whether it is damaged
     most = limit if data.count(b"\n") <= limit + 2 else 1
     entry_count = 0
     for line in lines:
@@ -353,7 +353,7 @@ def _heading(line: tuple[int, str]) -> int:
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
     position, content = line
-    # Kafka writes such lines; the test saves two thirds of the time
+    # a line as Kafka writes it; this shortcut saves two thirds of the time
     plain = _PLAIN_FIELDS.fullmatch(content)
     parts = content.split(" ") if plain else _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
     if len(parts) != fields:
@@ -376,7 +376,7 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 def named_value(line: str) -> str | None:
     """Returns what follows the only colon and space of a line, or None.
 
-    Java drops empty parts at the end.
+    Empty parts at the end are ignored, as by Java's split.
     """
     parts = _COLON.split(line)
     while parts and not parts[-1]:

@@ -19,7 +19,7 @@ from kafkaviz.format.java import INVALID_RECORD
 from kafkaviz.format.message import Structure, Values
 
 KEY_BYTES = 4
-_NO_VALUE = {  # Kafka's error for a null value; the key: whether the value is in the flexible form
+_NO_VALUE = {  # Kafka's error for a null value, by whether the type has the flexible form
     False: 'Cannot invoke "java.nio.ByteBuffer.getShort()" because "value" is null',
     True: 'Cannot invoke "java.nio.ByteBuffer.slice()" because "data" is null',
 }
@@ -42,7 +42,7 @@ class ControlType(IntEnum):
 class ControlRecordSchema:
     """The fields in the value of one type of control record, and the type's label.
 
-    Only transaction markers are in the plain form.
+    Only transaction markers have the plain form (see format/message.py).
 
     Attributes:
         label: the text before the printed value.

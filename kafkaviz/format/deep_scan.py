@@ -68,7 +68,7 @@ CHECKED_BATCH: np.dtype = np.dtype(
 MESSAGE_CRC = 1
 TIMES = 2
 OFFSETS = 4
-MAYBE = -1  # not known before the deltas were read one by one
+MAYBE = -1  # unknown until the deltas are read one by one
 RECORD: np.dtype = np.dtype(
     [  # one record or message
         ("batch_position", "i8"),  # the batch's position in the .log
@@ -140,8 +140,8 @@ class DeepScan:
 
     - `.end` is set once all chunks were taken.
     - A bad checksum or a fault in the records is reported, and the scan continues.
-    - The scan ends where format.walk.Walk ends, or before a batch that the file has lost since it
-      was measured.
+    - The scan ends where format.walk.Walk ends, or before a batch that the file lost after its
+      size was read.
     - Memory holds one chunk, or one batch if that is larger, with its decompressed bytes. It also
       holds the records if they are included.
     """

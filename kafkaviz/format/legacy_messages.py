@@ -87,7 +87,7 @@ def read(
     """Reads the messages of a complete batch; never raises, but sets Messages.fault.
 
     A wrapper is decompressed completely before its first message is given, so a wrapper with a
-    fault mostly gives no messages.
+    fault usually gives no messages.
 
     Args:
         limit_bytes: the most bytes that the messages may decompress to.
@@ -173,7 +173,7 @@ def _decompress(
         )
     position = int(wrapper["value_position"])
     size_bytes = int(wrapper["value_size_bytes"])
-    if fault:  # a key that is too long leaves no value, but the key itself is never read
+    if fault:  # a key that reaches past the end leaves no value; the key itself is never read
         raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
         raise CorruptBytes(

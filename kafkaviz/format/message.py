@@ -21,9 +21,9 @@ The string "a", then the array [7], without tags:
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
 
-As the classes that Kafka 4.3.1 generates from its schemas. Sizes and counts are checked against the
-remaining bytes before memory is allocated. Values are int, bool, float, str, bytes, None, lists and
-dicts; a uuid is a string of 22 characters.
+Follows the classes that Kafka 4.3.1 generates from its schemas. Sizes and counts are checked
+against the remaining bytes before memory is allocated. Values are int, bool, float, str, bytes,
+None, lists and dicts; a uuid is a string of 22 characters.
 """
 
 import base64

@@ -24,7 +24,7 @@ from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 FRAME_VERSION = 1
 LARGEST = 32_767  # limit for a frame version, a record type and a record version
-# the two record types with a partition's replicas, and the tag of the replicas in a change
+# the two record types that list a partition's replicas, and the tag of that list in a change
 PARTITION_NUMBER = 3
 PARTITION_CHANGE_NUMBER = 5
 REPLICAS_TAG = 2
@@ -87,7 +87,7 @@ class ReplicaAssignment:
     """The brokers that hold the replicas of a partition, according to one record.
 
     Attributes:
-        replicas: their node ids, the preferred leader first.
+        replicas: node ids of these brokers, the preferred leader first.
     """
 
     topic_id: str
@@ -114,7 +114,7 @@ class PartitionLeader:
     """The leader of a partition, according to one record.
 
     Attributes:
-        leader: its node id; NO_LEADER if there is none.
+        leader: the leader's node id; NO_LEADER if there is none.
         epoch: the leader epoch; None in a change record, which raises it by one.
         candidates: the ISR of a PARTITION_RECORD. If it is empty: the eligible leader replicas,
             else the last known ones.
@@ -423,7 +423,7 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
     """Returns the value of a FEATURE_LEVEL_RECORD of version 0.
 
     Args:
-        feature: its name may have up to 126 bytes.
+        feature: the feature to set; the name may have up to 126 bytes.
     """
     number = next(
         number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL

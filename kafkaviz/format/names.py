@@ -147,7 +147,7 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def topic_of(directory: str) -> str:
-    """Returns the topic of a partition directory (name or path); the name if it is not one."""
+    """Returns the topic of a partition directory (name or path), else the path's last name."""
     name = directory.rpartition("/")[2]
     partition_name = parse_directory(name)
     return partition_name.topic if partition_name else name

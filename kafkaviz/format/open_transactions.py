@@ -27,7 +27,7 @@ EPOCH_END = 6
 
 
 class TransactionFault(Exception):
-    """The error for a batch at which Kafka's recovery of a segment ends.
+    """The error for a batch at which Kafka's recovery of a segment fails.
 
     Carries the class and message of Kafka's exception. A marker that cannot be read has a kind in
     place of the class.
@@ -110,11 +110,12 @@ class OpenTransactions:
             read: reads the bytes of the .log. Without it every marker counts as a commit; this does
                 not change which transactions are open.
             batches: rows of format.batch.BATCH.
-            stem: the segment's path without its ending, if a load of the log is simulated. Such a
-                load ends where a producer with an open transaction writes a batch outside of it.
+            stem: the segment's path without its ending, to simulate the loading of a log at a
+                broker start. Loading fails where a producer with an open transaction writes a batch
+                outside of it.
 
         Raises:
-            TransactionFault: Kafka's recovery ends at a batch.
+            TransactionFault: Kafka's recovery fails at a batch.
         """
         fields = ("producer_id", "base_offset", "record_count")
         producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in fields)
@@ -135,7 +136,7 @@ class OpenTransactions:
                 )
 
     def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the non-transactional rows of producers that also have a transaction."""
+        """Returns the rows of non-transactional batches whose producers also have a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -202,7 +203,7 @@ class OpenTransactions:
 
 
 def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
-    """Returns what ProducerAppendInfo (4.3.1, 4.4.0) throws at a batch outside its transaction."""
+    """Returns ProducerAppendInfo's error (4.3.1, 4.4.0) for a batch outside a transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem
     words = (
@@ -241,9 +242,9 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of the markers, and of each producer's first and last batch between two.
+    """Returns the rows of the markers, and of each producer's first and last batch between them.
 
-    Other batches do not change the producer's state or its transaction.
+    The other batches change neither a producer's state nor a transaction.
     """
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):

@@ -1,9 +1,9 @@
 """Reads the sizes and deltas of a record quickly, for the deep scan.
 
 record.take_record fills a whole row and names every fault. A check needs only the sizes of key and
-value and two deltas, and nearly all its records are sound and small. They are read here, several
-fields in one word. Damaged records, and records with a size above three bytes, are left to
-take_record.
+value and two deltas, and nearly all records are sound and small. This module reads these records,
+several fields from one 64-bit word. Damaged records, and records with a size above three bytes, are
+left to take_record.
 """
 
 import numpy as np

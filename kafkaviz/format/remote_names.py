@@ -21,7 +21,7 @@ LOCAL_TIERED_STORAGE = "LocalTieredStorage"
 AIVEN = "Aiven"
 # the folder that LocalTieredStorage creates in its configured directory
 LOCAL_ROOT = "kafka-tiered-storage"
-# kinds of remote files, named like the files of a partition directory where they match
+# kinds of remote files; a kind that is also in a partition directory has its file's name
 LEADER_EPOCHS = "leader_epoch_checkpoint"
 INDEXES = "indexes"
 MANIFEST = "rsm-manifest"

@@ -23,7 +23,7 @@ size except the last, minus the smallest; the last size in full. The sizes 1000,
     00000004 000003e8 02 0000 000a 012c 00000007
 
 The object .indexes holds the indexes one after another, never compressed. If the manifest has
-"encryption", .log and .indexes are encrypted, and only the broker can open the key.
+"encryption", .log and .indexes are encrypted, and only the broker can decrypt the key.
 """
 
 import base64
@@ -66,7 +66,7 @@ CHUNK: np.dtype = np.dtype(
         ("object_size_bytes", "i8"),
     ]
 )
-# in the order of the object; each with the suffix or name of the broker's file
+# in the order of the .indexes object, with the suffix or name of the file on the broker
 INDEX_KINDS = {
     "offset": "index",
     "timestamp": "timeindex",

@@ -142,7 +142,7 @@ def is_compressed(data: bytes | memoryview) -> bool:
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
-    """Returns whether Kafka's file reader sees the header of magic 2: any magic from 2 to 127."""
+    """Returns whether Kafka's file reader takes the header for magic 2: any magic from 2 to 127."""
     return len(data) <= MAGIC_AT or MAGIC_2 <= data[MAGIC_AT] < 128
 
 

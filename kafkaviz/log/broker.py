@@ -1,4 +1,4 @@
-"""A broker: its log directories (log.dirs), their topic-partitions, and how they were left."""
+"""A broker: its log directories (log.dirs), their topic-partitions, and how it was stopped."""
 
 import os
 import time
@@ -38,8 +38,8 @@ from kafkaviz.messages import Message, message, say
 SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
 LOST_AND_FOUND = "lost+found"
 MARKER_BYTES = 1 << 16  # the most bytes to read of the clean-shutdown marker, which has one line
-# two minutes: twice log.flush.offset.checkpoint.interval.ms of 4.3.1, at which a running broker
-# writes recovery points
+# two minutes: twice the default of log.flush.offset.checkpoint.interval.ms (4.3.1), the interval at
+# which a running broker writes recovery points
 RUNNING_NS = 2 * 60 * 10**9
 # LogManager, 4.3.1
 CHECKPOINTS = dict(
@@ -310,7 +310,7 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The start of a partition's name, by the text of its log directory: disk-b/orders-0.
+        """The prefix of partition names by log directory (its text): disk-b/ for disk-b/orders-0.
 
         Empty texts if there is only one log directory.
         """
@@ -589,7 +589,7 @@ def refuse_other_brokers(broker: Broker) -> None:
     """Refuses directories whose meta.properties name different nodes or clusters.
 
     Raises:
-        CannotOpen: two of them do.
+        CannotOpen: two directories name different ones.
     """
     _refuse_different(broker.log_directories)
 
@@ -857,7 +857,7 @@ def _is_simulated(root: Path) -> bool:
 
 
 def _not_a_broker(root: Path) -> CannotOpen:
-    """Returns the error for a path that is not a broker directory, with the brokers below it."""
+    """Returns the error for a path that is not a broker directory; it names brokers below it."""
     if _holds_file(root, ("log",)):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")

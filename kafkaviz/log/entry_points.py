@@ -31,9 +31,9 @@ from kafkaviz.log.remote import address
 from kafkaviz.log.remote.block_cache import BLOCK_BYTES, POINT_BYTES, REQUEST_BYTES, comes_whole
 from kafkaviz.log.segment import LogSegment
 
-TRIES = 16  # entries tried around a place; each lookup reads this many
+TRIES = 16  # index entries tried near a position; each lookup reads this many
 MAX_TRIES = 64  # entries tried after damage, or before a byte that is inspected
-STEPS = 1024  # headers read from an entry to the batch that holds an offset
+STEPS = 1024  # the most headers read between an index entry and the batch of an offset
 # If batches are this large on average, only the headers are read, one by one. If they are smaller,
 # everything is read.
 HOP_BYTES = 4096
@@ -59,11 +59,11 @@ def entry_points(
 
     Args:
         is_index_needed: False saves the two requests per index of a log in a remote store. The
-            indexes are then left out if the log comes whole or is read from its start, and the
-            bytes read are sound.
+            indexes are then left out if the log is fetched in one request or read from its start,
+            and the bytes read are sound.
         first_offset: the first offset that will be read, if known.
-        last_offset: the last offset that will be read, if known. One request brings the bytes
-            between both.
+        last_offset: the last offset that will be read, if known. The bytes between these two
+            offsets are then fetched in one request.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -89,9 +89,9 @@ def _sound_end(
 ) -> int | None:
     """Returns the byte up to which a log can be read without its .index, or None.
 
-    For a sound log that a store gives whole, this is its size. For a larger log that is read from
-    its start, it is the first batch after `last_offset`, which must come within two requests. The
-    first request shows how large the second must be.
+    For a sound log that is fetched in one request, this is its size. For a larger log that is read
+    from its start, it is the first batch after `last_offset`, which must come within two requests.
+    The first request shows how large the second must be.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -116,7 +116,7 @@ def _sound_end(
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
-    """Returns the last offset plus 1 of a .log that a store gives whole, if it is sound.
+    """Returns the last offset plus 1 of a sound .log that one request to a store fetches.
 
     Args:
         read: a reader of the .log.

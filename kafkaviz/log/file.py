@@ -135,7 +135,7 @@ def list_files(directory: Path) -> list[FileInfo]:
     files = []
     may_be_mirrored = address.may_hold_mirrored(directory)
     with scan(directory) as entries:
-        # a broker appends to a .log first, so no other file is older than the .log it belongs to
+        # each .log comes first, as a broker appends to it first: no other file is then seen older
         for entry in sorted(entries, key=lambda entry: not entry.name.endswith(".log")):
             with suppress(FileNotFoundError):
                 stat = _stat(entry)

@@ -57,7 +57,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns the folder of the files in a partition directory, which differs for a view."""
+    """Returns the folder of a partition's files: the path, or where a view's links lead."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

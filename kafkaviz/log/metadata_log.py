@@ -96,7 +96,7 @@ class MetadataImage:
         has_footer: whether the snapshot is complete; otherwise its last records may be missing.
         refusal: the exception that the broker throws at the first record that needs the lost end of
             the snapshot, or None.
-        end_offset: the last offset that counts plus 1.
+        end_offset: the offset after the last record that counts.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
@@ -323,7 +323,7 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Notes the footer of a snapshot, and the voters.
+    """Stores the voters in a control batch, or that the snapshot has its footer.
 
     Voters are in a KRaftVotersRecord (KIP-853) and in the LeaderChangeMessage of each election.
     """
@@ -361,7 +361,7 @@ def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[i
 
 
 def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
-    """Returns which records have a type that is applied; most records of a cluster do not."""
+    """Returns a mask of the records whose type is applied; most records have another type."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
     return has_type & np.isin(types, _APPLIED_NUMBERS)
@@ -436,12 +436,12 @@ class _Replay:
             change()
 
     def _refuse_partition(self, topic_id: str) -> None:
-        """Notes what TopicsDelta of 4.3.1 throws if the partition's topic is unknown."""
+        """Stores the exception that TopicsDelta (4.3.1) throws if the topic is unknown."""
         if topic_id not in self._names_by_id and not self._state.refusal:
             self._state.refusal = "java.lang.NullPointerException"
 
     def _refuse_change(self, broker_id: int) -> None:
-        """Notes what ClusterDelta of 4.3.1 and 4.4.0 throws if a changed broker is unknown."""
+        """Stores the exception that ClusterDelta (4.3.1, 4.4.0) throws if the broker is unknown."""
         if broker_id not in self._state.log_directories and not self._state.refusal:
             words = f"Tried to change broker {broker_id}, but that broker was not registered."
             self._state.refusal = f"java.lang.IllegalStateException: {words}"
@@ -462,7 +462,7 @@ class _Replay:
         by_partition[assignment.partition] = assignment.directory_ids
 
     def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
-        """Notes a broker's log directories.
+        """Stores a broker's log directories.
 
         A record without log directories does not change them.
         """
@@ -473,7 +473,7 @@ class _Replay:
         self._state.log_directories.pop(values["brokerId"], None)
 
     def _elect(self, change: PartitionLeader) -> None:
-        """Notes a leader; a partition without a leader keeps its last one."""
+        """Stores a partition's leader; a partition without a leader keeps the last one."""
         leaders = self._state.leaders.setdefault(change.topic_id, {})
         before = leaders.get(change.partition)
         epoch = change.epoch

@@ -95,8 +95,8 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
     """The batches of a range as arrays, and the holes between them, in order.
 
     Attributes:
-        end: the place and reason of the stop, known once all were taken. It is before the end of
-            the range if no batch was found after it.
+        end: the place and reason of the stop, known once all batches were taken. It is before the
+            end of the range if no later batch was found.
     """
 
     def __init__(self, start: int, stop: int) -> None:
@@ -192,7 +192,7 @@ class HeaderScan(ResynchronisingScan):
 
 
 SEARCHED_BYTES = 16 << 20  # how far the next expected offset is searched for
-TRIES = 64  # per chunk: batches with a wrong checksum; per search: matches
+TRIES = 64  # the most batches with a wrong checksum per chunk, and the most matches per search
 MAX_HOLES = 100  # after this many holes the scan ends at the next one
 # Limits the doubtful headers that are verified by reading the batch. Compaction leaves gaps between
 # offsets that look doubtful.

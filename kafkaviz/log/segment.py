@@ -284,7 +284,7 @@ class Segment:
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
-        """Yields the same records one by one, like batch_records.iterate."""
+        """Yields what `records` returns, one record at a time, like batch_records.iterate."""
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:

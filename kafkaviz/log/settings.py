@@ -100,8 +100,8 @@ class Settings:
         has_metadata_log: whether one of the opened log directories has the metadata log.
         lacks_metadata_log: Broker.lacks_metadata_log; settings that were not typed are then
             unknown.
-        misses_metadata_log: whether server.properties shows that the metadata log is missing, not
-            in a log directory that was not opened; see `_misses_metadata_log`.
+        misses_metadata_log: whether server.properties shows that the metadata log is missing, and
+            not just in a log directory that was not opened; see `_misses_metadata_log`.
         is_file_put_there: whether server.properties is in the log directory itself. No broker keeps
             it there, so the user put it there to give the settings of the topics.
     """
@@ -149,7 +149,7 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """Returns a setting of a topic, or one that only the broker has, by its name there."""
+        """Returns a setting of a topic, or a broker setting that no topic has."""
         definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)

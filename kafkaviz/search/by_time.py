@@ -97,7 +97,7 @@ def list_offset(
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
     """Returns the offset for a special value that needs no search.
 
-    Returns None if the question is about tiered storage and the log has none there.
+    Returns None for an offset in tiered storage if the log has no remote segments.
     """
     start = bounds.start_offset
     tiered = log.tiered
@@ -121,7 +121,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the first segment whose largest timestamp is not older, by its index, or None."""
+    """Returns the index of the first segment whose largest timestamp is not older, or None."""
     return next(
         (
             place

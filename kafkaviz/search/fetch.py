@@ -66,7 +66,7 @@ class Bounds:
 class FailedBounds(FailedRead):
     """An exception while Kafka looks for the end of a log or for its last stable offset.
 
-    It comes from LogSegment.readNextOffset, which a start calls, or from
+    It comes from LogSegment.readNextOffset, which a broker start calls, or from
     UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, according to Kafka's source).
 
     Attributes:

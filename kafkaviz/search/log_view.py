@@ -54,10 +54,10 @@ class SegmentView:
     index: FileView | None = None
     timeindex: FileView | None = None
     txnindex: FileView | None = None
-    # Kafka's exception if the start that would recover this log fails, so that no broker has it
-    # open; else None
+    # Kafka's exception if the broker start that would recover this log fails, so that no broker
+    # has the log open; else None
     start_error: str | None = None
-    # whether its recovered indexes have Kafka's default interval, because the topic's interval is
+    # whether its indexes are recovered with Kafka's default interval, because the topic's is
     # unknown
     has_assumed_settings: bool = False
 
@@ -67,7 +67,7 @@ class SegmentView:
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of its files that differ from those on disk."""
+        """The names of its files that are shown as a recovery would rebuild them."""
         files = (self.log, self.index, self.timeindex, self.txnindex)
         return tuple(view.name for view in files if view and view.source == AFTER_RECOVERY)
 
@@ -141,7 +141,7 @@ class LogView:
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of the files that differ from those on disk."""
+        """The names of the files that are shown as a recovery would rebuild them."""
         return tuple(name for segment in self.segments for name in segment.recovered_files)
 
     @property

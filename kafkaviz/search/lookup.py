@@ -233,9 +233,9 @@ class LookupOutcome(StrEnum):
 
     NO_BATCH = "no_batch"
     CORRUPT = "corrupt"  # the consumer throws
-    NO_RECORD = "no_record"  # neither it nor later batches have a record for the consumer
-    MARKER = "marker"  # it is a transaction marker; a later fetch has the record
-    EMPTY = "empty"  # it has no record for the consumer; a later fetch has one
+    NO_RECORD = "no_record"  # neither this batch nor a later one has a record for the consumer
+    MARKER = "marker"  # the batch is a transaction marker; a later fetch has the record
+    EMPTY = "empty"  # the batch has no record for the consumer; a later fetch has one
     COMPACTED = "gone"  # compaction removed the record with that offset
     FIRST = "first"  # the record is the first in the batch
     SKIPS = "skips"  # the consumer skips the records before it
@@ -278,7 +278,7 @@ class Lookup:
         choices: every segment, and why it was searched or not.
         searches: the searches in indexes. A lookup by timestamp searches the time index, then the
             offset index. A lookup by offset has one search per segment that was tried.
-        scans: one scan per searched segment.
+        scans: one scan of a .log per searched segment.
         record: the record found. For an offset, it may be several batches after the first fetch.
         answer: the client's result, or None.
         offset: the target, or None for a lookup by timestamp.
@@ -341,7 +341,7 @@ class Lookup:
     def beginning(self) -> SegmentChoice:
         """The segment where the search begins.
 
-        If no segment is searched, it is the first one; all of them have the same reason.
+        If no segment is searched, this is the first one; all then have the same reason.
         """
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]

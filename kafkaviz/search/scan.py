@@ -317,7 +317,7 @@ class HeaderOutcome(StrEnum):
     BASE_EQUAL = "base_equal"
     BASE_ABOVE = "base_above"  # the batch is the answer: no batch was scanned before it
     BASE_ABOVE_BACK = "base_above_back"  # the last offset of the previous batch must be read
-    REACHES = "reaches"  # the previous batch holds the target
+    REACHES = "reaches"  # the last offset is at or above the target: the batch is found
     REACHES_NOT = "reaches_not"
     LAST_BELOW = "last_below"
     LAST_FOUND = "last_found"

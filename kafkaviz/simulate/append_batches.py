@@ -1,4 +1,4 @@
-"""The input of a log's append: one row per batch, and the batches' bytes if there are any.
+"""The input of appends to a log: one row per batch, and the batches' bytes if there are any.
 
 A row has the columns of format.batch.BATCH, and those that are known only at the time of the
 append:

@@ -30,7 +30,7 @@ class IndexConfig:
     Attributes:
         index_interval_bytes: index.interval.bytes: .log bytes between two entries.
         segment_index_bytes: segment.index.bytes: size of each index file.
-        is_known: whether both settings are known. An unknown setting has a stand-in here, and then
+        is_known: whether both settings are known. If not, a field here is only a substitute, and
             the size of a rebuilt index is unknown too.
     """
 
@@ -74,7 +74,7 @@ class LogConfig(IndexConfig):
 
     @property
     def most_segment_ms(self) -> int:
-        """The most milliseconds that a segment is written to (LogConfig.maxSegmentMs).
+        """The longest time for which a segment is written (LogConfig.maxSegmentMs).
 
         For a compacted topic this is also limited by max.compaction.lag.ms (KIP-354).
         """
@@ -83,7 +83,7 @@ class LogConfig(IndexConfig):
         return self.segment_ms
 
     def jitter_ms(self, random_int: Ints) -> Ints:
-        """Returns by how many ms a segment rolls before segment.ms (LogConfig.randomSegmentJitter).
+        """Returns how many ms before segment.ms a segment rolls (LogConfig.randomSegmentJitter).
 
         Args:
             random_int: a random Java int, drawn when the segment is opened; or an array of them.
@@ -122,8 +122,8 @@ class ReleaseBehaviour:
         deep_time_offsets: a leader writes the offset of the record with the largest timestamp into
             the time index if the batch is not compressed. Later releases write the batch's last
             offset.
-        checks_indexes: offset and time indexes are checked at a start, and rebuilt if the check
-            fails (KAFKA-7283).
+        checks_indexes: offset and time indexes are checked at a broker start, and rebuilt if the
+            check fails (KAFKA-7283).
         swaps_indexes: the indexes of a finished .swap segment are renamed with it. Earlier releases
             deleted and rebuilt them.
         close_trims: closing a segment writes its last time entry and trims its indexes. In later

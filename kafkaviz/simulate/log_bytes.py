@@ -1,4 +1,4 @@
-"""Stores for the bytes of .log files while a log is written: one that drops them, and memory."""
+"""Takes the bytes of .log files while a log is written: drops them, or keeps them in memory."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

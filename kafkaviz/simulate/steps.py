@@ -62,10 +62,10 @@ class StartupStep:
         why: the reason as a sentence for people.
         file: the file's path relative to the broker directory; None if the step is not about one
             file.
-        from_position: "truncate": the position where the .log is cut. A full index: the position of
-            the entry without space. Otherwise None.
-        size_bytes: "truncate" and "delete": the bytes removed. "rebuild": the file's new size. A
-            full index: the size of an entry. None if unknown.
+        from_position: the position where "truncate" cuts the .log; for a full index, the position
+            of the entry that has no space in it; otherwise None.
+        size_bytes: the bytes that "truncate" or "delete" removes; the file's new size after
+            "rebuild"; the size of an entry for a full index; None if unknown.
         error: Kafka's exception, "class: message"; only for "fail".
         way_out: advice for a person; only for "fail".
         log_directory: the path of the log directory; None for a partition without one, and for a

@@ -13,8 +13,8 @@ read decompresses data[start:end] into `out` from out_start on:
 - Whatever read accepts, codec.decompress decompresses to the same bytes.
 - It may read SLACK_BYTES after the end and write as many after out_end.
 
-read_run decompresses one range after another to the beginning of `out` and fills out_ends, until a
-range does not fit or is refused.
+read_run decompresses one range after another into `out`, from its first byte on, and fills
+out_ends. It stops at the first range that does not fit or is refused.
 """
 
 import numpy as np

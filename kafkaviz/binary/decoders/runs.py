@@ -2,8 +2,8 @@
 
 For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. The compiled
 decompressors take as many ranges per call as fit into the output. A range that they refuse, or that
-is larger than the output, goes to codec.decompress alone, and its answer decides. gzip and zstd
-have separate code tables in each batch, so a library with a context that is kept is as fast.
+is larger than the output, goes to codec.decompress, whose result counts. gzip and zstd have
+separate code tables in each batch, so a library that keeps its context is as fast.
 
 Loading a compiled decompressor takes as long as some thousand library calls, and the first
 compilation takes seconds. So each process begins with the library.
@@ -21,7 +21,7 @@ from kafkaviz.errors import CorruptBytes
 
 RUN_BYTES = 1 << 20  # decompressed bytes per run, unless a single range has more
 COMPILED = ("snappy", "lz4")
-LIBRARY_RANGES = 8192  # the ranges that each process gives to the library first
+LIBRARY_RANGES = 8192  # each process gives this many ranges to the library first
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class RunDecompressor:
         """Decompresses data[start:end] for each start and end; leaves out corrupt ranges.
 
         Args:
-            data: an array of uint8. A compiled decompressor takes only ranges that SLACK_BYTES more
-                bytes follow.
+            data: an array of uint8. A compiled decompressor takes only ranges that are followed
+                by at least SLACK_BYTES more bytes.
             limit_bytes: the most bytes that one range may expand to.
         """
         starts, ends = (np.ascontiguousarray(edges, np.int64) for edges in (starts, ends))
@@ -91,7 +91,7 @@ class RunDecompressor:
 
 
 def compile_decompressors() -> None:
-    """Compiles the decompressors or loads them from numba's cache, by calls without data."""
+    """Compiles the decompressors or loads them from numba's cache, by calling them without data."""
     data = _read_only(np.empty(0, np.uint8))
     edges = np.empty(0, np.int64)
     for codec_name in COMPILED:

@@ -45,8 +45,8 @@ from kafkaviz.units import escape_line
 
 # the app also offers files with these suffixes
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
-# Stays free on the disk, or half of the free space if that is less: an archive of random bytes must
-# not fill a server.
+# Unpacking leaves this much free on the disk, or half of the free space if that is less: an archive
+# of random bytes must not fill a server.
 RESERVE_BYTES = 1 << 30
 HOLE_BYTES = 4096  # aligned runs of zeros of this length become holes again
 NAME_CHARACTERS = 80  # the length of a member's path in a message
@@ -111,10 +111,10 @@ def stem(path: Path) -> str:
 
 
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns a directory for a path: itself, that of an archive, or one inside an archive.
+    """Returns the directory for a path: itself, an unpacked archive, or a directory in one.
 
-    An archive is unpacked into the cache unless it is already there. A folder with remote segments
-    gives a view that shows it as a broker directory.
+    An archive is unpacked into the cache unless it is already there. For a folder with remote
+    segments, returns a view that shows it as a broker directory.
 
     Args:
         on_progress: called during unpacking with the number of bytes read so far. An exception that
@@ -197,7 +197,7 @@ def refresh(path: Path) -> None:
 
 
 def _possible_store(path: Path) -> Path | None:
-    """Returns the folder that would be the store of a path of a partition, or of a file in it."""
+    """Returns the folder that must be the store if `path` is a partition in it, or its file."""
     partition = next((part for part in (path, path.parent) if parse_directory(part.name)), None)
     return partition.parent if partition and address.is_mirrored(partition.parent) else None
 
@@ -349,7 +349,7 @@ class _DiskReserve:
         """Checks that `count` more bytes, or one more file, leave the reserve untouched.
 
         Raises:
-            OSError: they would not.
+            OSError: they would not leave it untouched.
         """
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))

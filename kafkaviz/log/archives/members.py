@@ -44,8 +44,8 @@ class BadArchive(ValueError):
 
 # bytes that are read or left as holes; free disk space limits the bytes that are written
 LIMIT_BYTES = 1 << 40
-LIMIT_HEADERS = 4_000_000  # of every kind, including links, notes and long names
-LIMIT_FILES = 1_000_000  # files and folders, including folders that only a path names
+LIMIT_HEADERS = 4_000_000  # of every kind, including links, pax headers and long names
+LIMIT_FILES = 1_000_000  # files and folders, including folders that exist only in a member's path
 LIMIT_DEPTH = 64  # nested folders; listing or removing them needs a call for each level
 BASE_S = 300
 BYTES_PER_S = 1 << 20  # a larger packed file gets more time

@@ -258,7 +258,7 @@ def _member(
         )
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real_bytes, stored_bytes, path)
-        # holes are not read here, but by everyone who opens the file
+        # holes count too: they are not read here, but by everyone who opens the file
         stream.budget.add_bytes(real_bytes - stored_bytes)
         yield (
             ArchiveMember(

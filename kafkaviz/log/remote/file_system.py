@@ -23,7 +23,7 @@ from kafkaviz.messages import Message, message, verbatim
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-# after these it is an error, instead of an endless wait
+# after these limits a request fails; it would otherwise wait forever
 CONNECT_S = 5
 REQUEST_S = 20
 ATTEMPTS = 3
@@ -32,7 +32,7 @@ TIMED_OBJECTS = 4096  # the most objects whose request times are kept
 HANDLE_S = 60  # how long an object stays open before it is requested again
 MARK_BYTES = 16
 _TAG_NAMES = ("ETag", "etag")  # the names in the metadata of pyarrow's file systems
-ENTRIES = 1_000_000  # the most entries of one directory with everything in it
+ENTRIES = 1_000_000  # the most entries of one directory, including its subdirectories
 PROBLEM_CHARACTERS = 200  # the longest quotation of a library's error
 # the name of an Amazon error in its text
 _AWS = re.compile(r"AWS Error (\w+)")

@@ -49,14 +49,14 @@ WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # in a store 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredSegment:
-    """A segment, and the known facts about it in each place.
+    """A segment as the local directory, the store and the metadata describe it.
 
     Attributes:
         end_offset: the last offset; None for the active segment, or if unknown.
         state: the state in the metadata, or None if the metadata does not know the segment.
         served_end_offset: the last offset for which the store answers lookups, if the segment
             serves offsets that are no longer local; else None.
-        max_timestamp_ms: the newest time of its records by the metadata; None if unknown.
+        max_timestamp_ms: the newest time of its records according to the metadata; None if unknown.
         event_count: the records of __remote_log_metadata about it.
     """
 
@@ -90,7 +90,7 @@ class TieredPartition:
     local_log_start: int | None = None
     log_start: int = 0  # the checkpointed log start offset
     has_directory: bool = False  # a local directory has this topic id
-    deleted_segments: int = 0  # segments whose deletion has finished, by the metadata
+    deleted_segments: int = 0  # segments whose deletion has finished, according to the metadata
     deletion: str | None = None  # the state of the partition's deletion, or None
     lineage: tuple[tuple[int, int], ...] = ()
     events: RemoteLogEvents | None = None

@@ -47,7 +47,7 @@ VIEW_FILE = "tiered.json"
 REFRESH_S = 2.0  # a view is compared with its sources at most this often
 PIECE_BYTES = 1 << 20
 
-_REFRESHED: dict[Path, float] = {}  # when this process last updated a view, by its home
+_REFRESHED: dict[Path, float] = {}  # when this process last updated a view, by its parent folder
 
 
 @dataclass(frozen=True)

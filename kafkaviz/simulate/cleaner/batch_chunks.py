@@ -1,9 +1,9 @@
 """The batches of a .log in chunks, with their records decompressed for a compiled loop.
 
 The cleaner reads every record in the order of the log. So the compressed batches of a chunk are
-decompressed first, and each batch then says where its records are: in the chunk, or in the
-decompressed bytes. Messages of magic 0 and 1 are converted to records of magic 2, as the cleaner of
-Kafka 4.0 and later converts them.
+decompressed first, and a row of BODY says where the records of each batch are: in the chunk, or in
+the decompressed bytes. Messages of magic 0 and 1 are converted to records of magic 2, as the
+cleaner of Kafka 4.0 and later converts them.
 
 As in Kafka's cleaner, no checksum is checked.
 """
@@ -137,7 +137,7 @@ class BatchChunks:
                 raise CleaningFailed(self._torn(buffer[:length], position, code))
 
     def _torn(self, data: np.ndarray, position: int, code: int) -> BrokerException:
-        """Returns what Cleaner.growBuffersOrFail or ByteBufferLogInputStream throws (4.3.1)."""
+        """Returns the error of Cleaner.growBuffersOrFail or ByteBufferLogInputStream (4.3.1)."""
         length = int.from_bytes(data[LENGTH_AT:LENGTH_END].tobytes(), "big", signed=True)
         if code == BAD_LENGTH:
             words = f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
@@ -179,7 +179,7 @@ class BatchChunks:
         bodies: np.ndarray,
         pieces: list[np.ndarray],
     ) -> int:
-        """Decompresses the records of the first batches, and returns how many batches these are."""
+        """Decompresses the records of as many batches as fit, and returns the number of batches."""
         codec_ids = batches["attributes"] & CODEC_MASK
         is_compressed = (
             (batches["magic"] >= MAGIC_2)
@@ -224,7 +224,7 @@ def _convert_messages(
     """Converts the messages of magic 0 and 1 to records, with the batch that a cleaner writes.
 
     Returns:
-        How many batches the chunk can take.
+        The number of batches that fit into the chunk.
     """
     first_byte = sum(len(piece) for piece in pieces)
     size_bytes = first_byte

@@ -3,7 +3,7 @@
 Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. First it maps the keys from the
 first dirty offset on, until the map is full. Then it copies all segments up to there, several small
 ones into one, without the records that the map proves superseded. For example, with the map {k1:
-14, k2: 28}, the record of k1 at 3 goes, the one at 14 stays, and one at 40 stays whatever its key,
+14, k2: 28}, the record of k1 at 3 is removed, the one at 14 stays, and any record at 40 stays,
 because the map ends at 28.
 """
 
@@ -204,7 +204,7 @@ class Cleaning:
 
     @property
     def tombstones_before(self) -> list[tuple[int, int | None]]:
-        """The same with the delete horizon before the cleaning; None for none."""
+        """The offset of each tombstone that stays, and its delete horizon before, or None."""
         return _horizons(self.tombstones, BEFORE)
 
     @property
@@ -214,7 +214,7 @@ class Cleaning:
 
     @property
     def markers_before(self) -> list[tuple[int, int | None]]:
-        """The same with the delete horizon before the cleaning; None for none."""
+        """The offset of each marker that stays, and its delete horizon before, or None."""
         return _horizons(self.markers, BEFORE)
 
 
@@ -386,7 +386,7 @@ class _Cleaner:
         return outcome == record_filter.FULL
 
     def _count_passes(self, latest: int) -> int | None:
-        """Returns how many cleanings map the rest too, the first one included."""
+        """Returns the number of cleanings until all keys are mapped, including this one."""
         passes = 1
         is_full = True
         rest_map = OffsetMap(self._config.most_keys)
@@ -402,7 +402,7 @@ class _Cleaner:
     # ---- the new segments
 
     def _clean_group(self, group: Sequence[SegmentView]) -> CleanedSegment:
-        """Writes one segment in place of some (Cleaner.cleanSegments)."""
+        """Writes one segment that replaces a group of segments (Cleaner.cleanSegments)."""
         base_offset = group[0].base_offset
         opened = OpenSegment(base_offset, self._config.log, self._now_ms, jitter_ms=0)
         for source in group:
@@ -427,7 +427,7 @@ class _Cleaner:
 
     @property
     def _legacy_horizon_ms(self) -> int:
-        """The time up to which tombstones of magic 0 and 1 go.
+        """The time up to which tombstones of magic 0 and 1 are removed.
 
         It is the last write to the last clean segment, minus delete.retention.ms.
         """
@@ -437,7 +437,7 @@ class _Cleaner:
         return clean_segments[-1].log.modified_ms - self._config.delete_retention_ms
 
     def _copy_chunk(self, chunk: BatchChunk, opened: OpenSegment) -> None:
-        """Appends the rest of a chunk to the new segment (Cleaner.cleanInto)."""
+        """Appends the records of a chunk that stay to the new segment (Cleaner.cleanInto)."""
         self._report(chunk)
         can_discard, entries = self._transactions.take(chunk)
         opened.add_aborted(entries)
@@ -550,7 +550,7 @@ class _Cleaner:
 def group_segments(
     segments: Sequence[SegmentView], config: LogConfig, stop_offset: int
 ) -> list[list[SegmentView]]:
-    """Returns the segments that become one each (Cleaner.groupSegmentsBySize)."""
+    """Returns groups of segments; each group is merged (Cleaner.groupSegmentsBySize)."""
     groups: list[list[SegmentView]] = []
     log_bytes = 0
     index_bytes = 0

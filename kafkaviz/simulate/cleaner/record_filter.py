@@ -1,8 +1,9 @@
 """The compiled loops of a cleaning: they map the keys, and copy the records that stay.
 
 Follows Cleaner.buildOffsetMapForSegment, Cleaner.shouldRetainRecord and MemoryRecords.filterTo of
-Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Another one is written
-again with the kept records: same offsets, new deltas of time, as MemoryRecordsBuilder writes them.
+Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Any other batch is
+written again with the kept records, as MemoryRecordsBuilder writes them: same offsets, new
+timestamp deltas.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ from kafkaviz.simulate.cleaner.offset_map import EMPTY, find_slot, hash_key
 from kafkaviz.simulate.producers.batch_encoder import put_varint, seal_batch, varint_bytes
 
 DONE, FULL, NEEDS_ROOM, FAULT = range(4)
-# the fate of a batch whose records all go
+# what happens to a batch that loses all its records
 DELETE, DELETE_EMPTY, RETAIN_EMPTY = range(3)
 NO_TIMESTAMP = -1
 # the most bytes that a record grows by: three varints are written again
@@ -33,14 +34,14 @@ GROWTH_BYTES = 20
 
 MAP_STATE: np.dtype = np.dtype([("size", "i8"), ("latest_offset", "i8")])
 RULE: np.dtype = np.dtype(
-    [  # the cleaning of one batch
+    [  # how one batch is cleaned
         ("retention", "i1"),  # DELETE, DELETE_EMPTY or RETAIN_EMPTY
         ("discards", "?"),  # whether no record of it stays
         ("is_empty_marker", "?"),  # a marker of a transaction without batches in the log
     ]
 )
 COPY: np.dtype = np.dtype(
-    [  # one cleaning
+    [  # the values that apply to a whole cleaning
         ("latest_offset", "i8"),  # of the map; all later records stay
         ("now_ms", "i8"),
         ("new_horizon_ms", "i8"),  # the delete horizon that batches get now

@@ -1,4 +1,4 @@
-"""Which batches of transactions a cleaning can discard, as CleanedTransactionMetadata of Kafka.
+"""Finds the batches of transactions that a cleaning can discard (CleanedTransactionMetadata).
 
 - A batch of an aborted transaction can be discarded at once.
 - A marker can be discarded once the log has no batch of its transaction.

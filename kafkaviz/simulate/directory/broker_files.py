@@ -36,7 +36,7 @@ CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeat
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerState:
-    """The broker's knowledge of its only log when it ended.
+    """The broker's knowledge of its only log at the moment of its stop or crash.
 
     Attributes:
         clean: whether it was stopped cleanly; False after a crash.

@@ -378,7 +378,7 @@ START_MS = practice.START_MS
 
 
 def first_segments() -> LogGrowth:
-    """Grows a log of 1000-byte batches, with one index entry per five and indexes of 10 MiB.
+    """Grows a log of 1000-byte batches, with one index entry per five batches and 10 MiB indexes.
 
     Equal timestamps, a restart, a truncation and a roll follow.
     """

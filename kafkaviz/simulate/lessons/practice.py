@@ -1,6 +1,6 @@
 """Logs for lessons: one segment each, in memory, with real bytes for searches to read.
 
-five()         the article's index: 5 entries, keys 6 14 22 26 31
+five()         a small index that is easy to draw: 5 entries, keys 6 14 22 26 31
 twenty()       20 entries, few enough to draw each; a warm section of 4 leaves other entries
 fourteen_pages()  7168 entries in 14 full pages: the case of KAFKA-6432
 full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the

@@ -415,7 +415,7 @@ def _number(
     row: np.record,
     batch_stream: np.uint64,
 ) -> None:
-    """Fills the producer's id, epoch and sequence; may schedule the end of its transaction."""
+    """Fills in the producer's id, epoch and sequence; may schedule the end of a transaction."""
     row.producer_id = -1
     row.producer_epoch = -1
     row.base_sequence = -1

@@ -104,8 +104,8 @@ def chunks(
 ) -> Iterator[AppendChunk]:
     """Yields the batches of a workload in chunks.
 
-    Offsets begin at the workload's start_offset, and time at its start_ms. It ends after at most
-    100 years. A chunk contains only complete appends, and only one phase.
+    Offsets begin at the workload's start_offset, and time at its start_ms. The workload ends after
+    at most 100 years. A chunk contains only complete appends, and only one phase.
 
     Args:
         config: only the timestamp type matters.

@@ -32,7 +32,7 @@ class RecordKeys:
 
     Attributes:
         zipf: rank r is drawn with the weight 1 / r^zipf; 0 makes all equally likely.
-        in_turn: whether keys are taken one after another instead.
+        in_turn: whether keys are taken one after another instead of at random.
     """
 
     count: int
@@ -107,7 +107,7 @@ class Phase:
         late: lowers the timestamps of a share of the records.
         future: raises the timestamps of a share of the records.
         delay_ms: time from a batch's last record to its arrival at the broker.
-        fetch_batches: number of batches per append; above 1 as for a follower.
+        fetch_batches: number of batches per append; more than 1 only on a follower.
     """
 
     name: str = ""

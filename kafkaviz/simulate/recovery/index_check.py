@@ -1,11 +1,11 @@
-"""Decides which segments a load recovers: unflushed ones, and those with a distrusted index.
+"""Decides which segments a broker start recovers: unflushed, or with a distrusted index.
 
 Follows LogSegment.sanityCheck and the sanityCheck of each index. Kafka 4.3.1 checks only the
 transaction index; up to 2.2 all three indexes were checked (KAFKA-7283). Kafka uses a wrong index
 that passes the check.
 
-The checks take the bytes of one segment from any source. A load uses them, and so does a lookup
-that must know whether a load would change the files that it reads.
+The checks take the bytes of one segment from any source. Loading a log uses them, and so does a
+lookup, which must know whether loading would change the files that it reads.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ FileGetter = Callable[[str], ReadableFile | None]
 
 
 class Distrust(NamedTuple):
-    """The reason for which a segment's indexes are rebuilt.
+    """Why a segment's indexes are rebuilt.
 
     Attributes:
         cause: a key of steps.CAUSES.
@@ -52,7 +52,7 @@ class Distrust(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the segments that an unclean start recovers (LogLoader.recoverLog).
+    """Returns the segments that are recovered after an unclean stop (LogLoader.recoverLog).
 
     These are the segment that contains the recovery point and all later segments.
     """
@@ -61,12 +61,12 @@ def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
 
 
 def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Returns why a load recovers a flushed segment, or None.
+    """Returns why loading a log recovers a flushed segment, or None.
 
     A missing time index is not a reason: Kafka writes an empty one.
 
     Raises:
-        CorruptBytes: Kafka does not know the version of a .txnindex entry, which ends the load. It
+        CorruptBytes: Kafka does not know the version of a .txnindex entry, so loading fails. It
             has Kafka's message.
     """
     if not get("index"):

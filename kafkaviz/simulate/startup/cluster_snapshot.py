@@ -65,10 +65,10 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """Yields what the start does to the snapshots, and to the log because of them.
+    """Yields the steps on the snapshots, and those on the log that follow from the snapshots.
 
     Args:
-        loader: the loader of this log after its run.
+        loader: the loader of this log, after its `run` has ended.
     """
     files = {file.name: file for file in log.files}
     snapshots = []

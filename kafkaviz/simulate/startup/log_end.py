@@ -58,7 +58,7 @@ def refuse_unreadable_head(
     base: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Ends the load if looking up the last index entry reaches a damaged legacy message."""
+    """Fails loading if looking up the last index entry reaches a damaged legacy message."""
     target = base + _last_slot(index)[0]
     refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
 
@@ -72,7 +72,7 @@ def refuse_unreadable(
     target: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Ends the load if looking up an offset reaches a damaged message of magic 0 or 1.
+    """Fails loading if looking up an offset reaches a damaged message of magic 0 or 1.
 
     Since 4.1 a search compares first offsets, and the first offset of a compressed message is
     inside it (FileRecords.searchForOffsetFromPosition, 4.3.1 and 4.4.0).

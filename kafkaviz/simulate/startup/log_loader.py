@@ -1,4 +1,4 @@
-"""Loads one log at a start: leftovers, segments, indexes and producer snapshots.
+"""Loads one log at a broker start: leftovers, segments, indexes and producer snapshots.
 
 Follows LogLoader of Kafka 4.3.1, in its order; config.ReleaseBehaviour holds the differences of
 earlier releases. No file is changed: each change is a StartupStep, and LoadedDirectory holds the
@@ -52,7 +52,7 @@ from kafkaviz.units import file_stem
 # called for each recovered segment, with the directory's name and the base offset
 RecoveryCallback = Callable[[str, int, RecoveredSegment], None]
 SMALL_BYTES = 16 << 20  # limit for a file of a few lines
-# the most splits of one load; more would only come from misread bytes
+# the most splits of segments per log; more would only come from misread bytes
 ROUNDS = 1000
 
 
@@ -65,7 +65,7 @@ class Overflow(Exception):
 
 
 class LogLoader:
-    """One load of one log; `run` gives its steps."""
+    """The loading of one log at a broker start; `run` returns the steps."""
 
     def __init__(
         self,
@@ -96,9 +96,9 @@ class LogLoader:
         self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
 
     def run(self) -> tuple[StartupStep, ...]:
-        """Returns the steps of the load in order, with snapshots last.
+        """Returns the steps of loading in order, with snapshots last.
 
-        If the load fails, one of them is a "fail".
+        If loading fails, one of the steps is a "fail".
         """
         try:
             known_epochs = self._read_epochs()
@@ -148,7 +148,7 @@ class LogLoader:
         return list(self._epochs.entries)
 
     def log_start_offset(self) -> int | None:
-        """Returns the first offset that `run` would leave; None if the load fails."""
+        """Returns the first offset that `run` would leave; None if loading fails."""
         if any(step.action == "fail" for step in self._directory.steps):
             return None
         return max(self._log.log_start_offset, self._bases[0])
@@ -168,7 +168,7 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """Returns the log end offset, read from the files as Kafka does, which may end the load."""
+        """Returns the log end offset, read from the files as Kafka does; loading may fail there."""
         base = self._bases[-1]
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
@@ -205,7 +205,7 @@ class LogLoader:
     ) -> bytes:
         """Returns the bytes of a small file; empty without a file.
 
-        Ends the load if Kafka cannot read the file.
+        Loading fails if Kafka cannot read the file.
         """
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
@@ -417,7 +417,7 @@ class LogLoader:
         """Handles an exception of a recovery as the loader does.
 
         Returns:
-            The number of bytes cut off, if the load continues.
+            The number of bytes cut off, if loading continues.
         """
         name = f"{file_stem(base)}.log"
         is_full = "full" in exception.message
@@ -544,7 +544,7 @@ class LogLoader:
                 )
 
     def _resize_last(self) -> None:
-        """Ends the load if an active index holds more than its new size (resizeIndexes)."""
+        """Fails loading if an active index holds more than its new size (resizeIndexes)."""
         base = self._bases[-1]
         self._directory.open_files(base, "index", "timeindex")
         for kind, room in (
@@ -607,7 +607,7 @@ class LogLoader:
             )
             if offset in self._snapshots.written_offsets:
                 yield step
-            elif offset in files_before:  # otherwise it was written and deleted by this load
+            elif offset in files_before:  # otherwise this loading wrote and deleted it
                 why = message(
                     "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]
                 )

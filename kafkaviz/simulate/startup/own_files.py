@@ -41,7 +41,7 @@ QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFiles:
-    """The bytes of these files; None for a missing file.
+    """The bytes of the broker's own files; None for a missing file.
 
     Attributes:
         has_metadata_log: whether the directory holds KRaft's own log.
@@ -77,7 +77,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
 
 
 def _marker() -> StartupStep:
-    """Returns the failure at a clean-shutdown marker that LogManager cannot delete."""
+    """Returns the step that fails because LogManager cannot delete the clean-shutdown marker."""
     step = _fail(
         "folder",
         CLEAN_SHUTDOWN,
@@ -273,7 +273,7 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
 def _unknown_node(
     why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
 ) -> StartupStep:
-    """Returns the failure at a meta.properties.
+    """Returns the step that fails because of a meta.properties.
 
     Args:
         takes_directory_offline: whether MetaPropertiesEnsemble.Loader counts this as an error of
@@ -324,7 +324,7 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
 
 
 def _quorum(data: bytes) -> Iterator[StartupStep]:
-    """Yields the failure at a bad quorum-state: QuorumState.initialize catches no exception."""
+    """Yields the step that fails at a bad quorum-state; QuorumState.initialize catches nothing."""
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])

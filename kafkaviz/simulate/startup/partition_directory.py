@@ -1,4 +1,4 @@
-"""A partition directory during a load: its changed files, and each change as a StartupStep.
+"""A partition directory while its log is loaded: changed files, and a StartupStep per change.
 
 The real files are never changed.
 """
@@ -21,7 +21,7 @@ IO_ERRORS = (STORAGE, "java.io.FileNotFoundException", "java.nio.file.FileSystem
 
 
 class LoadFailed(Exception):
-    """The error that ends the load of a log; the last step says whether the start ends too."""
+    """The error that ends the loading of a log; the last step says whether the start ends too."""
 
 
 class LoadedDirectory:
@@ -63,7 +63,7 @@ class LoadedDirectory:
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
         """Returns the name and the offset of each file with a suffix.
 
-        If a name does not begin with an offset, the load fails there, as in Kafka.
+        If a name does not begin with an offset, loading fails there, as in Kafka.
         """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
@@ -80,7 +80,7 @@ class LoadedDirectory:
         return snapshots
 
     def parse_offset(self, name: str) -> int:
-        """Returns the offset that Kafka reads from a file's name; ends the load without one."""
+        """Returns the offset that Kafka reads from a file's name; without one, loading fails."""
         try:
             return names.parse_offset(name)
         except ValueError as fault:
@@ -104,14 +104,14 @@ class LoadedDirectory:
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Opens a segment's files, and ends the load if one is a folder."""
+        """Opens a segment's files; loading fails if one is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
                 self.fail_at_folder(name, is_mapped=kind in ("index", "timeindex"))
 
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
-        """Ends the load at a folder that has the name of a file.
+        """Fails loading at a folder that has the name of a file.
 
         Args:
             is_mapped: whether Kafka opens the file with RandomAccessFile instead of FileChannel.
@@ -184,7 +184,7 @@ class LoadedDirectory:
         because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
-        """Ends the load.
+        """Ends the loading of the log with a "fail" step.
 
         Args:
             because: the reason for the exception; None if unknown.

@@ -1,4 +1,4 @@
-"""Producer snapshots at a start: which are deleted or written, and the open transactions.
+"""Producer snapshots at a broker start: which are deleted or written; open transactions.
 
 Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
 transaction of each producer is tracked.
@@ -32,7 +32,7 @@ class UnwritableSnapshot(Exception):
 class SnapshotFiles:
     """The .snapshot files of a directory by offset, and the changes to them."""
 
-    # a function that reads the file; or the open transactions in a file that this load wrote
+    # a function that reads the file, or the open transactions in a file that loading wrote
     contents: dict[int, Callable[[], bytes] | OpenOffsets]
     deletion_reasons: dict[int, Message] = field(default_factory=dict)  # by offset
     written_offsets: set[int] = field(default_factory=set)
@@ -164,7 +164,7 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns what a load throws at a batch; a recovery would cut an unreadable marker instead."""
+    """Returns the exception that ends loading; a recovery would cut an unreadable marker off."""
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 

@@ -1,4 +1,4 @@
-"""The segments that a load replaces by others.
+"""The segments that loading a log deletes or replaces.
 
 The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compactions and splits:
 
@@ -8,8 +8,8 @@ The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compacti
   removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 
-`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), or ends the load,
-as LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
+`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), or fails, like
+LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
 whose offsets may exceed the 31 bits of an index entry from some batch on. A single such offset in
 the middle, from a damaged byte, is refused, because only the last batch is checked.
 """

@@ -154,7 +154,7 @@ def _starts(
 def _end_in_offline(
     steps: Iterable[StartupStep], log_steps: Iterable[tuple[str, Sequence[StartupStep]]]
 ) -> Iterator[StartupStep]:
-    """Yields the failure at a log whose directory has just gone offline.
+    """Yields the step that fails at a log whose directory has just gone offline.
 
     LogManager (4.3.1, 4.4.0) continues to load the other logs of that directory. UnifiedLog then
     reads a log with a first unstable offset, and renames a stray one. In an offline directory both
@@ -200,7 +200,7 @@ def _is_known_at_once(step: StartupStep) -> bool:
 
 
 def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> StartupStep:
-    """Returns the failure at a log whose directory an earlier failure took offline."""
+    """Returns the step that fails at a log whose directory an earlier failure took offline."""
     path = failure.log_directory
     words = f"The log dir {path} is already offline due to a previous IO exception."
     key = "start.offline_log_is_renamed" if is_stray else "start.offline_log_is_read"
@@ -253,7 +253,7 @@ def _metadata_steps(
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
-    """Yields the failure at a metadata log with another topic's id (UnifiedLog)."""
+    """Yields the step that fails if the metadata log has another topic's id (UnifiedLog)."""
     file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
     if file is None:
         return
@@ -311,7 +311,7 @@ def _log_steps(
 
 
 def _refuse_name(path: str) -> StartupStep:
-    """Returns the failure at a strange directory name (LocalLog.parseTopicPartitionName).
+    """Returns the step that fails at a strange name (LocalLog.parseTopicPartitionName).
 
     LogManager reads all directory names before it loads the first log.
     """
@@ -335,7 +335,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns the failures at two directories of the same partition (LogManager.addLog).
+    """Returns the steps that fail at a partition's second directory (LogManager.addLog).
 
     For example orders-0 and orders-00, or orders-0 in two log directories.
     """

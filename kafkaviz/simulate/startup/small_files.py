@@ -50,7 +50,7 @@ OFFLINE = message("consequence.checkpoint_offline")
 NO_START = message("consequence.checkpoint_ends_start")
 NO_REPLICAS = message("consequence.high_watermarks_lost")
 UNREAD = message("consequence.high_watermarks_unread")
-# losses by any exception other than an IOException
+# the losses after any exception other than an IOException
 LOSSES: dict[str, Message] = {
     names.RECOVERY_POINT_CHECKPOINT: message("consequence.recovery_points_lost"),
     names.LOG_START_CHECKPOINT: message("consequence.log_starts_lost"),
@@ -181,7 +181,7 @@ def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bo
 
 
 def checkpoint_steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[StartupStep]:
-    """Yields the failures of a start at these checkpoints.
+    """Yields the steps that fail because one of these checkpoints is damaged.
 
     Args:
         contents: the bytes of each existing checkpoint, by file name.

@@ -470,7 +470,7 @@ class UnifiedLog:
         snapshots_before: dict[int, bytes],
         recovered_bases: Container[int],
     ) -> None:
-        """Replaces the snapshots by those that a load leaves: new ones, and existing ones."""
+        """Replaces the snapshots by those that loading leaves: new ones, and existing ones."""
         self.snapshots = {}
         written_offsets = loading.written_snapshots()
         for offset in loading.snapshots():
