@@ -28,7 +28,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.opened_path import broker_around
-from kafkaviz.analysis.transactions import Outcome
+from kafkaviz.analysis.transactions import Outcome, may_go_on
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import MAGIC_2, is_control, is_transactional
@@ -157,6 +157,8 @@ class CommittedFetch:
         returned: the aborted transactions that the consumer gets, in the order of the entries.
         batches: the first LISTED_BATCHES complete batches, in order.
         batch_count: the number of complete batches.
+        may_go_on: whether this copy lacks the active segment. The fetch is then that of a log which
+            ends with the copy.
         next_offset: the offset of the consumer's next fetch.
         error: the exception that the consumer throws at the batch after the last one; None if it
             reads all of them.
@@ -179,6 +181,7 @@ class CommittedFetch:
     returned: tuple[AbortedRange, ...] = ()
     batches: tuple[FetchedBatch, ...] = ()
     batch_count: int = 0
+    may_go_on: bool = False
     next_offset: int
     error: str | None = None
 
@@ -244,6 +247,7 @@ def explain_fetch(
             log_start_offset=bounds.start_offset,
             log_end=bounds.end_offset,
             last_stable_offset=bounds.limit_offset,
+            may_go_on=may_go_on(partition),
             next_offset=offset,
         )
     place = next(
@@ -279,6 +283,7 @@ def explain_fetch(
         returned=returned,
         batches=tuple(consumer.batches),
         batch_count=consumer.batch_count,
+        may_go_on=may_go_on(partition),
         next_offset=consumer.next_offset,
         error=consumer.error,
     )

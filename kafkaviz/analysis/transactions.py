@@ -23,7 +23,7 @@ import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import txn_index
+from kafkaviz.format import names, txn_index
 from kafkaviz.format.batch import (
     has_delete_horizon,
     is_control,
@@ -34,7 +34,7 @@ from kafkaviz.format.control import ControlType
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.open_transactions import TransactionFault, bounding_rows, marker
 from kafkaviz.format.walk import Walk
-from kafkaviz.log import file
+from kafkaviz.log import file, lone_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
@@ -62,7 +62,8 @@ class Transaction:
         transactional_id: None if __transaction_state of this copy does not name it.
         first_offset: its first offset, as far as this copy shows.
         last_offset: the offset of its last record; None if this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None without one.
+        start_ms: the timestamp of its first batch in this copy; None without one. If it began, or
+            may have begun, below the log start, that is later than its beginning.
         end_ms: the timestamp of its marker; None if it is open.
         begins_before_log: whether it began below the log start; None if neither a producer snapshot
             nor a .txnindex shows it. The true first offset may then be lower than first_offset.
@@ -153,6 +154,9 @@ class PartitionTransactions:
 
     Attributes:
         log_start_offset, log_end, last_stable_offset: None if Kafka could not find them.
+        may_go_on: whether this copy lacks the active segment, so that a transaction that is open
+            here may have ended. log_end is then the end of the copy, and last_stable_offset and
+            held_by are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: what the coordinator knows about it; None until analysis.coordinator.judge says it.
         transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
@@ -169,6 +173,7 @@ class PartitionTransactions:
     transactions: tuple[Transaction, ...]
     counts: Mapping[Outcome, int]
     markers_alone: int = 0
+    may_go_on: bool = False
     problem: Message | None = None
     hold: Hold | None = None
 
@@ -302,6 +307,28 @@ class _IndexedAborts:
         return int(entry["first_offset"]) if entry["producer_id"] == producer_id else None
 
 
+def may_go_on(partition: Partition) -> bool:
+    """Returns whether a copy may lack the active segment, so that its log goes on.
+
+    It is so for a store of remote segments alone, and for a segment that was opened by itself,
+    unless it is the last one of its partition directory.
+    """
+    folder = lone_files.folder_of(partition.path)
+    if partition.is_remote_alone:
+        return True
+    if folder == partition.path or not partition.live:
+        return False
+    if not names.parse_directory(folder.name):
+        return True
+    parsed_names = (names.parse_file(info.name) for info in file.list_files(folder))
+    bases = [name.base_offset for name in parsed_names if name and _is_log_in_use(name)]
+    return max(bases, default=0) > partition.live[-1].base_offset
+
+
+def _is_log_in_use(name: names.SegmentName) -> bool:
+    return (name.kind, name.suffix) == ("log", "")
+
+
 def read_transactions(
     partition: Partition,
     transactional_ids: Mapping[int, str],
@@ -329,12 +356,13 @@ def read_transactions(
         read_bytes += segment.log.size_bytes
         if problem:
             break
+    goes_on = may_go_on(partition)
     log_end = None
     last_stable_offset = None
     try:
         bounds = find_bounds(view_partition(partition), search_profile(NEWEST), READ_COMMITTED)
         log_end = bounds.end_offset
-        last_stable_offset = bounds.limit_offset
+        last_stable_offset = None if goes_on else bounds.limit_offset
     except KafkavizError as fault:
         problem = problem or message("errors.unread_log", error=str(fault))
     open_transactions = sorted(scan.open_transactions.values(), key=_first_offset)
@@ -353,6 +381,7 @@ def read_transactions(
         transactions=tuple(sorted([*scan.ended, *open_transactions], key=_first_offset)),
         counts={outcome: counts.get(outcome, 0) for outcome in Outcome},
         markers_alone=scan.markers_alone,
+        may_go_on=goes_on,
         problem=problem,
     )
 

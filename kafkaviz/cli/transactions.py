@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.cli.common.output import ByteProgress
@@ -37,14 +38,16 @@ skips.
 
 --json prints one object: directory; partitions, a list of {partition, log_start_offset, log_end,
 last_stable_offset, held_by, hold, transactions, counts: {committed, aborted, open}, markers_alone,
-problem}; and with --fetch also fetch. hold says what is known about held_by: {verdict: ongoing|
-overdue|ending|hanging|absent|unknown, open_ms, coordinator_state, timeout_ms, coordinator_start_ms,
-until_ms}; open_ms ends at the newest time in the directories. A transaction is {producer_id,
-producer_epoch, transactional_id, first_offset, last_offset, outcome: committed|aborted|open,
-start_ms, end_ms, marker_offset, begins_before_log}. The open ones and the last 10000 others are
-listed; counts has all. begins_before_log is null if nothing shows whether the transaction began
-below the log start. markers_alone counts markers whose records are all gone. problem says why a
-.log could not be read to its end.
+may_go_on, problem}; and with --fetch also fetch. hold says what is known about held_by: {verdict:
+ongoing|overdue|ending|hanging|absent|unknown, open_ms, coordinator_state, timeout_ms,
+coordinator_start_ms, until_ms}; open_ms ends at the newest time in the directories. A transaction
+is {producer_id, producer_epoch, transactional_id, first_offset, last_offset, outcome:
+committed|aborted|open, start_ms, end_ms, marker_offset, begins_before_log}. The open ones and the
+last 10000 others are listed; counts has all. start_ms is the time of the first batch that is here.
+begins_before_log is null if nothing shows whether the transaction began below the log start.
+markers_alone counts markers whose records are all gone. may_go_on is true if the active segment is
+not here: an open transaction may have ended, and last_stable_offset and held_by are null. problem
+says why a .log could not be read to its end.
 
 fetch is {partition, offset, log_start_offset, log_end, last_stable_offset, segment_base_offset,
 position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound_offset,
@@ -52,8 +55,8 @@ bound_source: index-entry|next-segment|log-end, bound_slot, steps: [{segment_bas
 producer_id, first_offset, last_offset, last_stable_offset, decision: returned|ended-before|
 begins-after, ends_search}], step_count, returned: [{producer_id, first_offset}], batches:
 [{base_offset, last_offset, position, size_bytes, producer_id, is_transactional, fate: delivered|
-aborted|control, newly_aborted, ends}], batch_count, next_offset, error}. It lists the last 1000
-steps and the first 10000 batches.
+aborted|control, newly_aborted, ends}], batch_count, may_go_on, next_offset, error}. It lists the
+last 1000 steps and the first 10000 batches.
 
 Example: kafkaviz transactions /var/lib/kafka/data/payments-0 --fetch 300"""
 
@@ -170,7 +173,7 @@ def _render(
 
 
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
-    from kafkaviz import units
+    from kafkaviz.analysis.transactions import Outcome
 
     yield say(
         "transactions.partition",
@@ -184,13 +187,12 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
     )
     held_by = partition.held_by
     if held_by:
-        since = held_by.start_ms
         yield "  " + say(
             "transactions.held_by",
             who=_describe_producer(held_by),
             epoch=held_by.producer_epoch,
             offset=held_by.first_offset,
-            since=say("common.unknown") if since is None else units.moment(since),
+            since=_describe_start(held_by),
         )
         if partition.hold:
             yield from _render_hold(partition.hold)
@@ -204,6 +206,8 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
                 when = "now"
             command = held_by.abort_command(partition.partition)
             yield "  " + say(f"transactions.abort_{when}", command=command)
+    if partition.may_go_on and partition.counts[Outcome.OPEN]:
+        yield "  " + say("transactions.may_go_on")
     if partition.problem:
         yield f"  {output.to_one_line(partition.problem)}"
     if not is_long:
@@ -225,7 +229,7 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
             _describe_offsets(transaction),
             _text(transaction.marker_offset, ""),
             say(f"transaction_lanes.{transaction.outcome.value}"),
-            "" if transaction.start_ms is None else units.moment(transaction.start_ms),
+            _mark_start(transaction),
             "" if transaction.end_ms is None else units.moment(transaction.end_ms),
             _describe_producer(transaction),
         )
@@ -234,8 +238,6 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
 
 
 def _render_hold(hold: "Hold") -> Iterator[Text]:
-    from kafkaviz import units
-
     if hold.open_ms is not None:
         yield "  " + say("transactions.open_for", time=units.duration(hold.open_ms))
     known = {"state": hold.coordinator_state}
@@ -265,6 +267,25 @@ def _describe_offsets(transaction: "Transaction") -> str:
     return f"{first} – {_text(transaction.last_offset, '?')}"
 
 
+def _describe_start(transaction: "Transaction") -> str:
+    """Returns when a transaction began, or before which moment."""
+    if transaction.start_ms is None:
+        return say("common.unknown")
+    moment = units.moment(transaction.start_ms)
+    if transaction.begins_before_log is False:
+        return moment
+    known = "before" if transaction.begins_before_log else "maybe_before"
+    return say(f"transactions.since_{known}", moment=moment)
+
+
+def _mark_start(transaction: "Transaction") -> str:
+    """Returns the same for a table."""
+    if transaction.start_ms is None:
+        return ""
+    marks = {True: "< ", None: "≤ ", False: ""}
+    return marks[transaction.begins_before_log] + units.moment(transaction.start_ms)
+
+
 def _describe_producer(transaction: "Transaction") -> str:
     if transaction.transactional_id is None:
         return say("finding.producer", producer=transaction.producer_id)
@@ -284,6 +305,8 @@ def _render_fetch(fetch: "CommittedFetch") -> Iterator[Text]:
             stable=fetch.last_stable_offset,
             end=fetch.log_end,
         )
+        if fetch.may_go_on:
+            yield "  " + say("transactions.fetch_of_copy")
         return
     yield say(
         "transactions.fetch",
@@ -294,6 +317,8 @@ def _render_fetch(fetch: "CommittedFetch") -> Iterator[Text]:
         segment=fetch.segment_base_offset,
         next=fetch.next_offset,
     )
+    if fetch.may_go_on:
+        yield "  " + say("transactions.fetch_of_copy")
     yield "  " + say(f"transactions.end_{_key(fetch.end)}", stable=fetch.last_stable_offset)
     yield "  " + say(
         f"transactions.bound_{_key(fetch.bound_source)}",

@@ -8,9 +8,11 @@ import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.format.txn_index import ENTRY
+from kafkaviz.messages import say
 from tests.conftest import SAMPLES
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import of_producer, plain
+from tests.support import tiered_storage
 
 ABORT = (
     "kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic payments --partition 0 "
@@ -167,3 +169,45 @@ def test_a_refused_txnindex_is_one_line(clean, tmp_path, capsys):
 def test_an_archive_is_read_like_a_directory(capsys):
     assert main(["transactions", str(SAMPLES / "kafka-4.3.1-killed-selection.tar.gz")]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("no transactions")
+
+
+def test_an_open_transaction_of_a_copy_without_the_active_segment_is_no_barrier(tmp_path, capsys):
+    """The transaction from 150 on is committed at 155, in the next segment."""
+    logs, store = tiered_storage.unpack(tmp_path)
+    closed = logs / "payments-0" / f"{125:020}.log"
+    for path, log_end in ((closed, 151), (store, 155)):
+        assert main(["transactions", str(path)]) == 0
+        printed = capsys.readouterr().out
+        assert say("transactions.may_go_on") in printed
+        assert "consumers wait" not in printed and "abort --topic" not in printed
+        assert main(["transactions", str(path), "--json"]) == 0
+        parts = json.loads(capsys.readouterr().out)["partitions"]
+        [part] = [part for part in parts if part["partition"] == "payments-0"]
+        assert part["may_go_on"] and part["held_by"] is part["last_stable_offset"] is None
+        assert (part["log_end"], part["counts"]["open"]) == (log_end, 1)
+    assert main(["transactions", str(closed), "--fetch", "150"]) == 0
+    assert say("transactions.fetch_of_copy") in capsys.readouterr().out
+    active = logs / "payments-0" / f"{155:020}.log"
+    for path in (active, logs / "payments-0"):
+        assert main(["transactions", str(path)]) == 0
+        assert "last stable offset 180, log end 180" in capsys.readouterr().out
+    shutil.copy(closed, tmp_path)
+    assert main(["transactions", str(tmp_path / closed.name)]) == 0
+    assert say("transactions.may_go_on") in capsys.readouterr().out
+
+
+def test_a_beginning_that_is_not_here_is_marked(tmp_path, clean, capsys):
+    """The transaction of producer 4 in payments-0 begins at 150; the copy begins at 151."""
+    logs, _ = tiered_storage.unpack(tmp_path)
+    for path in (logs / "payments-0").glob(f"{12:019}*"):
+        path.unlink()
+    assert main(["transactions", str(logs / "payments-0")]) == 0
+    row = next(
+        line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("150")
+    )
+    assert row.split()[:6] == ["150", "–", "154", "155", "committed", "<"]
+    directory = whole_logs.broker(tmp_path / "made")
+    whole_logs.write(directory / "t-0", [of_producer(7, 100), plain(102)], 100)
+    assert main(["transactions", str(directory / "t-0")]) == 0
+    _, held_by, _, _, row = capsys.readouterr().out.splitlines()
+    assert held_by.endswith(" or earlier") and row.split()[5] == "≤"
