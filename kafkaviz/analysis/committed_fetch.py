@@ -123,6 +123,8 @@ class FetchedBatch:
     """A batch in the fetched bytes.
 
     Attributes:
+        first_offset: the first offset of it that the consumer takes. A fetch returns whole batches,
+            so that the first one may begin below the fetch offset.
         producer_id: -1 without one.
         newly_aborted: the transactions that the consumer takes from the returned list before it
             decides about this batch: they begin at or below the batch's last offset.
@@ -131,6 +133,7 @@ class FetchedBatch:
     """
 
     base_offset: int
+    first_offset: int
     last_offset: int
     position: int
     size_bytes: int
@@ -200,7 +203,7 @@ class CommittedFetch:
         for batch in self.batches:
             if batch.fate != fate:
                 continue
-            first = max(batch.base_offset, self.offset)
+            first = batch.first_offset
             if ranges and ranges[-1][1] + 1 == first:
                 first = ranges.pop()[0]
             ranges.append((first, batch.last_offset))
@@ -370,11 +373,11 @@ class _Consumer:
             fate = BatchFate.CONTROL
         elif is_transactional(row) and producer_id in self._aborted_producers:
             fate = BatchFate.ABORTED
-        self.next_offset = last_offset + 1
         self.batch_count += 1
         if self.batch_count <= LISTED_BATCHES:
             fetched_batch = FetchedBatch(
                 base_offset=int(row["base_offset"]),
+                first_offset=max(int(row["base_offset"]), self.next_offset),
                 last_offset=last_offset,
                 position=int(row["position"]),
                 size_bytes=int(row["size_bytes"]),
@@ -385,6 +388,7 @@ class _Consumer:
                 ends=OUTCOMES.get(kind) if kind is not None else None,
             )
             self.batches.append(fetched_batch)
+        self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
         """Moves producers from the returned list to the aborted ones, up to an offset."""

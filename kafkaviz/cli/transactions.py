@@ -54,9 +54,10 @@ position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound
 bound_source: index-entry|next-segment|log-end, bound_slot, steps: [{segment_base_offset, slot,
 producer_id, first_offset, last_offset, last_stable_offset, decision: returned|ended-before|
 begins-after, ends_search}], step_count, returned: [{producer_id, first_offset}], batches:
-[{base_offset, last_offset, position, size_bytes, producer_id, is_transactional, fate: delivered|
-aborted|control, newly_aborted, ends}], batch_count, may_go_on, next_offset, error}. It lists the
-last 1000 steps and the first 10000 batches.
+[{base_offset, first_offset, last_offset, position, size_bytes, producer_id, is_transactional, fate:
+delivered|aborted|control, newly_aborted, ends}], batch_count, may_go_on, next_offset, error}. The
+first_offset of a batch is above its base_offset if it begins below the fetch offset. The last 1000
+steps and the first 10000 batches are listed.
 
 Example: kafkaviz transactions /var/lib/kafka/data/payments-0 --fetch 300"""
 
@@ -84,8 +85,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--max-bytes",
         metavar="N",
-        type=int,
-        default=1 << 20,
+        type=_parse_bytes,
         help="max.partition.fetch.bytes of that fetch (default: 1048576)",
     )
     parser.add_argument(
@@ -97,15 +97,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.set_defaults(run=run)
 
 
+def _parse_bytes(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:20]) < 1 << 31:
+        raise argparse.ArgumentTypeError(say("transactions.no_size", text=text))
+    return int(text)
+
+
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions, or with --fetch one fetch."""
     from kafkaviz.analysis.checks.plan import is_lone, newest_ms
     from kafkaviz.analysis.committed_fetch import explain_fetch
     from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
-    from kafkaviz.errors import CannotOpen
+    from kafkaviz.errors import CannotOpen, KafkavizError
     from kafkaviz.log.broker import open_broker
+    from kafkaviz.search.fetch import MAX_BYTES
 
+    if args.max_bytes and args.fetch is None:
+        raise KafkavizError(message("transactions.max_bytes_of_fetch"))
     broker = open_broker(*args.paths)
     partitions = [
         partition
@@ -118,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     if args.fetch is not None:
         if len(partitions) > 1:
             raise CannotOpen(broker.sources_text, message("transactions.fetch_of_one"))
-        fetch = explain_fetch(partitions[0], args.fetch, args.max_bytes, broker=broker)
+        fetch = explain_fetch(partitions[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker)
     states = read_states(coordinator_logs(broker))
     transactions = _read(partitions, states, newest_ms(broker))
     if args.json:
@@ -365,7 +374,7 @@ def _describe_batch(batch: "FetchedBatch") -> str:
         fate = say(f"transactions.marker_{batch.ends.value}")
     line = say(
         "transactions.batch",
-        first=batch.base_offset,
+        first=batch.first_offset,
         last=batch.last_offset,
         producer=batch.producer_id if batch.producer_id >= 0 else "–",
         fate=fate,

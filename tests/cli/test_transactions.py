@@ -145,6 +145,7 @@ def test_no_line_is_given_for_a_beginning_that_is_unknown(tmp_path, capsys):
         (["payments-0", "--fetch", "99999"], "we only have log segments upto 18920."),
         ([".", "--fetch", "0"], "has more than one partition; --fetch needs the path of one"),
         (["nothing-here"], "nothing-here"),
+        (["payments-0", "--max-bytes", "9"], "--max-bytes is the size of a fetch"),
     ],
 )
 def test_a_wrong_call_is_one_line(clean, capsys, options, error):
@@ -211,3 +212,26 @@ def test_a_beginning_that_is_not_here_is_marked(tmp_path, clean, capsys):
     assert main(["transactions", str(directory / "t-0")]) == 0
     _, held_by, _, _, row = capsys.readouterr().out.splitlines()
     assert held_by.endswith(" or earlier") and row.split()[5] == "≤"
+
+
+def test_a_fetch_within_a_batch_delivers_the_rest_of_it(tmp_path, capsys):
+    logs, _ = tiered_storage.unpack(tmp_path)
+    call = ["transactions", str(logs / "payments-0"), "--fetch", "130"]
+    assert main(call) == 0
+    assert "  offsets 130 to 130, producer 4: delivered" in capsys.readouterr().out.splitlines()
+    assert main([*call, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["fetch"]["batches"][0]
+    assert [first[name] for name in ("base_offset", "first_offset", "last_offset")] == [
+        126,
+        130,
+        130,
+    ]
+
+
+@pytest.mark.parametrize("text", ["-5", "0", "x", "9" * 30])
+def test_a_size_that_no_fetch_has_is_one_line(clean, capsys, text):
+    call = ["transactions", str(clean / "payments-0"), "--fetch", "0", f"--max-bytes={text}"]
+    with pytest.raises(SystemExit) as refusal:
+        main(call)
+    assert refusal.value.code == 2
+    assert say("transactions.no_size", text=text) in capsys.readouterr().err

@@ -100,7 +100,7 @@ def view(fetch: CommittedFetch) -> FetchStepsView:
             end="",
         )
     entry_rows = [row for run in _entry_runs(fetch) for row in run]
-    batch_rows = [_batch_row(fetch, batches) for batches in _batch_runs(fetch.batches)]
+    batch_rows = [_batch_row(batches) for batches in _batch_runs(fetch.batches)]
     is_part = fetch.batch_count > len(fetch.batches)
     entries_key = "none"
     if fetch.steps:
@@ -212,9 +212,9 @@ def _batch_runs(batches: Sequence[FetchedBatch]) -> Iterator[list[FetchedBatch]]
         yield list(group)
 
 
-def _batch_row(fetch: CommittedFetch, batches: Sequence[FetchedBatch]) -> tuple[str, ...]:
+def _batch_row(batches: Sequence[FetchedBatch]) -> tuple[str, ...]:
     batch = batches[0]
-    first = max(batch.base_offset, fetch.offset)
+    first = batch.first_offset
     last = batches[-1].last_offset
     offsets = (
         format_count(first) if first == last else f"{format_count(first)}–{format_count(last)}"
