@@ -2,7 +2,7 @@
 
 A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
 pages that are read are exact. Which pages are in memory comes from the model in page_replay: a
-reader at the end of the log has looked up every entry with the same search. For example, this
+reader at the tail of the log has looked up every entry with the same search. For example, this
 happens when an index grows from 13 full pages to 14 (KAFKA-6432):
 
     plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
@@ -93,7 +93,7 @@ class SearchRace:
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the target is found at the last entry, as for a reader at the end of the log."""
+        """Whether the target is found at the last entry, as for a reader at the tail."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
