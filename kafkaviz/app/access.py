@@ -61,7 +61,7 @@ def require_allowed(path: Path) -> Path:
 
 
 def _is_below(path: Path, directories: Iterable[Path]) -> bool:
-    # in a loop of links it resolves the part before the loop, where Path.resolve raises
+    # in a loop of links, realpath resolves the part before the loop, whereas Path.resolve raises
     real_path = Path(os.path.realpath(path))
     return any(real_path.is_relative_to(os.path.realpath(directory)) for directory in directories)
 
@@ -69,9 +69,9 @@ def _is_below(path: Path, directories: Iterable[Path]) -> bool:
 def resolve_typed_path(text: str | Path) -> Path:
     """Returns the absolute path of typed text, if this server may open it.
 
-    `DIR --tiered STORE`, as on the command line, gives the path of the view that joins both. If the
-    visitors are several people, ~ is not expanded and an error repeats the typed text. So they see
-    neither a user's home nor the server's working directory.
+    For `DIR --tiered STORE`, as on the command line, this is the path of the view that joins both.
+    If the visitors are several people, `~` is not expanded, and an error message repeats the text
+    as typed, so that it shows neither a home directory nor the server's working directory.
 
     Raises:
         CannotOpen: this server may not open one of the paths.
@@ -114,7 +114,7 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """Refuses links out of the allowed roots, before anything is read through them."""
+    """Refuses symbolic links that leave the allowed roots, before anything is read through them."""
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
             if entry.is_symlink():
@@ -127,11 +127,11 @@ def refuse_links(root: Path, depth: int = 2) -> None:
 
 
 def roots() -> tuple[Path, ...] | None:
-    """Returns the directories below which visitors may open files, or None without a limit.
+    """Returns the directories below which visitors may open files, or None if all are allowed.
 
     The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds one directory,
-    several as in PATH, or a JSON list. Without it, a server that others can reach or that was
-    started for a class allows only the directories it was started with.
+    several in the form of PATH, or a JSON list. Without it, a server that others can reach or that
+    was started for a class allows only the directories it was started with.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
@@ -151,7 +151,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the tiered view that the server was started with and its sources, or nothing."""
+    """Returns the tiered view that the server was started with, and the sources of that view."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()
@@ -198,8 +198,9 @@ def is_reached_by_others() -> bool:
 def may_open_class() -> bool:
     """Returns whether this visitor may open a class.
 
-    If the server was started for a class, only a visitor on the server's machine may. This guides
-    learners to join instead; it is not a protection, because a browser can send any host.
+    If the server was started for a class, only a visitor on the server's machine may. Other
+    visitors are offered to join a class instead. This is not a protection, because a browser can
+    send any host.
     """
     if not os.environ.get(CLASS):
         return True

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LEVEL = 6  # level 9 takes three times as long and saves another hundredth
+LEVEL = 6  # level 9 takes three times as long and saves 1 % more
 SMALLEST_BYTES = 1024
 COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg+xml")
 FOLDER = "/static/"
@@ -23,8 +23,8 @@ FOLDER = "/static/"
 class StaticCompression:
     """Answers requests for hashed files with gzip, if the browser accepts it.
 
-    Only answers that the application marks as immutable are kept. Only existing files get such an
-    answer, so the cache never has more entries than Streamlit has files.
+    Only answers that the application marks as immutable are kept. Streamlit marks only answers for
+    existing files, so the cache never has more entries than Streamlit has files.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -55,7 +55,8 @@ class StaticCompression:
     ) -> tuple[MutableHeaders, bytes] | None:
         """Returns the compressed file, or None if it is not to be compressed.
 
-        Each file is compressed once: browsers that ask for it meanwhile wait for the result.
+        Each file is compressed once. Browsers that ask for it during the compression wait for the
+        result.
         """
         path = scope["path"]
         if path in self._answers:

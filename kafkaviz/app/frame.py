@@ -31,10 +31,10 @@ from kafkaviz.units import escape_controls, format_count
 APP_FOLDER = Path(__file__).parent
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
-MAX_MENU_ENTRIES = 60  # a longer list opens Go to instead of a menu
+MAX_MENU_ENTRIES = 60  # for a longer list, a button that opens Go to replaces the menu
 FOOT_CHARACTERS = 21
 CRUMB_CHARACTERS = 48
-# lengths of a path and a topic-partition: at 1280 px both fit next to a segment
+# lengths of a path and of a topic-partition with which both fit next to a segment at 1280 px
 BESIDE_CHARACTERS = 31
 PARTITION_CHARACTERS = 26
 DISK_CHARACTERS = 14  # length of the name of a log directory in front of a topic-partition
@@ -57,13 +57,13 @@ def frame(
     *,
     get_subject: Callable[[Location], str] = lambda _location: "",
 ) -> Location:
-    """Draws everything around the page with this name, and returns the location its address names.
+    """Draws everything around the page called `name`, and returns the location in the address.
 
     Args:
-        crumbs: draws the breadcrumbs of a page that shows no directory.
+        crumbs: draws the breadcrumbs, for a page that shows no directory.
         tools: draws additional controls on the right of the bar.
-        get_subject: returns the name of a practice log that the page shows instead of the location,
-            else ""; the breadcrumbs are that name.
+        get_subject: returns the name of the practice log that the page shows instead of a location,
+            or "". The name replaces the breadcrumbs.
     """
     session_language.sync_address()
     access.confine()
@@ -88,7 +88,7 @@ def frame(
     _listen(page, location)
     _dialog(name, location)
     st.html(tag("div", class_="kv-under"))
-    if PROJECTOR_KEY in page.keys and not tools:  # a page with tools applies it after its styles
+    if PROJECTOR_KEY in page.keys and not tools:  # a page with tools does this itself
         projector.apply()
     return location
 
@@ -130,7 +130,7 @@ def _sidebar(current: str, location: Location) -> None:
 
 
 def _label(name: str, location: Location) -> str:
-    """Returns the page's name, followed by the number of errors in the case of Health."""
+    """Returns the name of the page; for Health, the number of errors follows."""
     errors = (
         check_jobs.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
@@ -140,7 +140,7 @@ def _label(name: str, location: Location) -> str:
 
 
 def _remember(name: str, location: Location) -> None:
-    """Keeps the location, so that a page that shows less of it can lead back to it.
+    """Keeps the location, so that a page which shows only part of it can lead back to all of it.
 
     For example, a link leads from Segment to Health and back to the same segment.
     """
@@ -155,7 +155,7 @@ def _remember(name: str, location: Location) -> None:
         address = _location_parameters(location) | (
             {page_state.PIN: str(pin)} if pin is not None else {}
         )
-        # a page that shows less of the same location must not forget the rest of it
+        # a page that shows only the partition must not forget the segment
         is_same_location = (
             page is not PAGES["Segment"]
             and _location_parameters(location).items() <= previous.items()
@@ -173,10 +173,10 @@ def _link_address(
     location: Location,
     previous: dict[str, Any] | MappingProxyType[str, Any] = NO_ADDRESS,
 ) -> dict[str, Any]:
-    """Returns the address parameters that a link to another page keeps, as deep as that page goes.
+    """Returns the address parameters that a link to another page keeps, up to that page's depth.
 
     Args:
-        previous: the last location. It is used if it is inside the current one.
+        previous: the last location that was shown; used if it is inside the current one.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -219,7 +219,7 @@ def _foot(location: Location) -> None:
 
 
 def _newer_release_note(location: Location) -> Html:
-    """Returns a note that the directory's release is newer than any known one, else ""."""
+    """Returns a note if the directory's release is newer than all known releases, else ""."""
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
         return Html()
@@ -253,9 +253,9 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """Returns the parameters that a copied link leaves out, and a note about the link.
 
-    Private parameters of any page are left out. The directory is left out if it is the default
-    one, or an upload on a server with several visitors. Any other path stays, and the note says
-    that it is valid on this server only.
+    The link leaves out the private parameters of all pages, and the default directory. An upload is
+    left out on a server with several visitors. For any other path, the note says that the link
+    works on this server only.
     """
     private = [name for page in PAGES.values() for name in page.private_parameters]
     path = location.directory
@@ -314,9 +314,10 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
 
 
 def _short_label(location: PartitionLocation) -> str:
-    """Returns the directory's name without the random part of a renamed one, cut in the middle.
+    """Returns the partition's directory name, without the random part of a renamed directory.
 
-    The name of the log directory comes first if the broker has several.
+    A long name is cut in the middle. If the broker has several log directories, the name of the log
+    directory precedes it.
     """
     partition = location.partition
     suffix = "" if partition.state == "current" else f"…-{partition.state}"
@@ -355,8 +356,8 @@ def _menu(
 ) -> str | None:
     """Draws a menu with the names of the items, and returns the name chosen in this run.
 
-    If there are more than MAX_MENU_ENTRIES items, draws a button instead. It opens the dialog Go to
-    with `search` filled in, so that no names are built for 100 000 segments.
+    If there are more than MAX_MENU_ENTRIES items, draws a button instead. The button opens the
+    dialog Go to with the text `search`, so that a log of 100 000 segments needs no list of names.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:
@@ -410,7 +411,7 @@ def _listen(page: Page, location: Location) -> None:
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:
-    """Opens a dialog until it is dismissed; kept in the session, because any rerun closes one."""
+    """Opens a dialog and notes it in the session, because a rerun would close it."""
     st.session_state[page_state.DIALOG] = (dialog, text, None)
 
 

@@ -7,8 +7,8 @@ server collects periodically instead, for all sessions together.
 With its libraries and some directories loaded, the process holds a million objects, and a full
 collection takes longer than the run of a page. Objects that survive a long collection are therefore
 frozen: later collections skip them. They are still freed when their reference count drops to 0.
-Reference cycles, such as the objects of a browser tab, would stay, so every few minutes one
-collection includes everything again.
+Reference cycles among frozen objects, such as those of a closed browser tab, would stay. Therefore
+every few minutes one collection includes the frozen objects.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-# Streamlit option, set if this server collects by itself
+# options for Streamlit while this module collects garbage
 NO_COLLECTION_AFTER_RUN = {"runner.postScriptGC": False}
 COLLECTION_S = 5.0  # between two collections
 LONG_S = 0.02  # CPU time of a long collection: some hundred thousand objects
-# between two collections that include frozen objects; each takes a few tenths of a second
+# seconds between two collections that include frozen objects, each of a few tenths of a second
 EVERYTHING_S = 300
 
 _started_s = 0.0
@@ -41,18 +41,18 @@ async def collect_periodically() -> AsyncGenerator[None, None]:
 async def _collect_forever() -> None:
     while True:
         await asyncio.sleep(COLLECTION_S)
-        if any(gc.get_count()[1:]):  # otherwise hardly any object was added
+        if any(gc.get_count()[1:]):  # else hardly any objects were created
             gc.collect()
 
 
 def freeze_survivors() -> None:
-    """Freezes the survivors of every long collection from now on; a second call changes nothing."""
+    """Makes every long collection freeze the objects that survive it."""
     if _freeze_after_long_search not in gc.callbacks:
         gc.callbacks.append(_freeze_after_long_search)
 
 
 def _freeze_after_long_search(phase: str, info: dict) -> None:
-    """Called by Python before and after each collection; generation 2 means all objects."""
+    """Python calls this before and after each collection; generation 2 means all objects."""
     global _started_s, _everything_s
     if info["generation"] < 2:
         return

@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 STREAMLIT_FILES = Path(st.__file__).parent / "static"
 APP_FOLDER = Path(__file__).parent
 FRONTEND_FOLDER = APP_FOLDER / "frontend"
-LARGE_SCRIPTS = ("PlotlyChart", "DataFrame")  # of charts and of tables
+LARGE_SCRIPTS = ("PlotlyChart", "DataFrame")  # scripts of charts and of tables
 ROUTES = ("/_stcore/", "/media/", "/component/")
 ROOT = b'<div id="root">'  # the element that Streamlit draws into
-# Request headers that are removed: a cached copy may contain another version of the stylesheet,
-# which Streamlit cannot know, and a compressed answer cannot be extended.
+# Request headers that are not passed on. The first two would let Streamlit answer that the
+# browser's cached copy is current, although its stylesheet may be old. The third would let
+# Streamlit compress the page, which then could not be extended.
 LEFT_OUT = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 
 
 @cache
 def stylesheet() -> str:
-    """Returns the tokens, the severity icons, and the rules that config.toml cannot express."""
+    """Returns the design tokens, severity icons, and the rules that config.toml cannot express."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(read_svg(name).strip())}");'
         for name in elements.SEVERITIES
@@ -52,7 +53,7 @@ def stylesheet() -> str:
 class HtmlShell:
     """Adds the stylesheet and a skeleton to the HTML that Streamlit serves for every page."""
 
-    # if False, as under Streamlit's own command, each run sends the stylesheet
+    # if False, as under `streamlit run`, each run sends the stylesheet
     in_use: ClassVar = False
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -87,7 +88,7 @@ class HtmlShell:
 
 
 def _is_page(path: str) -> bool:
-    """Returns whether this is the address of a page, not of a file or of a route of Streamlit."""
+    """Returns whether this is the path of a page, not of a file or of one of Streamlit's routes."""
     return "." not in path.rpartition("/")[2] and not any(route in path for route in ROUTES)
 
 
@@ -108,8 +109,9 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 def fill(html: bytes) -> bytes:
     """Returns the extended page, or the page unchanged if it has no ROOT element.
 
-    The addition goes in front of ROOT: of two CSS rules with equal specificity the later one wins.
-    Streamlit adds its rules to the head, and pages send theirs into ROOT.
+    The addition is inserted before ROOT, because of two CSS rules with equal specificity the later
+    one wins. So these rules override those of Streamlit, which are in the head, and pages can
+    override them with rules inside ROOT.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
 

@@ -11,13 +11,13 @@ from typing import Any
 from kafkaviz import messages
 from kafkaviz.units import replace_surrogates
 
-# Address parameters, including a page's own choices, such as an order or a filter.
-# DIRECTORY is the given text of a broker directory or an archive of one. It is repeated for each of
-# several log directories.
+# Address parameters, including a page's own choices, such as an order or a filter. DIRECTORY is the
+# path of a broker directory, or of an archive of one, in the form that the visitor gave. A broker
+# with several log directories has one such parameter per log directory.
 DIRECTORY = "dir"
-TOPIC_PARTITION = "tp"  # the directory's name: orders-0
+TOPIC_PARTITION = "tp"  # the name of the partition's directory: orders-0
 SEGMENT = "segment"  # the segment's base offset
-PIN = "pin"  # the offset that is looked at
+PIN = "pin"  # an offset in the selected batch
 ORDER = "order"  # Broker: how the rows of the map are sorted
 TAB = "tab"  # Segment: the open tab below the ruler; Rolls, Tuning, Disk: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
@@ -36,12 +36,12 @@ ISOLATION = "isolation"
 # Lookup: the keys of a typed index, and the number of entries in its warm section
 KEYS = "keys"
 WARM = "warm"
-# Lookup, Rolls: the current step, from 1. Workshop: NAME.7, the step of the stepper with that name.
-# The stepper reads and writes it.
+# Lookup, Rolls: the current step, from 1. Workshop: NAME.7, which is step 7 of the stepper called
+# NAME. The stepper reads and writes this parameter.
 STEP = "step"
 RELEASE = "kafka"  # Health, Disk: the release whose behaviour is assumed, such as 3.9
 INDEX_PAGES = "pages"  # Page cache: the size of the index; the browser reads and writes it
-# Rolls: simulated or a topic-partition, the workload, the first row drawn
+# Rolls: "Simulated" or a topic-partition; the workload; the segments drawn, such as 1–40
 ROLLS_SUBJECT = "of"
 WORKLOAD = "workload"
 ROLLS_ROWS = "from"
@@ -74,12 +74,12 @@ WHOLE_BROKER = "Whole broker"  # a value of TUNING_SUBJECT
 # Tuning: the budgets
 P99 = "p99"
 SHARE = "share"
-# Tuning: the storage of cold reads (also of the race on Lookup, which reads and writes it in the
-# browser), the release, and whether the topic is tiered
+# Tuning: the storage that cold reads come from, the release, and whether the topic is tiered. The
+# race on Lookup reads and writes the storage in the browser.
 STORAGE = "storage"
 READ_RELEASE = "reads"
 TIERED = "tiered"
-PACKED_SIZE = "packed_in"  # Tuning: the bytes of the batches in which codecs are compared
+PACKED_SIZE = "packed_in"  # Tuning: the batch size at which codecs are compared
 # Tuning: other settings for the replay
 REPLAY_SETTINGS = {
     "segment.bytes": "if_size",
@@ -88,14 +88,14 @@ REPLAY_SETTINGS = {
 }
 FILTER = "filter"  # Broker: a text that the names in the table of topic-partitions must contain
 ROWS = "rows"  # Broker: the page of the map, with sixty rows each, from 1
-# Explore: a predefined question or a typed query, and the column that is drawn
+# Explore: a predefined question; a typed query; the column that is drawn
 QUESTION = "ask"
 SQL = "sql"
 DRAWN_COLUMN = "draw"
 PAPER = "paper"  # Workshop: the entire lesson in print form, whose charts are drawn for paper
 PROJECTOR = "projector"  # Workshop, Lookup, Page cache: only the figure and its text, enlarged
-# Compare: the second directory, the leading side, the step after which the follower's log is shown,
-# and whether the axis shows everything
+# Compare: the second directory; the leading side; the step after which the follower's log is shown;
+# whether the axis shows everything
 COMPARED_DIRECTORY = "with"
 LEADER = "leader"
 FOLLOWER_STEP = "cut"
@@ -107,17 +107,18 @@ LINK_TARGET = "kv_came"  # Segment: the segment, file and byte of the last link 
 # the open dialog, its initial text, and the page and address where it was opened
 DIALOG = "kv_dialog"
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path typed in this run
-OPEN_COUNT = "kv_opened"  # Broker: number of opened paths; gives each new input field a new key
+OPEN_COUNT = "kv_opened"  # Broker: number of opened paths, part of the input field's key
 # Compare: the two directories typed in this run, and how often that happened
 COMPARED_REQUEST = "kv_compared_request"
 COMPARED_COUNT = "kv_compared_count"
 # the last topic-partition, segment and pin, as address parameters with their directory
 LOCATION = "kv_place"
-# directories whose ingest this session has watched; their progress strip stays when it is done
+# directories whose ingest was watched in this session; the progress strip stays after such an
+# ingest
 WATCHED_INGESTS = "kv_worked"
 SLIDER = "kv_slider"  # Lookup: the position of the target's slider
-TARGET_SOURCE = "kv_asked"  # Lookup: the source and kind of target for which TARGET was chosen
-# Rolls: whether the last subject was a topic-partition instead of a simulated log
+TARGET_SOURCE = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
+# Rolls: whether a topic-partition was shown last, not a simulated log
 ROLLS_ON_DISK = "kv_rolls_on_disk"
 # Tuning: the last subject, for which CONSIDERED_INTERVAL and REPLAY_SETTINGS were chosen
 LAST_TUNING = "kv_tuned"
@@ -139,17 +140,17 @@ BETWEEN_DIRECTORIES = "\0"
 
 
 def join_directories(directories: Iterable[str | Path]) -> str:
-    """Returns the log directories of one broker as the text that stands for them."""
+    """Returns the log directories of one broker as a single text."""
     return BETWEEN_DIRECTORIES.join(map(str, directories))
 
 
 def split_directories(directory: str | Path) -> list[str]:
-    """Returns the log directories that a text stands for; usually it is a single path."""
+    """Returns the log directories in a text made by `join_directories`; usually it is one path."""
     return str(directory).split(BETWEEN_DIRECTORIES)
 
 
 def directory_in(address: Mapping[str, Any]) -> str:
-    """Returns the text that stands for the directories of an address."""
+    """Returns the directories of an address, in the form of `join_directories`."""
     value = address.get(DIRECTORY, "")
     return value if isinstance(value, str) else join_directories(value)
 

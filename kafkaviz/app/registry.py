@@ -1,8 +1,9 @@
 """The pages of the app, and the parts that other packages add to them and to the server.
 
-The app knows its own ten pages. Another package adds an entry to these dictionaries under a name
-of its own, as kafkaviz.workshop does. Its functions are called when the app needs them, so that a
-page which does not show the package need not import it. Adding an entry again changes nothing.
+The app knows its own ten pages. Another package adds an entry to these dictionaries under a name of
+its own, as kafkaviz.workshop does. The app calls the functions of an entry only when it needs them,
+so that a page which shows nothing of the package does not import it. Adding an entry again changes
+nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from kafkaviz import environment
 from kafkaviz.messages import say
 
-# pairs of keys and the message key of their action
+# pairs of keyboard keys and the message key of their action
 Keys = tuple[tuple[str | tuple[str, ...], str], ...]
 
 
@@ -29,15 +30,15 @@ class GoToEntry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Something that Go to finds in every broker directory, by its names or the words of its texts.
+    """A result of Go to that does not depend on the directory. Its names and texts are searched.
 
     Attributes:
-        kind: the message key of the heading that its result is below.
-        words: the result, in the reader's language.
-        aside: a note in grey, unless a snippet of a text takes its place.
+        kind: the message key of the heading above the result.
+        words: the text of the result, in the reader's language.
+        aside: a note in grey; if `texts` match, a snippet of them is shown instead.
         address: the parameters that the link adds to those that the address of the page keeps.
-        names: its names in all languages, in lower case.
-        texts: its texts without markup, the reader's language first.
+        names: the names of the target in all languages, in lower case.
+        texts: the texts of the target without markup, first those in the reader's language.
     """
 
     kind: str
@@ -55,19 +56,19 @@ class Page:
 
     script: str
     icon: str
-    depth: int  # how far its address goes: 1 broker, 2 topic-partition, 3 segment
-    group: int  # its group in the sidebar, where a line separates groups
-    keys: Keys = ()  # its keys, for the list of keys
-    keys_heading: str = ""  # the message key of their heading; the name of the page if it is ""
+    depth: int  # what the address names, up to: 1 the broker, 2 a topic-partition, 3 a segment
+    group: int  # the group in the sidebar; lines separate groups
+    keys: Keys = ()  # keyboard shortcuts, for the list of keys
+    keys_heading: str = ""  # message key of the heading above `keys`; "" is the page's name
     private_parameters: tuple[str, ...] = ()  # address parameters that a copied link leaves out
-    # its tabs by their word in the address, with the message keys of their labels
+    # the message keys of the tab labels, by the value of TAB in the address
     tabs: Mapping[str, str] = field(default_factory=dict)
-    # the other targets of Go to on this page, in the reader's language
+    # lists further targets of Go to on this page, in the reader's language
     list_targets: Callable[[], Iterable[Target]] | None = None
 
     @property
     def tab_labels(self) -> dict[str, str]:
-        """The label of each tab in the reader's language, by its word in the address."""
+        """The label of each tab in the reader's language, by the value of TAB in the address."""
         return {word: say(key) for word, key in self.tabs.items()}
 
     @property
@@ -79,7 +80,7 @@ class Page:
         return "" if self.script == "app.py" else Path(self.script).stem
 
 
-PROJECTOR_KEY = (("F", "Esc"), "projector")  # of pages whose figure can be shown large
+PROJECTOR_KEY = (("F", "Esc"), "projector")  # for pages with a projector view
 MORE = 3  # the last group, which has a heading in the sidebar
 # in the order of the sidebar
 PAGES = {
@@ -158,5 +159,5 @@ PAGES = {
 }
 # each function returns the class of an ASGI middleware
 MIDDLEWARE: dict[str, Callable[[], type[Any]]] = {}
-# each runs while the server runs, and gets the Streamlit app
+# context managers that are open while the server runs; each function gets the Streamlit app
 BACKGROUND_WORK: dict[str, Callable[[object], AbstractAsyncContextManager[None]]] = {}

@@ -1,8 +1,8 @@
 """The order in which page runs get the interpreter when many are requested at once.
 
-Python runs one thread at a time. If twenty runs share it, all of them finish at the end. One after
-the other, the first finishes after a twentieth of that time, the median one after half of it, and
-the last no later than before.
+Python runs one thread at a time. If twenty runs share the interpreter, all of them finish at the
+end. If they run one after the other, the first one finishes after a twentieth of that time, half of
+them within half of the time, and the last one no later than before.
 """
 
 import math
@@ -17,7 +17,7 @@ from functools import wraps
 TURN_S = 0.1  # a longer run shares the interpreter with the next ones after this time
 
 
-# monotonic time at which this thread's run was requested
+# monotonic time at which the run in this thread was requested; inf outside a turn
 _asked_s: ContextVar[float] = ContextVar("asked_s", default=math.inf)
 
 
@@ -36,7 +36,7 @@ class RunQueue:
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Waits until all earlier runs have started and the latest of them has used up its turn."""
+        """Waits until all earlier runs have started, and the last has ended or used up its turn."""
         run = threading.Condition(self._lock)
         token = _asked_s.set(time.monotonic())
         with self._lock:
@@ -69,10 +69,10 @@ _queue = RunQueue()
 
 
 def saw_after_asking(looked_s: float) -> bool:
-    """Returns whether a check at this monotonic time was made after the run was requested.
+    """Returns whether the monotonic time `looked_s` is after the request for the current run.
 
-    If so, a run that waits for its turn can reuse the check of an earlier run. Outside a turn the
-    time of the request is unknown, and the answer is False.
+    If so, the run can reuse a check that another run made at that time. Outside a turn the time of
+    the request is unknown, and the result is False.
     """
     return looked_s > _asked_s.get()
 

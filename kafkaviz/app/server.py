@@ -39,12 +39,12 @@ NO_FRAMES = {
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "same-origin",
 }
-# options that Streamlit's own command reads from the environment and st.App does not
+# options that `streamlit run` reads from the environment, but st.App does not
 ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
-METRICS_PATH = "/_stcore/metrics"  # totals over all visitors, which no visitor should see
+METRICS_PATH = "/_stcore/metrics"  # sums over all visitors, hidden from them
 
 
 class HostCheck:
@@ -129,9 +129,9 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 def send_at_once() -> None:
     """Turns off Nagle's algorithm on the listening socket, from which every connection inherits it.
 
-    Otherwise a small packet waits until the browser has acknowledged the previous one, up to 40 ms.
-    That delayed consecutive messages and each of sixty scripts. asyncio turns the algorithm off
-    only for sockets that name their protocol, and Streamlit 1.67 binds one that does not.
+    With this algorithm, a small packet waits up to 40 ms until the browser has acknowledged the
+    previous one, which delayed consecutive messages and each of sixty scripts. asyncio turns it off
+    only for sockets with an explicit protocol, and the socket of Streamlit 1.67 has none.
     """
     bind = starlette_server._bind_socket
 
@@ -146,10 +146,9 @@ def send_at_once() -> None:
 def skip_late_fragments() -> None:
     """Skips the run of a fragment if its visitor has left the fragment's page.
 
-    st.switch_page runs another page, and until the browser hears of it, it may ask for a fragment
-    of the previous page that runs regularly. Streamlit 1.67 answers that request after the run of
-    the new page. It finds no such fragment, but announces a run of the previous page, and the
-    browser clears everything that it shows.
+    After st.switch_page, the browser may still request a fragment of the previous page that runs
+    regularly. Streamlit 1.67 handles that request after the run of the new page. It finds no such
+    fragment, but announces a run of the previous page, and the browser clears the new page.
     """
     run_script = ScriptRunner._run_script
 
@@ -168,7 +167,7 @@ def skip_late_fragments() -> None:
 
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
-    """Runs the imports of the first page, garbage collection and the work of the registry."""
+    """While the server runs: imports libraries, collects garbage, runs registry.BACKGROUND_WORK."""
     prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
@@ -192,7 +191,8 @@ def main(arguments: Sequence[str]) -> None:
     port = {"server.port": int(arguments[0])} if arguments else {}
     options = environment_options(os.environ)
     app = st.App(environment.APP, middleware=middleware, lifespan=while_running)
-    # the announcement prints the addresses, and a browser opened by the server would have no secret
+    # for a class, the announcement prints the addresses, and a browser opened by the server would
+    # lack the teacher's secret
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     send_at_once()
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def prepare_in_background() -> threading.Thread:
-    """Starts the preparation; a page that comes earlier waits for the imports it needs."""
+    """Starts `_prepare` in a thread. Meanwhile, a page waits only for the imports it needs."""
     thread = threading.Thread(target=_prepare, name="kafkaviz-first-page", daemon=True)
     thread.start()
     return thread
@@ -212,7 +212,7 @@ def prepare_in_background() -> threading.Thread:
 def _prepare() -> None:
     """Imports libraries, loads Plotly by drawing an empty map, and unpacks the default sample."""
     import numpy as np
-    import pandas.io.formats.style  # noqa: F401  # later importers find it loaded
+    import pandas.io.formats.style  # noqa: F401  # loaded for later imports
 
     import kafkaviz.pipeline.ingest.job  # noqa: F401
     from kafkaviz.app import access

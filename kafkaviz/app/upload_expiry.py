@@ -1,8 +1,9 @@
-"""Expiry of uploads: everything kept of an archive is removed a week after it was last opened.
+"""Expiry of uploads: an archive and all files made from it are removed a week after the last use.
 
 An upload consists of three things in the cache folder: the archive, the folder it was unpacked
-into, and its catalog. The time of the archive's own folder says when it was last opened. The
-archive's modification time must stay, because the unpacked folder is found by it.
+into, and its catalog. The modification time of the folder that holds the archive says when the
+archive was last opened. The archive's own modification time must not change, because the name of
+the unpacked folder depends on it.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ def folder() -> Path:
 
 
 def keep_private() -> None:
-    """Makes the uploads, also those of earlier releases, readable only for the server's user."""
+    """Makes all uploads, also those of earlier releases, readable only for the server's user."""
     with suppress(OSError):
         folder().chmod(0o700)
 
@@ -36,8 +37,8 @@ def catalogs() -> Path:
 def catalog_suffix(*sources: Path) -> str:
     """Returns the last part of a catalog's name, independent of the order of log directories.
 
-    For a directory inside an archive it ends with the archive's own suffix, so that both are
-    removed together.
+    The suffix for a directory inside an archive ends with the suffix for the archive, so that both
+    catalogs are removed together.
     """
     archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
     suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]
@@ -53,9 +54,9 @@ def touch_upload(path: Path) -> None:
 
 
 def sweep(now_s: float | None = None) -> None:
-    """Removes uploads that were not opened for EXPIRY_DAYS, with all that belongs to them.
+    """Removes uploads that were not opened for EXPIRY_DAYS, with all files made from them.
 
-    Anything that cannot be removed is tried again next time.
+    The next call tries again what could not be removed.
     """
     keep_private()
     archive.sweep_unfinished()

@@ -12,12 +12,12 @@ from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import duration, format_bytes
 
 OWN_TITLE = "Your own"
-NONE = "none"  # display of a setting whose value turns it off
-START = "day"  # name of the first preset shown; with its own settings it rolls for three reasons
+NONE = "none"  # shown for a value that turns a setting off
+START = "day"  # name of the first preset shown; its segments are rolled for three reasons
 
 
 def by_title() -> dict[str, Workload]:
-    """Returns the presets by their English titles, which links use."""
+    """Returns the presets by English title, which is the value in links."""
     return {preset.title: preset for preset in _presets().values()}
 
 
@@ -45,7 +45,7 @@ def story_text(title: str) -> str:
 
 
 def start_workload() -> Workload:
-    """Returns the workload that Rolls and the field of a custom workload start with."""
+    """Returns the workload that Rolls shows first, which is also the initial custom workload."""
     return _presets()[START]
 
 
@@ -59,7 +59,7 @@ def parse_own(text: str) -> Workload:
 
 
 def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """Returns the log settings of a run: the workload's, replaced by those the reader chose."""
+    """Returns the log settings of a simulation: the workload's, except those the reader chose."""
     return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 

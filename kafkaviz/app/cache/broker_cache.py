@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
 MAX_BROKERS = 8  # directories
-# the segment columns that a catalog has only in its table `stamps`, not in `segments`
+# columns about segments that are in the catalog's table `stamps` and not in `segments`
 STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 MAX_QUICK_FILES = 20_000  # a click compares every file up to this number, which takes 60 ms
-# pause per file between two full comparisons of a larger directory; at 3 µs each, 1/15 of the time
+# pause between two comparisons of all files of a larger directory, in seconds per file: a
+# comparison takes 3 µs per file, so the pause is 16 times as long
 PAUSE_S = 50e-6
 
 
@@ -59,8 +60,8 @@ class Fingerprint:
     def is_current(self, broker: Broker) -> bool:
         """Returns whether the directory is as `broker` listed it.
 
-        Folders and active logs are always compared; all files of a large directory only now and
-        then.
+        Folders and active logs are compared at every call. The other files of a directory with more
+        than MAX_QUICK_FILES are compared only now and then.
         """
         if run_queue.saw_after_asking(self._looked_s):
             return True
@@ -80,7 +81,7 @@ class Fingerprint:
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:
-        """Returns the key of the listing, which differs as soon as anything has changed."""
+        """Returns the key of the listing, which changes with any file, folder or size in it."""
         facts = np.fromiter(
             chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
             np.int64,
@@ -215,7 +216,7 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """Returns all that is known so far about the topic-partitions and segments of a directory.
+    """Returns everything known so far about the topic-partitions and segments of a directory.
 
     It combines the listing, the index files if they are small, and the catalog once one exists.
     """
@@ -224,7 +225,7 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """Returns the catalog's segments as columns, with STAMP_FIELDS from its table `stamps`."""
+    """Returns the catalog's segments as columns, with the STAMP_FIELDS from the table `stamps`."""
     columns = [
         name
         for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
@@ -271,7 +272,7 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """Returns the tail of each torn log by name and base offset; empty without a catalog."""
+    """Returns the tail of each torn .log, by partition and base offset; {} without a catalog."""
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
@@ -312,8 +313,8 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 def clear_all() -> None:
     """Forgets the content of every directory.
 
-    A change of permissions alters neither the size nor the time of a file, so the listing would
-    look current.
+    This is needed after a change of permissions: it alters neither size nor time of a file, so the
+    listing would look current.
     """
     for cached_function in (
         _open_snapshot,
@@ -343,7 +344,7 @@ def catalog_stamp(broker: Broker) -> int | None:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """Returns the catalog written at that moment, or None if this version cannot read it."""
+    """Returns the catalog written at time `stamp`, or None if this version cannot read it."""
     from kafkaviz.pipeline.catalog import catalog
 
     try:
@@ -381,7 +382,7 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the health from a fresh catalog, or None if there is none or it has no findings."""
+    """Returns the health from the catalog; None if the catalog is not fresh or has no findings."""
     from kafkaviz.analysis.broker_health import Health, with_unstored_facts
 
     catalog = _fresh_catalog(snapshot)

@@ -1,7 +1,7 @@
 """Lookups, their steps, and explanations of the offset found for a timestamp, kept between reruns.
 
-A lookup follows one of the three Kafka releases in VERSIONS that search differently. Its warm
-section has Kafka's size, or a smaller one in some lessons.
+A lookup searches as one of the three Kafka releases in `VERSIONS` does. The warm section of the
+index has Kafka's size, except in lessons that use a smaller one.
 """
 
 from dataclasses import replace
@@ -35,18 +35,18 @@ from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
-# 2.0 has neither behaviour
+# the behaviour that distinguishes each release from the next older one
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def default_version(snapshot: BrokerSnapshot) -> str:
-    """Returns the release inferred for the directory, used unless the reader chooses one."""
+    """Returns the release inferred from the directory; it applies until the reader chooses one."""
     return assume_release(snapshot.broker).version
 
 
 def equivalent_version(version: str) -> str | None:
-    """Returns the release in VERSIONS that searches like this one, such as 3.9 for 3.6.
+    """Returns the release in `VERSIONS` that searches like `version`, such as 3.9 for 3.6.
 
     "plain" and "warm" are accepted too. Returns None for text that is not a release.
     """
@@ -63,11 +63,11 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """Returns the search profile of a release, with another warm section if one is chosen.
+    """Returns the search profile of a release, with a warm section of the given size.
 
     Args:
-        warm_entries: how many entries the warm section has, in the index that is searched first.
-            KAFKAS_WARM keeps Kafka's 8 KiB.
+        warm_entries: number of entries in the warm section of the index that is searched first.
+            KAFKAS_WARM stands for Kafka's 8 KiB.
     """
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
@@ -84,7 +84,7 @@ def lookup_context(
     search_profile: SearchProfile,
     isolation: str = READ_UNCOMMITTED,
 ) -> LookupContext:
-    """Returns a lookup and the values that are drawn around it.
+    """Returns a lookup and the values that its figures show.
 
     Raises:
         FailedBounds: the end of the log cannot be found.
@@ -157,21 +157,22 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
 
 
 def race_payload(context: LookupContext, key: str) -> dict:
-    """Returns the race of both searches for the browser; empty if no entries are searched."""
+    """Returns the race between both searches, for the browser; {} if the index has no entries."""
     race = next(iter(_races(key, context)), None)
     if race is None:
         return {}
     first = context.result.searches[0]
     segment = context.find_segment(first.base_offset)
     before = search_race.race_before_jump(segment, first.slot_search.target, race)
-    # the page has a legend above the race
+    # without a legend, because the page draws one above the race
     return race_figure.browser_payload(race_figure.views(race, before), key) | {"legend": None}
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns the payload of the steps with the pages of each search and the disks they are on."""
+    """Returns the payload with each search's pages in memory, and with the disks to choose from."""
     is_warm = context.result.profile.is_warm
-    # the first search is in the race too: 0 is plain binary search there, 1 the other
+    # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
+    # warm-section-first
     memories = [
         race and race_figure.memory_payload(race, is_warm=is_warm, name=f"{number}.{int(is_warm)}")
         for number, race in enumerate(_races(key, context))
@@ -186,7 +187,7 @@ def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _races(key: str, _context: LookupContext) -> tuple[SearchRace | None, ...]:
-    """Returns the race of each search of the lookup that `key` identifies; None without entries."""
+    """Returns a race for each search of the lookup `key`; None for an index without entries."""
     races = (
         search_race.race(
             _context.find_segment(search.base_offset),

@@ -1,7 +1,7 @@
 """Sources of a lookup: a partition as a broker would serve it, or a practice log for lessons.
 
-A source holds the log, the range of valid targets, and the values drawn around a lookup. Caches
-identify it by its key.
+A source holds the log, the range of valid targets, and values for the figures of a lookup. Its
+`key` identifies it in caches.
 """
 
 import os
@@ -39,7 +39,7 @@ from kafkaviz.units import format_count
 
 OFFSET = "offset"
 TIMESTAMP = "timestamp"
-TARGETS = (OFFSET, TIMESTAMP)  # also their words in the address
+TARGETS = (OFFSET, TIMESTAMP)  # also the values of BY in the address
 OWN_SET = "real"
 KEYS_SET = "keys"
 PRACTICE = {
@@ -76,19 +76,19 @@ class LookupSource:
     # first_ms, last_ms: the range of timestamps, None if the log has none
     first_ms: int | None
     last_ms: int | None
-    segment: SegmentView  # the open segment
-    # last_of_segment, last_ms_of_segment: the last targets that are searched in that segment
+    segment: SegmentView  # the segment that the page shows
+    # last_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
     last_of_segment: int
     last_ms_of_segment: int
-    # offset, timestamp_ms: initial targets in that segment, used if no target shows the warm
-    # section
+    # offset, timestamp_ms: initial targets in `segment`, used if no target shows the effect of the
+    # warm section
     offset: int
     timestamp_ms: int
     # batches, records: the same as in figures.stepper.LookupContext
     batches: Callable[[int], BatchTable]
     records: Callable[[int, int], Sequence[LookupRecord]]
-    # returns the batches of a segment for the picture of the entire partition, or None if they may
-    # not be read
+    # returns the batches of a segment for the figure of the entire partition, or None; of a
+    # partition larger than READ_BYTES, only the batches of `segment` may be read
     times: Callable[[int], BatchTable | None]
     kinds: tuple[str, ...] = TARGETS  # the kinds of targets
     is_synthetic: bool = False
@@ -103,7 +103,7 @@ class LookupSource:
         return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
 
     def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
-        """Chooses targets in the open segment that show the effect of the warm section."""
+        """Chooses targets in `segment` that show the effect of the warm section."""
         warm_bytes = warm_section_bytes(warm_entries, target_kind)
         bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
         first, last = bounds.get(self.segment.base_offset, (0, -1))
@@ -152,7 +152,7 @@ class LookupSource:
     def span(self, target_kind: str) -> tuple[int, int] | None:
         """Returns the first and last target of the slider.
 
-        Returns None without targets, or if they are too large for a slider.
+        Returns None if there are fewer than two targets, or if they are too large for a slider.
         """
         low, high = (
             (self.first_ms, self.last_ms)
@@ -169,11 +169,11 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
-    """Chooses targets of the open segment that show the warm section; see WarmTargets.
+    """Returns `source.warm_targets`, cached.
 
     Args:
-        warm_entries: warm entries of the offset index. A time index has the same number, except
-            that KAFKAS_WARM means 8 KiB in either index.
+        warm_entries: number of entries in the warm section of the index that is searched;
+            KAFKAS_WARM means 8 KiB in either index.
     """
     return source.warm_targets(target_kind, warm_entries)
 
@@ -187,7 +187,7 @@ def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> li
 def open_partition(
     snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
 ) -> LookupSource:
-    """Returns the source of lookups in a topic-partition, with the segment that the page shows.
+    """Returns a topic-partition as the source of lookups; `open_segment` is shown on the page.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -224,7 +224,7 @@ def open_partition(
 
 
 def open_lone_indexes(segment: Segment) -> LookupSource:
-    """Returns the source of searches in an .index or .timeindex that was opened without its .log.
+    """Returns an .index or .timeindex that was opened without a .log as the source of lookups.
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -250,10 +250,10 @@ def open_lone_indexes(segment: Segment) -> LookupSource:
 
 
 def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
-    """Returns the source of searches in the indexes of a segment that has no .log.
+    """Returns the indexes of a segment without .log as the source of lookups.
 
     Args:
-        kinds: the kinds of targets that its indexes have as keys.
+        kinds: OFFSET if the segment has an .index, TIMESTAMP if it has a .timeindex.
     """
     segment = log.segments[0]
     first_offset, last_offset, offset = _index_targets(segment, OFFSET)
@@ -323,7 +323,7 @@ def _note(log: LogView) -> str:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
-    """Returns the topic-partition as a broker has it open, after an unclean stop as recovered."""
+    """Returns the topic-partition as a broker opens it, which recovers it after an unclean stop."""
     broker = snapshot.broker
     return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
 
@@ -433,14 +433,14 @@ def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
 
 
 def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
-    """Returns the size of the warm section; KAFKAS_WARM stands for 8 KiB of either index."""
+    """Returns the size of the warm section; KAFKAS_WARM stands for 8 KiB in either index."""
     if warm_entries == KAFKAS_WARM:
         return versions.WARM_BYTES
     return warm_entries * searched_entry_bytes(target_kind)
 
 
 def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the keys of the index searched first, and the number to add to each of them."""
+    """Returns the keys of the index searched first, and the number to add to each key."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset

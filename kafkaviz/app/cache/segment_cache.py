@@ -28,7 +28,7 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
-MAX_SEGMENTS = 4  # one of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (docs/serve.md)
+MAX_SEGMENTS = 4  # a segment of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (docs/serve.md)
 
 
 def key(segment: Segment) -> str:
@@ -63,7 +63,7 @@ def forget() -> None:
 def has_lost_bytes(anatomy: Anatomy) -> bool:
     """Returns whether a file is gone or has become shorter since it was read.
 
-    The page has to be drawn again then. A file that grew still holds the bytes that were read.
+    If so, the page has to be drawn again. A file that grew still holds the bytes that were read.
     """
     return any(_size_on_disk(info.path) < info.size_bytes for info in anatomy.segment.files)
 
@@ -99,7 +99,7 @@ def browser_payload(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """Returns the segment as the ruler receives it. Equal requests share one payload."""
+    """Returns the data from which the ruler draws the segment. Equal requests share one payload."""
     return _browser_payload(
         anatomy,
         language(),
@@ -144,7 +144,7 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of the log and of the segment, None if no limit applies or is known."""
+    """Returns the retention of the log and of the segment; None if no limit applies or is known."""
     try:
         plan = _plan(snapshot)
         return segment_retention(
@@ -186,7 +186,7 @@ def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) ->
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Returns why a closed segment was rolled, inferred from its neighbours, else None."""
+    """Returns why a closed segment was rolled, inferred from its neighbours; None if not closed."""
     if segment.state == "closed":
         return _roll_reason(
             snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset

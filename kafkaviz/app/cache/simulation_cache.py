@@ -1,7 +1,7 @@
 """Simulated logs, shared by all tabs and kept between reruns.
 
-This covers the log that a workload produces, its directory as a download, and the steps in which a
-log grows.
+The module caches the log that a workload produces, the directory of that log as a download, and the
+steps in which a log grows.
 """
 
 import hashlib
@@ -37,15 +37,15 @@ MAX_BATCHES = 400_000  # per workload
 MAX_BYTES = 64 << 30
 MAX_COMPRESSED_BYTES = 64 << 20
 MAX_SEGMENTS = 1000  # per log
-# repr holds all values of both types; letting Streamlit hash each field takes longer than the rest
-# of a rerun
+# the repr of both types contains all their values; hashing each field would take Streamlit longer
+# than the rest of a rerun
 HASH_FUNCS: HashFuncs = {Workload: repr, LogConfig: repr}
-# Batches between two counts of the segments. Where few segments were rolled, the piece grows up to
-# MAX_PIECE_BATCHES, which limits the memory.
+# Batches that are appended before the segments are counted again. While few segments are rolled,
+# this number grows up to MAX_PIECE_BATCHES, which limits the memory.
 PIECE_BATCHES = 512
 MAX_PIECE_BATCHES = 8192
 FEW_ROLLS = 16
-STORY_APPENDS = 120  # appends that are shown step by step of a simulated log
+STORY_APPENDS = 120  # number of appends to a simulated log that are shown step by step
 STORIES = {
     "From the first batch": growth.first_segments,
     "A full time index": growth.full_time_index,
@@ -96,7 +96,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
         error = fault.exception
         appended_batches = appends[:0]
         history = RollHistory((), config)
-    except AppendRefused:  # repeats the run with UnifiedLog, which words the refusal as Kafka does
+    except AppendRefused:  # repeats the run with UnifiedLog, which gives Kafka's exception
         log = UnifiedLog(config, behaviour, **arguments, keeps_state=False)
         error = _write_until_refused(log, rows)
         appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
@@ -156,7 +156,7 @@ def _write(
         end = start + piece
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
             end += 1
-        # copies the bytes in one go: numpy copies a structured array row by row
+        # a bytearray is copied at once, a structured array row by row
         append(np.frombuffer(bytearray(rows[start:end]), rows.dtype))
         start = end
         is_slow = count_segments() - segments_before < FEW_ROLLS
@@ -164,7 +164,7 @@ def _write(
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends the rows to an open log and returns Kafka's exception if it refuses one, else ""."""
+    """Appends the rows to an open log, and returns Kafka's exception for a refused row, else ""."""
     try:
         _write(rows, log.append, lambda: len(log.segments))
     except AppendFailed as fault:

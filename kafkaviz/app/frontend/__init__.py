@@ -1,9 +1,9 @@
-"""The components that need JavaScript: one Python function each; its .css and .html are here.
+"""The components that need JavaScript: one Python function each, with its .css and .html files.
 
 Each component has its own shadow root. Its style is page_legend.css and kit.css, followed by its
-own CSS. Its script is one file of bundles/, made by `npm run bundle` from the modules in src/,
-because Streamlit takes a single text and ES imports between files do not work there. Files are read
-once, when the module that registers them is imported.
+own CSS. Its script is one file in bundles/, which `npm run bundle` makes from the modules in src/:
+Streamlit takes a script as a single text, in which ES imports of other files do not work. All these
+files are read once, when the module that registers the component is imported.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,8 +38,8 @@ _drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("compone
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
     """Registers a component from its files and returns the function that draws it.
 
-    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The CSS and HTML of
-    `shared_names` come before the component's own.
+    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The CSS and HTML files
+    called `shared_names` come before those of the component.
     """
     style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
@@ -62,7 +62,7 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
 def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
     """Returns the arguments with tuples in place of lists in `data`.
 
-    Streamlit searches every list for dataframes, but no tuples. The browser receives the same JSON.
+    Streamlit searches every list for dataframes, but does not search tuples. The JSON is the same.
     """
     data = arguments.get("data")
     if not isinstance(data, dict):
@@ -72,7 +72,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Returns the component that a function draws, for a file that shows it without Streamlit."""
+    """Returns the component that `draw` draws, for a file that shows it without Streamlit."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:
@@ -88,7 +88,7 @@ def _text(file: str) -> str:
 
 
 def _ignore() -> None:
-    """Does nothing: a value with a default needs a callback, but the rerun is what counts."""
+    """Does nothing. Streamlit requires a callback for each value that has a default."""
 
 
 _art, _copy_link, _theme_button, _keys, _focus = map(
@@ -98,7 +98,7 @@ _one_step, _address, _sidebar = map(register_component, ("one_step", "address", 
 
 
 def _words(*keys: str) -> dict[str, str]:
-    """Returns only these texts of the frame, because Streamlit sends them with each run."""
+    """Returns some texts of the frame, not all, because Streamlit sends them with each run."""
     table = messages.table("frame")
     return {key: table[key] for key in keys}
 
@@ -109,7 +109,7 @@ def read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """Draws one of the drawings in app/art, because st.html would drop the SVG.
+    """Draws one of the drawings in app/art as a component, because st.html would drop the SVG.
 
     A drawing that appears twice on a page needs a different key each time.
     """
@@ -137,7 +137,7 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Draws the button that switches the theme, which Streamlit stores for each of the paths."""
+    """Draws the button that switches the theme. Streamlit stores the theme per path."""
     _theme_button(
         key="kv_theme",
         data={"paths": paths, "words": _words("light_or_dark")},
@@ -149,8 +149,8 @@ def theme_button(paths: list[str]) -> None:
 def keys(listen: str) -> str | None:
     """Returns the key of `listen` that was just pressed, or None in every other run.
 
-    Keys count on the page's body only, not in a field. The component also tells screen readers the
-    current page and its language, and makes arrows and Enter work in Go to.
+    Keys are ignored while the focus is in a field. The component also announces the current page
+    and its language to screen readers, and makes arrows and Enter work in Go to.
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(
@@ -170,7 +170,7 @@ def focus() -> None:
 def address(choices: dict[str, str | None]) -> None:
     """Writes choices into the address; None removes a parameter.
 
-    Parameters that the browser itself wrote stay.
+    Parameters that scripts in the browser wrote stay unchanged.
     """
     _address(
         key="kv_address",
@@ -186,7 +186,7 @@ def sidebar() -> None:
 
 
 def one_step(query: str) -> None:
-    """Changes the page's query, so that one step back in the browser undoes the change."""
+    """Makes `query` the query of the page, so that one Back in the browser undoes the change."""
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
 
 
@@ -194,7 +194,7 @@ _stepper = register_component("stepper", "steps", "page_strip")
 
 
 def bar() -> dict[str, Any]:
-    """Returns the language and the words of the step bar, which steps.js needs."""
+    """Returns the language and the texts of the step bar for steps.js."""
     return {"language": messages.language(), "bar": messages.table("steps")}
 
 
@@ -257,8 +257,8 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 def ruler_state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
     """Returns the last "pin" or "slice" of the segment with this key, or an empty dict.
 
-    The pin is the row chosen last. The slice is the part to be sent next of a segment that is too
-    large to be sent completely.
+    "pin" is the row chosen last. "slice" is the part of the segment to be sent next, if the segment
+    is too large to be sent completely.
     """
     value = (st.session_state.get(key) or {}).get(name) or {}
     return value if value.get("key") == segment_key else {}
@@ -282,8 +282,8 @@ def bytes_view(data: bytes, key: str = "bytes_view") -> None:
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
     """Returns the last request for bytes of the content with this key, or an empty dict.
 
-    If a file is too large to be sent completely, the request says which byte of each pane the
-    reader moved to.
+    If a file is too large to be sent completely, the request holds the byte that the reader moved
+    to, for each pane.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}
@@ -293,7 +293,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws what health_view packed: the findings, or the next start.
+    """Draws the data packed by health_view: the findings, or the predicted next broker start.
 
     The address keeps the selected finding.
     """
@@ -322,11 +322,12 @@ _sql = register_component("sql")
 def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
     """Draws the query editor, which runs the query on Ctrl+Enter or by its button.
 
-    Typed text stays in the browser until it is run. Then `on_run` is called; see `last_query`.
+    Typed text stays in the browser until the query is run. Then `on_run` is called, and
+    `last_query` returns the query.
 
     Args:
-        data: "text", the query; "wrong", the range of its wrong characters, or None; "longest", the
-            maximum length in characters; "run", the label of the button.
+        data: `text` is the query, `wrong` the range of its wrong characters or None, `longest` the
+            maximum length in characters, and `run` the label of the button.
     """
     _sql(key=key, data=data, on_asked_change=on_run, width="stretch", height="content")
 

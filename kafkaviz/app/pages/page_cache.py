@@ -15,8 +15,8 @@ from kafkaviz.messages import language, say
 from kafkaviz.search.slots import WARM_BYTES
 
 HEADS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm_waits")
-# the reader that one sentence is about: it makes one lookup in a hundred, anywhere in an index of
-# 512 pages, which is large enough for pages in the middle to go cold
+# One sentence of the page is about a lagging reader. This reader makes one lookup in a hundred,
+# anywhere in an index of 512 pages. In such an index, the pages in the middle go cold.
 LAGGING_READERS = Readers(lagging_share=0.01)
 LARGE_INDEX = IndexGrowth(262_144, counted_from=20_000)
 
@@ -61,7 +61,7 @@ def _browser_payload(language_code: str) -> dict:
 
 @st.cache_resource(show_spinner=False)
 def _lagging_waits() -> tuple[float, float]:
-    """Returns the page faults per lookup of a lagging reader, by the plain and the newer search."""
+    """Returns a lagging reader's page faults per lookup, for the plain and the newer search."""
     plain, warm = (
         (
             page_replay.replay(

@@ -1,7 +1,8 @@
 """The checks of this server: one background job per directory and release.
 
 A check of 20 MB takes a second and one of 1 GiB three, so the page shows its progress instead of
-waiting. A fresh catalog gives the same result at once. Larger directories are left to the pipeline.
+waiting. A fresh catalog gives the same result at once. Directories larger than LARGE_BYTES are
+checked by the pipeline.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
     from kafkaviz.log.partition import Partition
 
-# fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
+# the job fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
 CheckJob: TypeAlias = "Job[Health, ReadProgress]"
 QUICK_S = 0.8  # a check that takes no longer shows no progress
 LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, on all cores
@@ -29,17 +30,17 @@ LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, o
 
 @st.cache_resource(show_spinner=False)
 def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
-    """Returns the checks of this server by listing and release, shared by all tabs."""
+    """Returns the checks of this server by key of the listing and by release, for all tabs."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns the check for a release, "" for the inferred one, and starts it if needed."""
+    """Returns the check, started if needed. The release "" stands for the inferred one."""
     return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """Returns the errors of the check for the inferred release, else of the catalog, else 0."""
+    """Returns the number of errors that the check for the inferred release or the catalog found."""
     job = check_jobs().get((snapshot.key, ""))
     if job and job.result:
         return job.result.counts["error"]
@@ -47,7 +48,7 @@ def error_count(snapshot: BrokerSnapshot) -> int:
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:
-    """Forgets the directory's checks, and starts a new one unless the directory is large."""
+    """Forgets all checks of the directory, and starts a new check unless the directory is large."""
     check_jobs().forget(lambda key: key[0] == snapshot.key)
     if not is_large(snapshot):
         check_jobs().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
@@ -61,7 +62,7 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the pipeline has to check the directory, always for the inferred release."""
+    """Returns whether the pipeline checks the directory; it always assumes the inferred release."""
     return log_bytes(snapshot) > LARGE_BYTES
 
 
@@ -84,7 +85,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Uses a fresh catalog for the inferred release if there is one, otherwise reads the files."""
+    """Returns a job that has the findings of a fresh catalog, else a job that reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 
@@ -96,7 +97,7 @@ def _start_reading(snapshot: BrokerSnapshot, release: str) -> CheckJob:
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Runs the check; after a cancel `report` raises before the next partition."""
+    """Runs the check. Once the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.broker_health import check
 
     done_bytes = 0

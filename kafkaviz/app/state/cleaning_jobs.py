@@ -1,8 +1,9 @@
-"""The cleanings of this server: one background job per listing and topic-partition.
+"""Simulated cleanings of compacted logs: one background job per listing and topic-partition.
 
-The decisions about all compacted logs are a job too. It reads no record, and only the first one of
-a server takes longer than a second. A cleaning reads the cleanable part twice and the clean part
-once, so only a small one starts by itself.
+The decisions, which say whether the cleaner takes each compacted log, are a job too. This job reads
+no records; only the first one after the server's start takes longer than a second. A cleaning reads
+the cleanable part of a log twice and the clean part once, so only the cleaning of a small log
+starts without a click.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,7 @@ StoryJob: TypeAlias = "Job[KeyStory, ReadProgress]"
 CleaningJob: TypeAlias = "Job[CleanedLog, ReadProgress]"
 MAX_JOBS = 32  # a result holds at most some megabytes
 QUICK_S = 0.8  # a cleaning that takes no longer shows no progress
-QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts by itself
+QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts without a click
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +38,9 @@ class CleanedLog:
     """The result of one cleaning.
 
     Attributes:
-        cleaning: None if the cleaner fails.
+        cleaning: the cleaner's result; None if the cleaner fails.
         error: the exception of Kafka's cleaner, or None.
-        records: every record of a small log, otherwise None.
+        records: every record, if the log is small; else None.
     """
 
     cleaning: "Cleaning | None"
@@ -49,22 +50,22 @@ class CleanedLog:
 
 @st.cache_resource(show_spinner=False)
 def decision_jobs() -> JobRegistry[str, DecisionJob]:
-    """Returns the decisions of this server by listing, shared by all tabs."""
+    """Returns the jobs that decide about all compacted logs, by key of the listing."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 @st.cache_resource(show_spinner=False)
 def cleaning_jobs() -> JobRegistry[tuple[str, str], CleaningJob]:
-    """Returns the cleanings of this server by listing and topic-partition, shared by all tabs."""
+    """Returns the cleanings of this server by key of the listing and topic-partition."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
 def decide(snapshot: BrokerSnapshot) -> DecisionJob:
-    """Returns the decisions about all compacted logs.
+    """Returns the job that decides about all compacted logs, started if needed.
 
-    With several log directories `partition` begins with the log directory's name, because two of
-    them may hold the same topic-partition. The job fails with CannotOpen if one partition was
-    opened and it is not compacted.
+    If the broker has several log directories, the `partition` of each log begins with the name of
+    the log directory, because two log directories may hold the same topic-partition. The job fails
+    with CannotOpen if a single partition was opened that is not compacted.
     """
     return decision_jobs().get_or_start(
         snapshot.key, lambda: Job(lambda _report: _decide(snapshot.broker), ReadProgress())
@@ -75,7 +76,7 @@ def decisions(snapshot: BrokerSnapshot) -> "CleanerDecisions":
     """Waits for the result of `decide`.
 
     Raises:
-        CannotOpen: one partition was opened, and it is not compacted.
+        CannotOpen: a single partition was opened that is not compacted.
         JobCancelled: a visitor cancelled the job.
     """
     return cast("CleanerDecisions", decide(snapshot).wait())
@@ -98,7 +99,7 @@ def _decide(broker: "Broker") -> "CleanerDecisions":
 
 @st.cache_resource(show_spinner=False)
 def story_jobs() -> JobRegistry[tuple[str, str, bytes], StoryJob]:
-    """Returns the stories of keys by listing, topic-partition and key, shared by all tabs."""
+    """Returns the jobs that find the records of a key: by listing, topic-partition and key."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
@@ -117,16 +118,16 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
-    """Returns the cleaning of a log, whether the cleaner would take it now or not."""
+    """Returns the cleaning of a log, started if needed, also if the cleaner would not take it."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
     )
 
 
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
-    """Returns Cleaning.superseded_bytes of the logs that the cleaner takes and that were cleaned.
+    """Returns `superseded_bytes` of the finished cleanings of logs that the cleaner takes now.
 
-    The keys are the log directory and the name of the partition's directory.
+    The keys are (log directory, name of the partition's directory).
     """
     decided = decision_jobs().get(snapshot.key)
     if not decided or not decided.result:
@@ -144,12 +145,12 @@ def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
 
 
 def restart(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
-    """Starts a cleaning, also after its end, as a button's on_click."""
+    """Starts a cleaning, or repeats one that has ended, as a button's on_click."""
     cleaning_jobs().restart((snapshot.key, log.partition), partial(_start, snapshot, log))
 
 
 def story(snapshot: BrokerSnapshot, log: "DecidedLog", key: bytes) -> StoryJob:
-    """Returns the records of a key; the job fails if the log cannot be read to its end."""
+    """Returns the job that finds the records of a key; it fails if the log cannot be read."""
     size_bytes = sum(segment.size_bytes for segment in log.state.facts.segments)
     now_ms = decisions(snapshot).plan.now_ms
     return story_jobs().get_or_start(
@@ -166,7 +167,7 @@ def _tell_story(
     key: bytes,
     report: Callable[[ReadProgress], None],
 ) -> "KeyStory":
-    """Finds the records of a key; after a cancel `report` raises before the next part is read.
+    """Finds the records of a key. Once the job is cancelled, `report` raises at the next part.
 
     Raises:
         KafkavizError: the log cannot be read to its end.
@@ -192,7 +193,7 @@ def _byte_counter(
 
     def on_read(size_bytes: int) -> None:
         nonlocal done_bytes
-        # counting the passes of a map that was full reads more
+        # if the cleaner's offset map gets full, it needs further passes, and more bytes are read
         done_bytes = min(done_bytes + size_bytes, total_bytes)
         report(ReadProgress(done_bytes, total_bytes))
 
@@ -207,7 +208,7 @@ def _start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 def _clean(
     decided: "CleanerDecisions", log: "DecidedLog", report: Callable[[ReadProgress], None]
 ) -> CleanedLog:
-    """Cleans a log; after a cancel `report` raises before the next part is read."""
+    """Cleans a log. Once the job is cancelled, `report` raises at the next part."""
     from kafkaviz.analysis.compaction.compaction import clean_log
     from kafkaviz.analysis.compaction.log_records import log_records
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed

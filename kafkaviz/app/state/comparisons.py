@@ -14,14 +14,14 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
 
-# fails with a KafkavizError if a directory cannot be read; other exceptions are bugs
+# the job fails with a KafkavizError if a directory cannot be read; other exceptions are bugs
 ComparisonJob: TypeAlias = "Job[BrokerComparison, ReadProgress]"
 SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
 
 
 @st.cache_resource(show_spinner=False)
 def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
-    """Returns the comparisons of this server by the keys of both listings, shared by all tabs."""
+    """Returns the comparisons of this server by the keys of both listings."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
@@ -45,7 +45,7 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    """Runs the comparison; after a cancel `report` raises before the next partition."""
+    """Runs the comparison. Once the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())

@@ -18,7 +18,7 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Ingest
 
-# Spark's start takes both cores of a small machine, so the browser gets time to draw the page first
+# delay before Spark starts and takes both cores of a small machine, so that the page is drawn first
 DRAWING_S = 1.0
 AGAIN_AFTER_S = 30  # seconds between two ingests of a directory that keeps changing
 
@@ -27,12 +27,12 @@ AGAIN_AFTER_S = 30  # seconds between two ingests of a directory that keeps chan
 def server_ingests() -> "JobRegistry[str, Ingest]":
     """Returns the ingests of this server by directory. The first call removes expired uploads."""
     upload_expiry.sweep()
-    # each ingest holds the description of its catalog, hence the limit
+    # limited, because each ingest holds the description of its catalog
     return JobRegistry(MAX_BROKERS)
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Returns the directory's ingest, started if needed, or None if the catalog was fresh."""
+    """Returns the directory's ingest, if any; starts one unless the catalog is fresh."""
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)
@@ -52,7 +52,7 @@ def state(snapshot: BrokerSnapshot) -> str | None:
 def is_awaited(snapshot: BrokerSnapshot) -> bool:
     """Returns whether the catalog will still change.
 
-    That is the case if it is not fresh and the last ingest neither failed nor was cancelled.
+    This is so if the catalog is not fresh and the last ingest neither failed nor was cancelled.
     """
     return not broker_cache.is_fresh(snapshot) and state(snapshot) not in ("failed", "cancelled")
 
@@ -68,7 +68,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 def _may_start_again(ingest: "Ingest") -> bool:
     """Returns whether an ingest may be repeated without a click.
 
-    A failed or cancelled ingest may not. A successful one is repeated after AGAIN_AFTER_S.
+    This is so for a successful ingest after AGAIN_AFTER_S, never for a failed or cancelled one.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

@@ -1,4 +1,4 @@
-"""The measurements that Tuning needs: one background job per source, and one for its records."""
+"""The measurements that Tuning needs: a background job per source, and another for its records."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
 
-MAX_JOBS = 12  # the newest ones of each kind are kept
+MAX_JOBS = 12  # of each kind; the newest are kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,9 @@ class MeasureRequest:
     sizes: tuple[tuple[str, int], ...] = ()  # size in bytes by name of the .log
     is_text: bool = False
     version: str | None = None
-    # the broker's log directories if it has several. The settings come from all of them. Unless the
-    # source is a partition, only `topic` is measured, or everything if it is "".
+    # the broker's log directories if it has several. The topic settings are read from all of them.
+    # Unless the source is a partition, only the topic `topic` is measured, or all topics if it is
+    # "".
     log_directories: tuple[Path, ...] = ()
     topic: str = ""
 
@@ -42,7 +43,7 @@ class MeasureRequest:
 
 class _TuningJob(Job[Any, ReadProgress]):
     def explain(self, error: Exception) -> Exception:
-        """Returns an unexpected error as one that shows its type and text."""
+        """Returns a KafkavizError that shows the type and text of an unexpected error."""
         return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
 
 
@@ -61,7 +62,7 @@ class MeasureJob(_TuningJob):
 
 
 class BatchingJob(_TuningJob):
-    """Measures the records of each topic; its result is a BatchingAnswer by the name of a case."""
+    """Measures the records of each topic; its result is a BatchingAnswer per topic."""
 
     def __init__(self, source: TuningSource) -> None:
         super().__init__(partial(_measure_records, source), ReadProgress())
@@ -87,7 +88,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
     done_bytes = 0
 
     def report_share(name: str, share: float) -> None:
-        """Reports the bytes read so far: this share of a .log, and all of the earlier ones."""
+        """Reports the bytes read: the earlier .log files, and a share from 0 to 1 of this one."""
         nonlocal log_name, done_bytes
         if name != log_name:
             done_bytes += sizes.get(log_name, 0)
@@ -96,7 +97,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
         report(ReadProgress(read_bytes, total_bytes, name))
 
     def note_sizes(sampled_sizes: Mapping[str, int]) -> None:
-        """Takes the bytes of each .log that are read, which may be a sample."""
+        """Stores how many bytes of each .log will be read, if only a sample is read."""
         nonlocal sizes, total_bytes
         sizes = dict(sampled_sizes)
         total_bytes = sum(sizes.values())
@@ -134,13 +135,13 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 
 @st.cache_resource(show_spinner=False)
 def measure_jobs() -> JobRegistry[str, MeasureJob]:
-    """Returns the jobs of this server by source, so that no log is measured twice at once."""
+    """Returns the measurements of this server by source. Tabs share them."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
 @st.cache_resource(show_spinner=False)
 def batching_jobs() -> JobRegistry[str, BatchingJob]:
-    """Returns the jobs for records by source."""
+    """Returns the measurements of records by source."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

@@ -27,13 +27,13 @@ from kafkaviz.units import escape_controls, replace_surrogates
 
 BETWEEN = ","  # separates log directories in text that people read or type
 RECENT = 8  # number of remembered directories
-MAX_TRIED = 8  # topic-partitions whose first batch is read to choose the one that opens
-FIRST_BYTES = 4 << 10  # of the .log, read for that
+MAX_TRIED = 8  # topic-partitions to choose from if the address names none
+FIRST_BYTES = 4 << 10  # bytes of each .log that are read for this choice
 
 
 @dataclass(frozen=True)
 class Location:
-    """The location in the address, as far as it exists; `fault` says why the rest does not."""
+    """The existing part of the location in the address; `fault` says why the rest is missing."""
 
     directory: str  # the given text; "" if nothing is open
     snapshot: BrokerSnapshot | None = None
@@ -100,7 +100,8 @@ def parse_address(
             with several records per batch, instead of the largest.
 
     Returns:
-        A location whose type shows how far the address could be followed.
+        A SegmentLocation, PartitionLocation, BrokerLocation or plain Location, depending on how
+        much of it exists.
     """
     directories = st.query_params.get_all(page_state.DIRECTORY)
     directory = page_state.join_directories(filter(None, directories)) or default_directory()
@@ -108,7 +109,7 @@ def parse_address(
     if not directory:
         return location
     try:
-        if access.TIERED in directory:  # from here on the path of the joined view stands for both
+        if access.TIERED in directory:  # the joined view replaces both
             directory = str(access.resolve_typed_path(directory))
             st.query_params[page_state.DIRECTORY] = directory
         unpack(directory)
@@ -127,7 +128,7 @@ def parse_address(
 def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
     """Returns the topic-partition that the address names, else the largest."""
     name = st.query_params.get(page_state.TOPIC_PARTITION)
-    if name and "/" in name:  # it is in two log directories
+    if name and "/" in name:  # the name is in two log directories, so it includes the log directory
         return broker.partition(name)
     if name:
         spellings = {
@@ -210,7 +211,7 @@ def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
 
 
 def default_directory() -> str:
-    """Returns the default directory: the server's own, else the first sample, else "" if none."""
+    """Returns the directory that the server was started with, else the first sample, else ""."""
     configured = page_state.join_directories(access.configured_directories())
     return configured or next((str(path) for path in access.samples()), "")
 
@@ -224,7 +225,7 @@ def compared_directory() -> str:
 def shell_paths(broker: Broker, between: str = " ") -> str:
     """Returns the broker's paths as shell arguments, separated by spaces.
 
-    With another text between them they are joined into one argument.
+    With another `between`, the paths are joined by it into one argument.
     """
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
@@ -247,7 +248,7 @@ def directory_text(directory: str) -> str:
 
 
 def short_directory_text(directory: str) -> str:
-    """Returns `directory_text` in short form: directories of one folder become /data/{a,b}."""
+    """Returns `directory_text`, with directories in the same folder shortened to /data/{a,b}."""
     paths = [directory_text(part) for part in page_state.split_directories(directory)]
     parents = {path.rpartition("/")[0] for path in paths}
     if len(paths) == 1 or len(parents) > 1:
@@ -259,9 +260,8 @@ def short_directory_text(directory: str) -> str:
 def clean_path(text: str | None) -> str:
     """Returns a pasted path without surrounding blanks and quotes, and absolute if possible.
 
-    Both paths of a directory with tiered storage are treated this way. On a server with several
-    visitors the path stays relative, because an absolute one would show the server's directory or
-    user.
+    In `DIR --tiered STORE`, both paths are cleaned. On a server with several visitors the path
+    stays relative, because an absolute path would show the server's working directory or user.
     """
     directories = _typed_directories(text or "")
     if len(directories) > 1:
@@ -298,10 +298,10 @@ def _is_there(text: str) -> bool:
 
 
 def recent() -> list[str]:
-    """Returns the directories opened before that may still be opened, newest first.
+    """Returns the recently opened directories that visitors may still open, newest first.
 
-    They come from all sessions of this user. If visitors are several people, they come from this
-    session only, because directories of other visitors stay hidden.
+    The list includes directories from all sessions of this user. If visitors are several people, it
+    is limited to this session, because directories of other visitors stay hidden.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 
@@ -323,7 +323,7 @@ def _may_open(directory: str) -> bool:
 
 
 def remember(directory: str) -> None:
-    """Puts a directory at the head of the recent ones, if the cache folder can be written."""
+    """Puts a directory first in the list of recent ones, if the cache folder is writable."""
     if st.session_state.get(page_state.LAST_RECENT) == directory or "\n" in directory:
         return
     st.session_state[page_state.LAST_RECENT] = directory

@@ -1,7 +1,8 @@
 """The language of this session.
 
-A session starts with the language of its address. Once the reader has switched, the session decides
-and the address follows, so that Back and links lead to other pages and not to another language.
+A session starts with the language of its address. Once the reader has switched the language, the
+session decides, and the address is changed to match. So Back and links to other pages do not change
+the language.
 """
 
 from collections.abc import Callable
@@ -16,14 +17,14 @@ from kafkaviz.app import page_state
 
 Content = TypeVar("Content")
 _later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)
-# The session and language of this thread, because a page asks for each of its five hundred
-# sentences. Such a thread may run the page several times, and only set_language changes the
+# The session and language of this thread, cached because a page asks for the language at each of
+# its five hundred sentences. A thread may run the page several times; only set_language changes the
 # language.
 _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language", default=(None, ""))
 
 
 def language() -> str:
-    """Returns the code of the session's language; outside a run, that of `keep_language`."""
+    """Returns the code of the session's language; outside a run, the one set by `keep_language`."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()
@@ -39,14 +40,14 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """Makes the address and the session agree on the language, so that a copied link keeps it."""
+    """Stores the same language in address and session, so that a copied link keeps the language."""
     set_language(language())
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Returns `make` wrapped so that it runs in the current language, whenever it is called.
+    """Returns a function that calls `make` in the language that is current now.
 
-    Downloads made on click are created outside the run of a page, where no language is set.
+    Downloads that are made on click run outside the run of a page, where no language is set.
     """
     code = language()
 
@@ -68,10 +69,10 @@ def render_switch() -> None:
 
 
 def _switch(code: str) -> None:
-    """Sets the language, and every choice again.
+    """Sets the language, and sets the state of every control again.
 
-    The browser keeps the label of a select box, not the option. It takes the label in the new
-    language only if the value is set in this run.
+    For a select box the browser keeps the label, not the option. It shows the label in the new
+    language only if the value is set in the run that changes the language.
     """
     set_language(code)
     for key, value in st.session_state.items():

@@ -1,6 +1,6 @@
 """The transactions of this server's partitions: one background job per listing and partition.
 
-A log is read to its end, 1 GiB in eight seconds if its batches are small.
+A job reads the log to its end, which takes eight seconds for 1 GiB in small batches.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from kafkaviz.log.partition import Partition
 if TYPE_CHECKING:
     from kafkaviz.analysis.transactions import PartitionTransactions
 
-# fails with CannotOpen if the partition has no .log
+# the job fails with CannotOpen if the partition has no .log
 TransactionJob: TypeAlias = "Job[PartitionTransactions, ReadProgress]"
 MAX_JOBS = 8  # a result lists at most 10 000 transactions that ended
 QUICK_S = 0.8  # a read that takes no longer shows no progress
@@ -25,7 +25,7 @@ QUICK_S = 0.8  # a read that takes no longer shows no progress
 
 @st.cache_resource(show_spinner=False)
 def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
-    """Returns the jobs by listing and topic-partition, shared by all tabs."""
+    """Returns the jobs of this server by key of the listing and topic-partition."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

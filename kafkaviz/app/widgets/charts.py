@@ -24,7 +24,7 @@ View = TypeVar("View")
 
 
 class Draw(Protocol):
-    """A function that draws a view in a theme. The cache identifies it by module and name."""
+    """A function that draws a view in a theme. The cache key contains its module and name."""
 
     __module__: str
     __qualname__: str
@@ -49,7 +49,7 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
-    """Returns the figure of a view, cached by all that the view depends on."""
+    """Draws a view as a figure. `view_key` contains everything that the view depends on."""
     return _figure(
         view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
     )
@@ -64,14 +64,15 @@ def _figure(
     _draw: Draw,
     _figure_view: object,
 ) -> "PlainFigure":
-    # Importing plotly takes half a second; the page above a chart is drawn before that.
+    # imported here because importing plotly takes half a second: the page above a chart is drawn
+    # first
     from kafkaviz.figures.plain_figure import PlainFigure
 
     return PlainFigure.from_plotly(_draw(_figure_view, mode))
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
-    """Draws a Plotly figure without Streamlit's theme and mode bar; `selects` are for the chart."""
+    """Draws a Plotly figure without Streamlit's theme and mode bar; Streamlit gets `selects`."""
     plotly_figure = with_page_layout(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
@@ -81,7 +82,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 def with_page_layout(
     plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
 ) -> "PlainFigure":
-    """Returns the figure with layout settings that save the browser a second drawing."""
+    """Returns the figure with a layout that does not make the browser draw it twice."""
     from kafkaviz.figures.plain_figure import PlainFigure
 
     plain = plotly_figure.to_dict()

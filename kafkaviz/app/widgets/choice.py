@@ -1,24 +1,24 @@
 """Choices that are kept in the address as one word, independent of their label on the page.
 
-Examples are `search=3.9` for "Kafka 2.1 to 4.0", and `tab=Bytes` for 字节. A widget that Streamlit
-binds to the address would write its label there. These widgets are bound here instead: `draw_bound`
-sets the state of a control before it is drawn, and writes the word into the address.
+Examples are `search=3.9` for the label "Kafka 2.1 to 4.0", and `tab=Bytes` for the label 字节.
+Streamlit's own binding would write the label into the address. Therefore this module binds controls
+itself: `draw_bound` sets the state of a control before it is drawn, and writes the word into the
+address.
 
-- A link, or Back in the browser, changes the address and not the control: then the address wins.
-  Otherwise the control wins, also after a change of language.
-- In a run that was started by a control, the control wins. The browser sends the address it knows,
-  which may be older than the choice if keys are pressed faster than runs finish.
-- If the browser itself writes other parameters, it also has to write the word. Such pages use
-  `take_from_address` alone, together with frontend.address.
+- If the address differs from that of the previous run, as after a link or Back, the address
+  decides. Otherwise the control decides, also after a change of language.
+- In a run that a control started, the control decides. The address that the browser sends may be
+  older than the choice, if keys are pressed faster than runs finish.
+- On pages where scripts in the browser write other parameters, a script has to write the word too.
+  Such pages call only `take_from_address`, and write with frontend.address.
 
-Streamlit sends the state of a control to the browser only in the run that sets it. If a click
-interrupts that run, the message may be lost, and the control would show its default. Therefore
-every later run passes the word as the control's default (`initial`). The browser ignores it if the
-control has a state already.
+Streamlit sends the state of a control to the browser only in the run that sets the state. If a
+click interrupts that run, the message may be lost, and the control would show its default.
+Therefore every later run passes the word as the control's default (`initial`), which the browser
+ignores if the control already has a state.
 
-The parts of a page are tabs, and the open tab is such a choice too. Only the open tab is drawn, so
-that the others cost nothing. A link that names no tab opens the one that has a control for one of
-its parameters.
+The open tab of a page is such a choice too. Only the open tab is drawn, so the others take no time.
+If an address names no tab, the tab opens that has a control for one of its parameters.
 """
 
 import re
@@ -33,10 +33,10 @@ from streamlit.runtime.state import get_session_state
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 
-# maps each word to the control's state; in a plain iterable each word is its own state
+# maps each word to the control's state; an iterable means that state and word are equal
 Options = Mapping[str, str] | Iterable[str]
 AddressParser = Callable[[str], str | None]
-MOVES = "kv_moves"  # session key: how often a control was moved
+MOVES = "kv_moves"  # session key: how often controls were moved
 
 
 def draw_bound(
@@ -51,12 +51,12 @@ def draw_bound(
 ) -> str:
     """Draws a control that chooses one of several options, and returns the chosen one.
 
-    The option itself is written into the address; the page shows it in the reader's language.
+    The option itself is written into the address; the page shows `format_func(option)`.
 
     Args:
         draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
             or the same method of a container.
-        key: the control's key, and the name of its parameter in the address.
+        key: the key of the control, which is also the name of the address parameter.
         arguments: further arguments of `draw`.
     """
     options = list(options)
@@ -77,7 +77,7 @@ def _draw(
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     """Returns the argument that makes the current state of a control its default.
 
-    Returns an empty dict in the run that sets the state, because the state is sent then.
+    Returns an empty dict in the run that sets the state, because that run sends the state.
 
     Args:
         draw, key, options: the arguments of `draw_bound`.
@@ -92,7 +92,7 @@ def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
 
 
 def count_move(callback: Callable[[], None] | None = None) -> None:
-    """Counts a move of a control as its on_change, then calls `callback`."""
+    """Counts that a control was moved, then calls `callback`; used as an on_change."""
     st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1
     if callback:
         callback()
@@ -107,7 +107,7 @@ def slider(
 ) -> str:
     """Draws a slider with its label and value above it, and returns the chosen option.
 
-    For a topic setting the label also shows the name that a broker uses.
+    For a topic setting, the label also shows the name of the broker's setting.
     """
     options = list(options)
     word = bind_to_address(key, options, default)
@@ -126,7 +126,7 @@ def bind_to_address(
     *,
     writes_default: bool = False,
 ) -> str:
-    """Takes the choice from the address, and writes it there unless the default goes without."""
+    """Returns the word that `take_from_address` returns, and writes it into the address."""
     word = take_from_address(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
     address_word = "" if is_left_out else word
@@ -136,7 +136,7 @@ def bind_to_address(
             st.query_params[name] = address_word
         else:
             st.query_params.pop(name, None)
-    # what this script wrote last may have reached the browser after it sent its address
+    # the browser may have sent this address before it got the word that the previous run wrote
     elif previous.settled_word not in (None, address_word):
         st.query_params.update({})
     _remember(name, default, _labels(options), address_word)
@@ -149,12 +149,12 @@ def take_from_address(
     default: str | None = None,
     parse_other: AddressParser = lambda _text: None,
 ) -> str:
-    """Returns the chosen word and sets the state of the control that will be drawn with this key.
+    """Returns the chosen word, and sets the state of the control that will have the key `name`.
 
     Args:
-        default: the word of an address without this parameter, by default the first option. If it
-            is not an option, the first one is used.
-        parse_other: returns the word for other texts in the address.
+        default: the word if the address lacks this parameter; by default, or if it is not an
+            option, the first option.
+        parse_other: returns the word for a text in the address that is neither a word nor a label.
     """
     labels = _labels(options)
     default = next(iter(labels)) if default is None else default
@@ -171,9 +171,9 @@ def take_from_address(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Keeps choices when the reader moves to another location whose address does not name them.
+    """Keeps choices when the reader goes to another location by a link that does not contain them.
 
-    Call it before the controls are drawn. It writes the choices into the address again.
+    Writes the choices into the address again. Call this before the controls are drawn.
 
     Args:
         address: the address of the current location.
@@ -201,7 +201,7 @@ class _PreviousRun:
     address: str = ""  # the word in the address
     default: str | None = None
     state: str | None = None  # the state of the control
-    words: Mapping[str, str] = field(default_factory=dict)  # the word for each state of the control
+    words: Mapping[str, str] = field(default_factory=dict)  # the words by state of the control
     moves: int = 0  # the value of MOVES
     settled_word: str | None = None  # the word last written by `bind_to_address`, or None
 
@@ -211,7 +211,7 @@ def _previous_run(name: str) -> _PreviousRun:
 
 
 def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | None:
-    """Returns the word that the control holds, None if the address has changed or decides."""
+    """Returns the word that the control holds; None if the address decides."""
     previous = _previous_run(name)
     state = st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves
@@ -226,7 +226,7 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Stores the choice's address, and the word that each label stands for, for the next run.
+    """Stores for the next run the word in the address, and which word each label stands for.
 
     The labels of the next run may be in another language.
     """
@@ -243,7 +243,7 @@ def _remember(
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
-    """Returns the word that an address means, which may be a word or a label.
+    """Returns the word for a text in the address, which may be a word or a label.
 
     Case, and spaces that group digits, are ignored.
     """
@@ -263,7 +263,7 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds the tab that has one of the address's parameters. Call it before all else."""
+    """Adds the tab with a control for one of the address's parameters. Call this before drawing."""
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
         st.query_params[page_state.TAB] = part
@@ -274,9 +274,9 @@ def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, Delt
 
     Args:
         parts: the label of each tab, by its word in the address.
-        controls: the address parameters of each tab. While the address has any of them, it also
-            names the open tab, even the first one. Otherwise `open_by_address` would open another
-            tab.
+        controls: the address parameters of each tab. If the address has any of them, the open tab
+            is always written into it, even the first one. Otherwise `open_by_address` would open
+            another tab at a reload.
 
     Returns:
         The word of the open tab, and its container.

@@ -24,11 +24,11 @@ BEHIND_SIGN = re.compile(r"(?<=[<>≈]) (?=\d)")
 LONE_DASH = re.compile(r"(?<!\S)–(?!\S)")
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
-ROWS_AT_ONCE = 9  # rows that fit into the lowest box of a table without scrolling
+ROWS_AT_ONCE = 9  # rows that fit into the smallest box of a table without scrolling
 
 
 def escape(text: str) -> Html:
-    """Returns plain text as HTML. Unlike the text that tag() escapes, it keeps its line ends.
+    """Returns plain text as HTML. Line breaks are kept, unlike in text that tag() escapes.
 
     Html is returned unchanged.
     """
@@ -65,7 +65,7 @@ def icon(name: str, *, small: bool = False) -> Html:
 
 
 def severity(kind: str) -> Html:
-    """Returns the mark of one of SEVERITIES: a shape, not only a colour."""
+    """Returns the icon of one of SEVERITIES. Each has its own shape, not only its own colour."""
     name = say(f"common.severity_{kind}")
     return tag("span", class_=f"kv-sev {kind}", role="img", aria_label=name)
 
@@ -77,7 +77,8 @@ def mono(text: str) -> Html:
 def label(name: str, value: str) -> Html:
     """Returns a name and its value, for a line above a control.
 
-    A topic's setting also shows the broker's first name, and lists all of them in a tooltip.
+    For a topic setting, the first of the broker's names for it follows, with all of them in a
+    tooltip.
     """
     name_html = tag("span", escape(name))
     if about := broker_names(name):
@@ -87,7 +88,7 @@ def label(name: str, value: str) -> Html:
 
 
 def broker_names(name: str) -> str:
-    """Returns what brokers call a topic's setting; "" if it has no such name or is unknown."""
+    """Returns the broker's names for a topic setting; "" if there are none."""
     setting = config_def.TOPIC_SETTINGS.get(name)
     if not setting or not setting.broker_names:
         return ""
@@ -103,7 +104,7 @@ def title(html: Html | str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
-    """Draws a row of chips, each a severity (or "") and its HTML, and a note after them."""
+    """Draws a row of chips and a note. An item is a severity or "", and the HTML of the chip."""
     row = (tag("span", escape(html), class_=f"kv-chip {kind}") for kind, html in items)
     after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
     st.html(tag("div", *row, after, class_="kv-chips"))
@@ -114,7 +115,7 @@ def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) 
 
     Args:
         cells: (label, value with its unit, detail) of each number.
-        is_pending: whether some values are not known yet; a dash keeps their place.
+        is_pending: whether some values are not known yet and shown as a dash.
     """
     strip = (_metric(*cell) for cell in cells)
     st.html(tag("div", *strip, class_="kv-metrics owed" if is_pending else "kv-metrics"))
@@ -132,7 +133,7 @@ def _metric(label: str, value: str, detail: str) -> Html:
 
 
 def _dashes(words: str) -> Html:
-    """Returns text as HTML. A lone dash is marked, because a number will replace it."""
+    """Returns text as HTML. A single dash is marked as a placeholder for a pending number."""
     return join(map(escape, LONE_DASH.split(words)), tag("i", "–"))
 
 
@@ -176,7 +177,7 @@ def figure_head_html(finding: str, below: str) -> Html:
 
 
 def keep_units(text: str) -> str:
-    """Returns text without a line break between <, > or ≈, a number and its unit."""
+    """Returns text with no-break spaces between a number, its unit, and a preceding <, > or ≈."""
     return BEHIND_SIGN.sub("\u00a0", BEFORE_UNIT.sub("\u00a0", text))
 
 
@@ -189,7 +190,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> Html:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Adds the number of rows to each tab, as CSS so that it is not part of links to the tab."""
+    """Shows the number of rows on each tab, as CSS, so that links to a tab do not contain it."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'
@@ -199,7 +200,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
-    """Draws groups of facts: colour, heading, and rows of label and HTML."""
+    """Draws groups of facts. A group is a colour, a heading, and rows of a label and HTML."""
     st.html(join(_facts(*group) for group in groups))
 
 
@@ -215,9 +216,9 @@ def table(head: Html, rows: Iterable[Html]) -> None:
 
 
 def table_html(head: Html, rows: Iterable[Html]) -> Html:
-    """Returns a short table from the cells of its head, and its other rows."""
+    """Returns a short table from the cells of its first row and from its other rows."""
     rows = list(rows)
-    # a box that scrolls must be reachable with the keyboard
+    # a table that scrolls must be reachable with the keyboard
     tab_index = 0 if len(rows) > ROWS_AT_ONCE else None
     inner = tag("table", tag("thead", tag("tr", head)), tag("tbody", *rows), class_="kv-tbl")
     return tag("div", inner, class_="kv-tblwrap", tabindex=tab_index)
@@ -225,7 +226,7 @@ def table_html(head: Html, rows: Iterable[Html]) -> Html:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Draws a notice that something is missing. The with block draws a button below it."""
+    """Draws a notice that something is missing. The with statement's body draws a button below."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
         words = _finding_and_reason(finding, reason, level)
@@ -246,7 +247,7 @@ def state(
     *,
     level: int = 2,
 ) -> Generator[None]:
-    """Draws a problem and its reason. The with block draws the buttons below.
+    """Draws a problem and its reason. The body of the with statement draws the buttons below.
 
     Args:
         mark: one of SEVERITIES, or an icon name.

@@ -1,6 +1,6 @@
-"""Notices for a directory that cannot be shown, or only in part: what, why, and what to do next.
+"""Notices that a directory cannot be shown, or only in part, with the reason and the next step.
 
-Pages get the open location here; without it, they show a notice and stop.
+The functions require_* return the open location, or show a notice and stop the page.
 """
 
 import functools
@@ -27,7 +27,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count
 
 HOME = "app.py"
-STORE_MESSAGES = ("remote.", "tiered.")  # messages about a store or an address, not about a file
+STORE_MESSAGES = ("remote.", "tiered.")  # prefixes of messages about a store or address
 MAX_NEARBY = 3  # buttons to directories one level down
 MAX_PROBLEMS = 8  # problems that are listed
 
@@ -163,7 +163,7 @@ def broker_link(directory: str) -> None:
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
-    """Draws a directory that has no topic-partition, or none that can be read."""
+    """Draws a notice that a directory has no topic-partition, or none that can be read."""
     if not problems:
         with elements.empty(
             "partitions",
@@ -181,7 +181,7 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
 
 
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
-    """Draws which files could not be read."""
+    """Draws a notice that some files could not be read, with a table of them."""
     finding = (
         say(
             "faults.partial",

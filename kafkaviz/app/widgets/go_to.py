@@ -1,8 +1,8 @@
-"""The Go to dialog: finds places in the broker's directories, and the targets of go_to_targets.py.
+"""The Go to dialog: finds topic-partitions and segments, and the targets of go_to_targets.py.
 
-`orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0; `2247` alone
-finds it near the reader's current place. With an empty field it lists recent places, so that K and
-Enter lead back.
+`orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0. `2247` alone
+finds this offset in several topic-partitions, first in the current one. If the field is empty, the
+dialog lists recently visited segments, so that K and Enter lead back.
 """
 
 import re
@@ -34,9 +34,9 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 
 MAX_VISITS = 12
-# the number of an issue or a proposal, which may be typed with a space
+# an issue or a proposal, typed with a space or hyphen before the number
 ISSUE = re.compile(r"^(kafka|kip)[ -]+(\d+)$")
-# length of a directory as an entry, and as a note
+# length of a directory's path as a result, and as a note next to a result
 PATH_CHARACTERS = 52
 BESIDE_CHARACTERS = 30
 BROKER_PAGE = "Broker"
@@ -86,7 +86,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
             _entry(number, entry, query, pages[entry.page][0], is_current=entry.page == current)
         if heading is None:
             st.html(tag("div", say("go_to.nothing"), class_="kv-group"))
-        # keys.js waits for this element after Enter
+        # after Enter, keys.js waits until this element has the typed text
         st.html(tag("i", data_asked=elements.escape(query), data_found="any" if heading else ""))
 
 
@@ -97,9 +97,9 @@ def directories(location: Location) -> list[str]:
 
 
 def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current: bool) -> None:
-    """Draws a result as a link, or as a button if it stays on the current page.
+    """Draws a result as a link, or as a button if the result is on the current page.
 
-    Streamlit 1.67 informs components too late when a link changes only the address.
+    A link would change only the address, which Streamlit 1.67 reports to components too late.
     """
     label = elements.escape_markdown(entry.words)
     if entry.aside:
@@ -144,7 +144,7 @@ def find_entries(
         partitions = _match_partitions(broker, name)
         nearest = partitions if name else _nearest(location, visits, partitions)
         entries = list(_offset_entries(location, nearest, offset, pages))
-        if not name:  # a number may also be the name of a topic, such as 2019
+        if not name:  # a topic's name may also be a number, such as 2019
             entries += _partition_entries(location, _match_partitions(broker, text))
         if entries:
             return entries
@@ -190,7 +190,7 @@ def _match_partitions(broker: Broker, name: str) -> list[Partition]:
 def _nearest(
     location: Location, visits: Sequence[Visit], partitions: list[Partition]
 ) -> list[Partition]:
-    """Returns the topic-partitions: the current one first, then recently visited ones."""
+    """Sorts topic-partitions: first the current one, then those that were visited recently."""
     names = [location.partition.directory if location.partition else ""]
     names += [
         visit.address[page_state.TOPIC_PARTITION]
@@ -204,7 +204,7 @@ def _nearest(
 def _visit_entries(
     location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields recent places. A place in another directory shows the name of that directory."""
+    """Yields recently visited partitions and segments; a note names the directory if it differs."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
         directory = page_state.directory_in(visit.address)
         stem = page_state.number(visit.address.get(page_state.SEGMENT))
@@ -228,7 +228,7 @@ def _visit_entries(
 def _offset_entries(
     location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields the segments in which a broker would look for an offset, then entries for Lookup."""
+    """Yields the segments in which a broker would look for an offset, then links to look it up."""
     candidates = list(
         islice(
             (
@@ -281,7 +281,7 @@ def _name(location: Location, partition: Partition) -> str:
 def _best_match_entries(
     location: Location, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields the segments of each topic-partition, newest first, then the other pages about it."""
+    """Yields the segments of each topic-partition, newest first, then other pages about it."""
     for partition in partitions:
         for segment in islice(reversed(partition.live), MAX_ENTRIES):
             address = page_state.address(

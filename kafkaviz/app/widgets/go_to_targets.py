@@ -1,10 +1,10 @@
-"""The targets of Go to in every directory: pages, tabs, settings, findings, lessons, words.
+"""Results of Go to that do not depend on the directory: pages, tabs, settings, findings, lessons.
 
     find_targets("log.roll.ms", pages)      the setting segment.ms, which opens Rolls
     find_targets("热区", pages)              the lesson on the warm section, in any language
 
-Names are searched first, then the words of texts, in all languages. The targets are built once per
-language.
+A search compares the names of the targets first, then the words of their texts, in all languages.
+The targets are built once per language.
 """
 
 import re
@@ -19,12 +19,13 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.messages import LANGUAGES, Message, language, render, say, text_in
 
 MAX_ENTRIES = 6  # per kind
-# how well a text fits; the best is 0
+# ranks: how well the typed text fits a target; 0 is best
 EXACT, PREFIX, PART, PHRASE, WORDS = range(5)
-# a shorter text is not searched in texts; a Chinese word has two characters
+# minimum length of typed text that is searched in the texts of targets; a Chinese word has two
+# characters
 MIN_CHARACTERS = 3
 MIN_CHINESE = 2
-SNIPPET = 58  # characters; a third of them is before the searched words
+SNIPPET = 58  # characters; a third of them are before the words that were found
 SNIPPET_CHINESE = 27
 CHINESE = re.compile("[\u4e00-\u9fff]")
 PAGE_KIND = "frame.pages"
@@ -47,7 +48,7 @@ SETTING_PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
 )  # fmt: skip
 
-# the message keys of texts about a tab, whose words find it
+# the message keys of texts whose words find a tab
 TAB_TEXTS = {("Segment", "Transactions"): "segment.about_transactions"}
 
 
@@ -57,7 +58,7 @@ class Match(NamedTuple):
 
 
 def find_targets(text: str, pages: Mapping[str, Mapping[str, str]]) -> dict[str, list[Match]]:
-    """Returns the best matches of each kind, best first; for an empty text all pages.
+    """Returns the best matches of each kind, best first. For an empty text it returns all pages.
 
     Args:
         text: the typed text in lower case.
@@ -97,7 +98,7 @@ def _match(target: Target, text: str, address: Mapping[str, str]) -> Match | Non
 
 
 def rank_name(names: Iterable[str], text: str) -> int | None:
-    """Returns how well a text fits the best of several names, or None if it is in none."""
+    """Returns the rank of a text among several names, or None if no name contains the text."""
     names = tuple(names)
     if text in names:
         return EXACT
@@ -107,9 +108,9 @@ def rank_name(names: Iterable[str], text: str) -> int | None:
 
 
 def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
-    """Returns how well a text fits the first of several texts that has its words, and the snippet.
+    """Returns the rank and a snippet of the first of the `texts` that contains the words of `text`.
 
-    Each word must be at the beginning of a word of the text.
+    A typed word matches the beginning of a word.
     """
     if len(text) < (MIN_CHARACTERS if text.isascii() else MIN_CHINESE):
         return None
@@ -124,14 +125,14 @@ def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
 
 
 def word_pattern(*words: str) -> re.Pattern:
-    """Returns a pattern for any of the words, at the beginning of a word of the text."""
+    """Returns a pattern that finds any of the `words` at the beginning of a word."""
     starts = (r"(?<![A-Za-z0-9])" if word[:1].isascii() else "" for word in words)
     patterns = (start + re.escape(word) for start, word in zip(starts, words, strict=True))
     return re.compile(f"({'|'.join(patterns)})", re.IGNORECASE)
 
 
 def _snippet(text: str, place: int, words_end: int) -> str:
-    """Returns the searched words with those around them, and … where the text was cut."""
+    """Returns the words that were found with the text around them, and … where it was cut."""
     width = SNIPPET_CHINESE if CHINESE.search(text) else SNIPPET
     start = max(0, place - width // 3)
     if start and (gap := text.find(" ", start, place)) >= 0:
@@ -196,7 +197,7 @@ def setting_place(name: str) -> tuple[str, str] | None:
 
 
 def is_named(setting: str, name: str) -> bool:
-    """Returns whether a setting has a name, which may end in * for all that begin with it."""
+    """Returns whether a setting matches a name; a name ending in * matches by its beginning."""
     return setting == name or (name.endswith("*") and setting.startswith(name[:-1]))
 
 

@@ -1,6 +1,6 @@
-"""The strip of a job, such as an ingest: one line about its work and progress, and a button.
+"""The progress strip of a job such as an ingest: one line about the job, and a button.
 
-Unpacking an archive has a strip too, although the page waits for it.
+The unpacking of an archive has such a strip too, although the page waits for its end.
 """
 
 import math
@@ -28,7 +28,7 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Progress
 
-# states of an ingest
+# states of an ingest that has succeeded
 ENDED = ("done", "fresh")
 MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
 RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
@@ -50,7 +50,7 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
 
 @st.fragment(run_every=0.4)
 def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str) -> None:
-    """Draws the progress of a job, and runs the page again at its end."""
+    """Draws the progress of a job, and reruns the page when the job has ended."""
     job = get_job()
     if job.is_over:
         st.rerun()
@@ -58,9 +58,9 @@ def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str)
 
 
 def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws the progress of a check, and runs the page again at its end; or draws its failure.
+    """Draws the progress of a check and reruns the page at its end, or draws why the check failed.
 
-    Pages show it instead of the result.
+    Pages call this as long as the check has no result.
     """
     job = check_jobs.get_or_start(snapshot, release)
     if job.error is not None:
@@ -99,7 +99,7 @@ def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: s
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
-    """Draws why the job of a log has ended, and a button that starts it again."""
+    """Draws why a job has failed or was cancelled, and a button that starts it again."""
     elements.paragraph(to_sentence(failure_text(error)), above_px=8)
     st.space(8)
     st.button(say("common.start_again"), key="kv_cleaning_again", on_click=on_click)
@@ -130,11 +130,11 @@ def render_strip(
 
 
 def line_html(text: str, aside: str, share: float | None = None, mark: Html | None = None) -> Html:
-    """Returns the line as HTML: a sentence, a bar if the share is known, and a note.
+    """Returns the line of a strip as HTML: a sentence, a bar if the share is known, and a note.
 
     Args:
         share: the finished part, from 0 to 1.
-        mark: replaces the icon of a running job.
+        mark: an icon that replaces the one for a running job.
     """
     bar = ""
     if share is not None:
@@ -151,7 +151,7 @@ def line_html(text: str, aside: str, share: float | None = None, mark: Html | No
 
 
 def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
-    """Returns the strip of an ingest; the pending texts are for one that runs, and that failed."""
+    """Returns the strip of an ingest. `pending_texts`: notes for a running and a failed ingest."""
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(
@@ -185,7 +185,7 @@ def ingest_text(progress: "Progress") -> str:
 
 
 def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """Returns the note of the strip: the rate and the remaining time, or another text."""
+    """Returns the note of an ingest's strip: the rate and the remaining time, or another text."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),
@@ -229,7 +229,7 @@ def render_ingest_strip(
 
 @st.fragment(run_every=0.5)
 def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None) -> None:
-    """Redraws itself twice a second, and reruns the page when the ingest has ended."""
+    """Draws the progress twice a second, and reruns the page when the ingest has ended."""
     ingest = ingests.get_or_start(snapshot)
     if ingest is None or ingest.is_over:
         st.rerun()
@@ -243,12 +243,12 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
 
 
 def unpack(directory: str, key_end: str = "") -> None:
-    """Unpacks the archives that an address leads to, unless that was done before.
+    """Unpacks the archives in `directory`, unless that was done before, and draws the progress.
 
-    Drawing the progress also lets Streamlit stop the script when the visitor cancels or leaves.
+    Drawing also gives Streamlit the chance to stop the script when the visitor cancels or leaves.
 
     Args:
-        key_end: a suffix of widget keys, for a second call in the same run.
+        key_end: a suffix for the widget keys, which a second call in the same run needs.
 
     Raises:
         CannotOpen: an archive cannot be read.
@@ -277,7 +277,7 @@ def _unpack_one(directory: str, key_end: str) -> None:
 
 
 class _Strip:
-    """The progress strip of one archive. It is drawn at the first update."""
+    """The progress strip of one archive, drawn first when the unpacking reports progress."""
 
     def __init__(self, archive_path: Path, key_end: str) -> None:
         self._key_end = key_end

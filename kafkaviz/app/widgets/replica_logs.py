@@ -22,7 +22,7 @@ def key_html() -> Html:
 
 
 def steps_html(walk: "FollowerTruncation", step: int) -> Html:
-    """Returns the steps of the follower as a list, and marks step number `step`, from 1."""
+    """Returns the follower's steps as a list, in which step number `step`, from 1, is marked."""
     rows = (
         tag(
             "li",
@@ -36,7 +36,7 @@ def steps_html(walk: "FollowerTruncation", step: int) -> Html:
 
 
 def epochs_html(comparison: "PartitionComparison") -> Html:
-    """Returns the table of leader epochs, or "" if no log has one."""
+    """Returns the table of leader epochs, or "" if neither log has an epoch."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
     if not epochs:

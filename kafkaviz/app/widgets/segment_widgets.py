@@ -10,8 +10,8 @@ from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, TimeRow
 from kafkaviz.html import Html, html, join, tag
 from kafkaviz.messages import say
 
-# The columns of each table; the heading of one is the message segment.head_<name>. A name that ends
-# in NUMBER is a column of numbers, aligned to the right.
+# The columns of each table. The heading of a column is the message segment.head_<name>. If a name
+# ends in NUMBER, the column holds numbers and is aligned to the right.
 NUMBER = "#"
 EPOCH = "epoch#"
 CRC = "crc"
@@ -21,7 +21,7 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
-    """Draws the facts of each file: its colour, its name and its facts."""
+    """Draws the facts of each file. A group is the file's colour, name and facts."""
     elements.facts(
         (colour, name, [(fact.label, _value(fact)) for fact in rows])
         for colour, name, rows in groups
@@ -131,5 +131,5 @@ def _table(
 
 
 def lanes_legend(names: Iterable[str]) -> Html:
-    """Returns the legend of the lanes of transactions, from names of `legend` of their view."""
+    """Returns the legend of the lanes of transactions; `names` is the `legend` of their view."""
     return elements.key((f"txn-{name}", say(f"transaction_lanes.{name}")) for name in names)

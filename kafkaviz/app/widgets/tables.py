@@ -38,8 +38,8 @@ def table_html(
     """Returns a short table. A cell that is not Html is plain text.
 
     Args:
-        kinds: one letter per column: l left, r right, m monospaced, w wrapped, c monospaced and
-            wrapped.
+        kinds: one letter per column: `l` left, `r` right, `m` monospaced, `w` wrapped, `c`
+            monospaced and wrapped.
         marked_row: the index of the highlighted row.
     """
     row_elements = (
@@ -62,7 +62,7 @@ def _cells(name: str, cells: Sequence[str], kinds: str) -> Html:
 
 
 def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> None:
-    """Draws a button that saves `data`. A function is called on click."""
+    """Draws a button that saves `data`. If `data` is a function, a click calls it first."""
     st.download_button(
         label,
         data,
@@ -76,7 +76,7 @@ def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> N
 
 
 def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """Returns the rows as CSV that can be encoded as UTF-8. Numbers have no group separators."""
+    """Returns the rows as CSV that can be encoded as UTF-8; digits are not grouped."""
     text = io.StringIO()
     csv.writer(text).writerows(
         [escape_formula(units.ungroup(str(cell))) for cell in row] for row in (heads, *rows)
@@ -85,7 +85,7 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Returns the text of a cell, after a ' if a spreadsheet would read it as a formula.
+    """Returns the text of a cell, preceded by ' if a spreadsheet would read it as a formula.
 
     See OWASP, CSV injection.
     """

@@ -66,7 +66,7 @@ def upload_hint() -> str:
 def save(content: BufferedIOBase, name: str) -> Path:
     """Saves an uploaded archive in the cache folder and returns its path.
 
-    The path contains a hash of the content: only a visitor with the archive or a link can open it.
+    The path contains a hash of the content, so only visitors with the archive or a link know it.
     """
     upload_expiry.sweep()
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
@@ -76,7 +76,7 @@ def save(content: BufferedIOBase, name: str) -> Path:
 
 
 def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
-    """Saves segment files, by their Kafka names, as a topic-partition, and returns its path."""
+    """Saves segment files as a topic-partition under their Kafka names, and returns its path."""
     upload_expiry.sweep()
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
@@ -107,6 +107,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Returns a file name without a path. Its suffix gives the format of the archive."""
+    """Returns a safe file name without a path: "archive.tar" if the suffix is not an archive's."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

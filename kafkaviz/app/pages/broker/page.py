@@ -1,6 +1,6 @@
 """The Broker page: the contents of a broker directory, and how densely it is indexed.
 
-Its map has one row per topic-partition and one bar per segment.
+The map has one row per topic-partition and one bar per segment.
 """
 
 from collections.abc import Generator
@@ -37,7 +37,7 @@ from kafkaviz.units import escape_controls
 if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView
 
-# kinds of segments that are always in the legend, and those that are only if they occur
+# kinds of segments that the legend always lists, and kinds that it lists only if they occur
 USUAL_KINDS = ("closed", "active", "deleted")
 RARE_KINDS = ("cleaned", "swap")
 WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with each segment
@@ -78,15 +78,15 @@ def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerO
             snapshot.broker.path,
             overview.problems,
         )
-    with strip:  # last, because it may start Spark: the rest has been sent to the browser by then
+    with strip:  # drawn last because it may start Spark; the browser has the rest by then
         progress_strip.render_ingest_strip(snapshot)
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:
-    """Draws the path field and the upload button. Returns the place for a note next to them."""
+    """Draws the path field and the upload button. Returns an element next to them for a note."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
-        # Each opening gets a new field, even for the same directory: in an old field the browser
-        # would keep the typed text.
+        # The field has a new key after each opened path, even the same one: under the old key the
+        # browser would keep the typed text.
         directory_text = escape_controls(location.directory_text)
         key = f"kv_directory {st.session_state.get(page_state.OPEN_COUNT, 0)} {directory_text}"
         st.text_input(
@@ -118,7 +118,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Requests to open the typed path, when it has changed or when Open is pressed."""
+    """Requests to open the typed path; called when the path was changed or Open was pressed."""
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
@@ -242,7 +242,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     counts = {"batches": total.batches, "records": total.records}
     batches_text = say(
         "broker.batches_records",
-        **{  # say_count takes the plural for an unknown count
+        **{  # the plural form, for a count that say_count does not know
             name: say_count(f"common.n_{name}", count) for name, count in counts.items()
         },
     )
@@ -267,7 +267,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
 
 
 def _describe_kinds(overview: BrokerOverview) -> str:
-    """Returns how many segments of each kind there are, without the closed ones."""
+    """Returns the number of segments of each kind except closed ones."""
     counts = {kind: overview.count_kind(kind) for kind in overview_table.KINDS if kind != "closed"}
     texts = [
         say_count(f"broker.kinds_{kind}", count)
@@ -309,7 +309,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """Draws the ids, why the release is assumed, and how much space the files take."""
+    """Draws the ids, the reason for the assumed release, and the space that the files take."""
     broker = snapshot.broker
     ids = [("broker.cluster", broker.cluster_id)]
     if len(broker.log_directories) == 1:
@@ -329,7 +329,7 @@ def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _missing_kinds(broker: Broker) -> tuple[str, ...]:
-    """Returns the missing files of a segment that was opened alone. A broker writes all three."""
+    """Returns which of its three files a segment lacks that was opened without its directory."""
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     if not broker.is_lone or len(segments) != 1:
         return ()
@@ -359,7 +359,7 @@ def render_page_links(location: Location, overview: BrokerOverview) -> None:
 
 @contextmanager
 def _card(column: DeltaGenerator, name: str) -> Generator[None]:
-    """Draws a card. The with block draws a link that covers the whole card."""
+    """Draws a card. The body of the with statement draws a link that covers the whole card."""
     with column.container(key=f"kv_door_{name}"):
         yield
         with st.container(horizontal=True, gap=14, wrap=False):

@@ -24,8 +24,8 @@ ROW_PX = 31
 HEAD_PX = 33
 TABLE_ROWS = 14
 PAPER_ROWS = 400
-# rows in the table, largest logs first: the browser holds them all, and pandas' Styler formats at
-# most 262 144 cells
+# maximum number of rows, largest logs first: the browser holds all rows, and pandas' Styler formats
+# at most 262 144 cells
 LISTED_ROWS = 10_000
 COLUMNS = {  # the layout of some columns of FORMATTERS
     "name": st.column_config.TextColumn(width=158),
@@ -34,9 +34,9 @@ COLUMNS = {  # the layout of some columns of FORMATTERS
     "codec": st.column_config.TextColumn(width=150),
     "newest": st.column_config.NumberColumn(alignment="left", width=150),
 }
-FORMATTERS = {  # the text of a value; the column is sorted by the value itself
+FORMATTERS = {  # returns the text of a value; columns are sorted by the values, not by the texts
     "name": str,
-    "log_directory": str,  # only if there are several
+    "log_directory": str,  # a column only if there are several
     "segments": units.format_count,
     "offsets": str,
     "log": units.format_bytes,
@@ -70,7 +70,7 @@ CSV_COLUMNS = (
 
 @st.fragment
 def render_partition_table(location: Location, overview: BrokerOverview) -> None:
-    """Draws one row per topic-partition. Selecting a row opens it on the Segment page."""
+    """Draws one row per topic-partition. Selecting a row opens that partition's Segment page."""
     filter_text, rows = _render_filter(overview)
     if not rows:
         return _render_no_match(filter_text, len(overview.partitions))
@@ -88,7 +88,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """Draws the heading, the filter and the CSV button. Returns the text and the matching rows."""
+    """Draws the heading, filter and CSV button. Returns the typed filter and the matching rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         filter_text = (
@@ -169,7 +169,7 @@ def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
     displayed = styler._translate(sparse_index=False, sparse_cols=False)
-    # Streamlit calls these two private methods of pandas' Styler on every run
+    # on every run Streamlit calls these two private methods, which would format all cells
     vars(styler).update(_compute=lambda: styler, _translate=lambda *_options: displayed)
     return styler
 
@@ -191,7 +191,7 @@ def _columns(rows: Sequence[PartitionRow]) -> list[str]:
 
 
 def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
-    """Returns the rows in their order as a data frame. Unknown values are missing."""
+    """Returns the rows as a data frame in the given order, with unknown values missing."""
     columns = _columns(rows)
     table = pd.DataFrame(
         [[_values(row)[column] for column in columns] for row in rows],
@@ -199,7 +199,7 @@ def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
         columns=[_heading(column) for column in columns],
     )
     numbers = [_heading(column) for column in columns if column not in TEXT_COLUMNS]
-    # NaN where a number is missing; exact up to 2**53
+    # floats, because a missing number is NaN; whole numbers are exact up to 2**53
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
@@ -240,7 +240,7 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """Returns the log start offset and the last offset, such as 9 037–11 999, None if unknown."""
+    """Returns the log start offset and the last offset, such as 9 037–11 999; None if unknown."""
     if (
         row.last_offset is None
         or row.log_start_offset is None
@@ -251,7 +251,7 @@ def _offsets(row: PartitionRow) -> str | None:
 
 
 def style_table(table: pd.DataFrame) -> Styler:
-    """Returns the table with formatted values. It is still sorted by the values themselves."""
+    """Returns the table with formatted values. Sorting still uses the values, not their texts."""
     formatters_by_heading: dict[Any, Any] = {
         _heading(column): _format_whole_floats(formatters_by_heading)
         for column, formatters_by_heading in FORMATTERS.items()
@@ -263,7 +263,7 @@ def style_table(table: pd.DataFrame) -> Styler:
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
-    """Returns the formatter, extended to take whole numbers that pandas holds as floats."""
+    """Returns a formatter that also takes whole numbers stored as floats, as pandas does."""
     return lambda value: (
         formatter(int(value))
         if isinstance(value, float) and value.is_integer()

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
     from kafkaviz.log.partition import Partition
 
-# their words in the address
+# values in the address: no leader; the entire axis; the part around the divergence
 NOBODY = "none"
 FULL = "all"
 AROUND = "parting"
-MAX_OFFSETS = 40  # offsets that the control offers
+MAX_OFFSETS = 40  # maximum number of offsets to choose from
 
 
 @st.fragment
@@ -126,7 +126,7 @@ def _render_axis(comparison: "PartitionComparison") -> None:
 
 
 def _fact_sentence(text: str) -> str:
-    """Returns the text as a sentence; the name of a side at its start stays lowercase."""
+    """Returns the text as a sentence. The name of a side stays lowercase at the beginning."""
     is_named = text.startswith(tuple(f"{side} " for side in SIDES))
     return end_sentence(text) if is_named else to_sentence(text)
 
@@ -150,9 +150,9 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Draws the step control and returns after which step the follower's log is shown.
+    """Draws the step control. Returns the number of the step whose resulting log is shown.
 
-    0 is the log before the first step; the last is the default.
+    0 stands for the follower's log before the first step. The default is the last step.
     """
     if count < 2:
         return count
@@ -232,7 +232,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
 
 
 def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
-    """Returns up to MAX_OFFSETS offsets where the logs diverge, differ or end, at least one."""
+    """Returns 1 to MAX_OFFSETS offsets at which the logs diverge, differ, begin or end."""
     ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
     offsets = [
         replica_axis.parting_offset(comparison),
@@ -339,7 +339,7 @@ def pairs_csv(view: BatchPairsView) -> str:
 
 
 def render_indexes(comparison: "PartitionComparison") -> None:
-    """Draws how many entries each pair of indexes does not share, why, and the cost of a lookup."""
+    """Draws for each pair of indexes how many entries differ, why, and what a lookup costs."""
     elements.heading(say("compare.indexes"), say("compare.indexes_below"))
     st.space(8)
     elements.draw_list(to_sentence(render(describe_index(index))) for index in comparison.indexes)

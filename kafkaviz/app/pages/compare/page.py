@@ -1,6 +1,6 @@
 """The Compare page: how two directories differ, and what each side would lose to the other.
 
-Its head has the second directory, the counts of each relation, and the downloads.
+At the top are the second directory, the number of topic-partitions per relation, and downloads.
 """
 
 import json
@@ -39,7 +39,7 @@ HEAD_PX = 33
 TABLE_ROWS = 14
 MAX_CHANGES = 400
 MAX_PAPER_ROWS = 400
-COLUMNS = (  # the message keys of the headings
+COLUMNS = (  # the message key of each heading
     "common.topic_partition",
     "compare.column_relation",
     "compare.column_offsets_a",
@@ -137,7 +137,7 @@ def _render_failure(pair: SnapshotPair, error: Exception) -> None:
 
 
 def second_snapshot() -> BrokerSnapshot | None:
-    """Returns the second directory of the address, None if it is missing or cannot be opened."""
+    """Returns the second directory in the address; None if it is missing or cannot be opened."""
     directory = page_location.compared_directory()
     if not directory:
         return None
@@ -191,7 +191,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
-    """Returns how many topic-partitions have each relation, the worst first."""
+    """Returns the number of topic-partitions in each relation, the worst relation first."""
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
@@ -210,7 +210,8 @@ def _render_path_form(location: Location) -> None:
     second = page_location.compared_directory()
     with st.container(horizontal=True, key="kv_path", vertical_alignment="bottom"):
         count = st.session_state.get(page_state.COMPARED_COUNT, 0)
-        # a new field for each directory, as on the Broker page
+        # a new key for each directory, as on the Broker page, because the browser keeps typed text
+        # per key
         second_text = units.escape_controls(page_location.directory_text(second))
         key = f"kv_compared {count} {second_text}"
         st.text_input(
@@ -322,7 +323,7 @@ def _csv_row(comparison: "PartitionComparison") -> list[object]:
 
 
 def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
-    """Draws the map. A click on a row opens that topic-partition below."""
+    """Draws the map. A click on a row shows that topic-partition below the map."""
     with st.container(key="kv_fig_compared"):
         head = st.container()
         middle = st.container()
@@ -357,7 +358,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
-    """Draws one row per topic-partition. Selecting a row opens it above."""
+    """Draws one row per topic-partition. Selecting a row shows that partition above the table."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
     partitions = comparison.worst_first
@@ -377,7 +378,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             alt=say("compare.table_alt", count=units.format_count(len(partitions))),
         )
         elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
-    with st.container(key="kv_paper_rows"):  # for print, because paper cannot scroll
+    with st.container(key="kv_paper_rows"):  # printed instead, because paper cannot scroll
         tables.table(
             heads,
             (
@@ -414,7 +415,7 @@ def _open(location: Location, partition: str) -> None:
 
 
 def render_changes(start: "StartComparison") -> None:
-    """Draws the files that changed between two states of the same broker directory."""
+    """Draws which files differ between two states of the same broker directory."""
     elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)
     st.html(tag("p", outcome_text(start), class_="kv-sm"))

@@ -1,1 +1,1 @@
-"""The Disk page, with a module for each of its tabs."""
+"""The Disk page, with one module per tab."""

@@ -356,7 +356,7 @@ def _command(
     log: "DecidedLog",
     *options: str,
 ) -> str:
-    """Returns the command with the same answer as the page."""
+    """Returns the kafkaviz command that gives the same result as the page."""
     path = archive.display_text(snapshot.broker.partition(log.partition).path)
     words = ["kafkaviz", name, path, *options, "--now", str(decisions.plan.now_ms)]
     return units.escape_controls(shlex.join(words))

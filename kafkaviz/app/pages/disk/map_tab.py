@@ -37,14 +37,14 @@ def lead(snapshot: BrokerSnapshot) -> str:
 
 
 def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
-    """Draws the tab, without a check from the directory listing alone."""
+    """Draws the tab; if `health` is None, from the directory listing alone."""
     from kafkaviz.figures.disk import disk_map
 
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
     shares = _with_cleanings(snapshot, account.shares) if health else account.shares
     names = _short_names(snapshot)
     if health is None:
-        st.space(12)  # below the progress of the check
+        st.space(12)  # the progress of the check is above
     _render_unreadable(shares)
     with st.container(key="kv_disk_bars"):
         _render_bars(disk_map.directories_view(shares, names))
@@ -122,7 +122,7 @@ def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
     """Draws a table with bold sums.
 
     Args:
-        max_rows: the most rows before the sums; 0 draws all.
+        max_rows: maximum number of rows before the sums; 0 means all rows.
     """
     count = len(table.rows) - table.sums
     row_count = min(count, max_rows or count)
@@ -183,10 +183,10 @@ def _short_names(snapshot: BrokerSnapshot) -> dict[str, str]:
 
 
 class DiskAccount(NamedTuple):
-    """The uses of all bytes, the files that may be deleted, and the price of all indexes.
+    """The use of every byte, the files that may be deleted, and the price of all indexes.
 
     Attributes:
-        recovery: the reading of the next start; None if unknown.
+        recovery: the bytes that recovery reads at the next broker start; None if unknown.
     """
 
     shares: "tuple[DiskShare, ...]"
@@ -197,7 +197,7 @@ class DiskAccount(NamedTuple):
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _listed_account(snapshot: BrokerSnapshot) -> DiskAccount:
-    """Returns the account from the directory listing alone."""
+    """Returns what the directory listing alone shows."""
     from kafkaviz.analysis import disk, freeing
 
     shares = tuple(disk.disk_shares(snapshot.broker))

@@ -1,6 +1,7 @@
 """The Disk page: what fills the log directories, what retention deletes, what the cleaner removes.
 
-The map is drawn from the directory listing at once, and divided further when the check is over.
+The map is drawn at once from the directory listing. When the check is over, the map is drawn again
+with further categories.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -51,7 +52,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the result of the check; draws its progress or failure and returns None without."""
+    """Returns the result of the check; if it has none, draws its progress or failure."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None

@@ -1,4 +1,4 @@
-"""The tab Retention of the Disk page: what the next passes delete, and what other limits would."""
+"""The tab Retention of the Disk page: what the next retention passes delete, and other limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,7 +37,7 @@ AS_SET = "as set"  # keeps each topic's own limit
 NO_LIMIT = "no limit"
 DAYS = (1, 2, 3, 7, 14, 30, 90, 365)
 TIMES_MS = (HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, *(days * DAY_MS for days in DAYS))
-SIZE_STEPS = 8  # sizes from twice the largest log down, each half of the one before
+SIZE_STEPS = 8  # number of sizes to choose from; each is half of the next larger one
 COLUMNS = (1.1, 1, 1)
 
 
@@ -106,13 +106,14 @@ class _Choice(NamedTuple):
     topic: str | None  # None: all topics
     logs: "Sequence[LogRetention]"
     proposed: "ProposedLimits"
-    compacted: "Sequence[DecidedLog]"  # those of the topic that are compacted
-    dirty_ratio: float | None  # None keeps the current one
+    compacted: "Sequence[DecidedLog]"  # the compacted logs of the topic
+    dirty_ratio: float | None  # None keeps the current ratio
 
     def is_limited(self, log: "LogRetention") -> bool:
         """Returns whether the chosen limits apply to a log.
 
-        Kafka gives its own topics their limits, so they keep them unless one is chosen alone.
+        Topics that Kafka creates for itself have limits of their own, which a choice for all topics
+        does not change.
         """
         return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
 
@@ -120,7 +121,7 @@ class _Choice(NamedTuple):
 def _choose(
     snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
 ) -> _Choice:
-    """Draws the topic and the limits, and returns them."""
+    """Draws the controls for topic and limits, and returns their values."""
     from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
 
     first, second, third = st.columns(COLUMNS, gap=24)
@@ -177,7 +178,7 @@ def _compacted_logs(
 ) -> "Sequence[DecidedLog]":
     """Returns the compacted logs of a topic.
 
-    If they cannot be read, draws why and a button that tries it again, and returns none.
+    If the logs cannot be read, draws the reason and a button that tries again, and returns ().
     """
     policy = health.effective_settings.find(topic, "cleanup.policy")
     is_deleted_only = all(
@@ -187,7 +188,7 @@ def _compacted_logs(
         return ()
     try:
         decisions = cleaning_jobs.decisions(snapshot)
-    except CannotOpen:  # the one partition that was opened is not compacted
+    except CannotOpen:  # a single partition was opened that is not compacted
         return ()
     except Exception as error:
         jobs = cleaning_jobs.decision_jobs()
@@ -197,7 +198,7 @@ def _compacted_logs(
 
 
 def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
-    """Draws the slider of the dirty ratio; returns None if it is not changed."""
+    """Draws the slider of the dirty ratio. Returns the ratio, or None if it is not changed."""
     if not compacted:
         return None
     current = float(compacted[0].settings[DIRTY_RATIO].value)
@@ -212,7 +213,7 @@ def _topic_text(topic: str) -> str:
 
 
 def _sizes(largest_bytes: int) -> list[int]:
-    """Returns powers of two around the size of the largest log."""
+    """Returns SIZE_STEPS powers of two, up to the first one above the size of the largest log."""
     first = max(largest_bytes, 1).bit_length()
     return [1 << power for power in range(max(0, first - SIZE_STEPS + 1), first + 1)]
 
@@ -223,7 +224,7 @@ def _choose_limit(
     """Draws the slider of a limit.
 
     Args:
-        current: today's value; None if it is unknown, or differs between the topics.
+        current: today's limit; None if it is unknown or not the same for all topics.
 
     Returns:
         The chosen value, or None if the limit is not changed.
@@ -291,9 +292,10 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
 
 
 def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
-    """Returns the settings, with None for a value that the broker sets for all topics.
+    """Returns the settings, with None for each value that already is the broker's default.
 
-    Kafka's default is not such a value: the broker may have another one that no file here shows.
+    The broker's default counts only if a file sets it. Kafka's own default does not count, because
+    the broker may have another one that no file here shows.
     """
     values: dict[str, float | None] = {}
     for name, value in settings.items():
@@ -304,7 +306,7 @@ def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str,
 
 
 def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
-    """Draws whether the cleaner takes the logs of a topic, and what one cleaning frees."""
+    """Draws whether the cleaner takes the logs of a topic, and the space that a cleaning frees."""
     from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
     from kafkaviz.figures.text.compaction_text import describe_reason
 
@@ -362,7 +364,7 @@ def _render_cleanings(
     eligible: Sequence[str],
     jobs: "Mapping[str, CleaningJob]",
 ) -> None:
-    """Draws the progress of the cleanings, or a button that starts those of large logs."""
+    """Draws the progress of the cleanings, or a button that starts the cleanings of large logs."""
     running = [job for job in jobs.values() if not job.is_over]
     if running:
         _render_progress(running)
@@ -433,7 +435,7 @@ def _size_html(text: str) -> str:
 
 
 def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -> None:
-    """Draws what keeps each segment, the most urgent first."""
+    """Draws why each segment is kept. Segments that the next pass deletes come first."""
     from kafkaviz.figures.disk import retention_view
 
     table = retention_view.segment_table(logs)
@@ -466,7 +468,7 @@ def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
 
 
 def _render_metadata(health: "Health") -> None:
-    """Draws what the next pass deletes of the metadata log, by its own limits."""
+    """Draws what the next pass deletes of the metadata log, which has limits of its own."""
     from kafkaviz.figures.text import retention_text
 
     retention = health.metadata_retention()

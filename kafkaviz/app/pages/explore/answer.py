@@ -1,4 +1,4 @@
-"""The answer to a query: the number of rows, a figure, every row, and downloads."""
+"""The answer to a query: the number of rows, a figure, all rows, and downloads."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import QueryResult
 
 MIN_PLAIN = 1e-12  # smaller numbers are written with an exponent
-# up to this length a table is HTML; a longer one is a st.dataframe, which scrolls and sorts
+# an answer of up to this many rows is an HTML table; a longer one is a st.dataframe, which scrolls
+# and sorts
 SHORT_ROWS = 100
 
 
 def describe_answer(answer: "QueryResult") -> str:
-    """Returns the number of rows, the time taken, and whether texts were cut."""
+    """Returns the number of rows, the time that the query took, and whether texts were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
     if answer.cut_at:
         return say_count("explore.texts_cut", answer.cut_at, took=row_text)
@@ -46,7 +47,7 @@ def _count_text(answer: "QueryResult") -> str:
 
 
 def render_answer(result: "QueryResult", text: str) -> None:
-    """Draws the figure, if a column can be drawn, and every row."""
+    """Draws all rows, and above them a figure if a column can be drawn."""
     if not result.rows.num_rows:
         with elements.empty("answer", say("explore.no_row"), say("explore.no_row_why")):
             pass
@@ -136,7 +137,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns ten significant digits, without an exponent from MIN_PLAIN up to 1: 0.000034."""
+    """Returns ten significant digits. Numbers from MIN_PLAIN to 1 have no exponent: 0.000034."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 
@@ -145,7 +146,7 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """Draws a download button per format, whose label says how many of the rows it takes."""
+    """Draws a download button per format; the label says how many rows the file contains."""
     name = file_name(answer, snapshot.broker.name, text)
     _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
     _render_download(
@@ -187,7 +188,7 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """Returns the rows as CSV with a header: NULL empty, text quoted, formulas escaped."""
+    """Returns the rows as CSV with a header: NULL is empty, text quoted, formulas escaped."""
     from pyarrow import csv as csv_format
 
     columns = [

@@ -66,7 +66,7 @@ def render_page() -> None:
     elements.title(say("common.page_explore"), say("explore.lead"))
     strip = st.container(key="kv_explore_strip", gap=8)
     query = _render_columns(snapshot, query_text())
-    with strip:  # last, because it may start Spark
+    with strip:  # drawn last, because it may start Spark
         if query and not broker_cache.is_fresh(snapshot):
             render_out_of_date(snapshot)
         progress_strip.render_ingest_strip(snapshot, (say("explore.owed"), say("explore.missed")))
@@ -127,7 +127,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
     elif isinstance(error, QueryTooLarge):
         finding = say_count("explore.too_large", error.mib)
         detail = say("explore.ask_less")
-    else:  # the path of the catalog belongs to the server and is not shown
+    else:  # the message has the catalog's path on the server, so it is not shown
         reason = render(error.what) if isinstance(error, CannotOpen) else describe_error(error)
         finding = say("explore.not_ended")
         detail = say("common.nothing_changed", error=reason)
@@ -136,7 +136,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
 
 
 def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
-    restart = cast(Callable[..., None], queries().restart)  # a callback's result is not used
+    restart = cast(Callable[..., None], queries().restart)  # its result is ignored
     st.button(say("explore.run_again"), key="kv_again", on_click=restart, args=(snapshot, text))
 
 
@@ -172,14 +172,14 @@ def _render_line(error_location: "ErrorLocation") -> None:
 
 
 def query_text() -> str:
-    """Returns the query or the question in the address, by default the first question."""
+    """Returns the query of the address, which is a typed one or that of a ready-made question."""
     address_query = st.query_params.get(page_state.SQL)
     question = QUESTION_BY_NAME.get(st.query_params.get(page_state.QUESTION, ""), QUESTIONS[0])
     return question.sql if address_query is None else address_query
 
 
 def _set_query(text: str) -> None:
-    """Puts a query into the address, by the name of its question if it has one."""
+    """Puts a query into the address; a ready-made question is represented by its name."""
     question = find_question(text)
     for name in (page_state.QUESTION, page_state.SQL, page_state.DRAWN_COLUMN):
         st.query_params.pop(name, None)
@@ -207,7 +207,7 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Returns the query, or None without a catalog, and leaves the previous one of this session."""
+    """Starts the query and leaves the session's previous one. Returns None without a catalog."""
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])
@@ -215,7 +215,7 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     if broker_cache.catalog_info(snapshot) is None:
         return None
     query = queries().get_or_start(snapshot, text)
-    with suppress(KafkavizError):  # shown below
+    with suppress(KafkavizError):  # the error is shown below
         query.wait(QUICK_S)
     return query
 
@@ -287,7 +287,7 @@ def _columns_html(name: str) -> Html:
 
 
 def _quoted(name: str) -> str | None:
-    """Returns the column name that a query has to quote, None if it needs no quotes."""
+    """Returns the column name in quotes if a query has to quote it, else None."""
     from kafkaviz.pipeline.sql.sql import quote_name
 
     return quote_name(name) if name in QUOTED_COLUMNS else None
@@ -302,7 +302,7 @@ def render_out_of_date(snapshot: BrokerSnapshot) -> None:
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:
-    """Draws a notice that the tables are missing: the pipeline is still reading, or it failed."""
+    """Draws a notice that the tables are missing: the pipeline is still reading, or has failed."""
     if ingests.is_awaited(snapshot):
         with elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
             pass

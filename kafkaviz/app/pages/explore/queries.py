@@ -18,11 +18,11 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import Query
 
-# limits of all kept answers together
+# limits for all cached answers together
 MAX_ANSWERS = 12
 MAX_ANSWER_BYTES = 1 << 28
 CLOSED_AFTER_S = (
-    5.0  # after this time a missing tab counts as closed; a lost connection is back sooner
+    5.0  # after this time a disconnected tab counts as closed; lost connections are restored sooner
 )
 WATCH_INTERVAL_S = 1.0
 
@@ -30,7 +30,7 @@ WATCH_INTERVAL_S = 1.0
 class Queries:
     """The queries of this server, by catalog and text.
 
-    - Tabs share them, so that a link or going back does not run a query again.
+    - All tabs share the queries, so that following a link or going back does not run a query again.
     - A query is cancelled once no open tab waits for it.
     """
 
@@ -52,7 +52,7 @@ class Queries:
         )
 
     def restart(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """Returns the query, started again if it is over."""
+        """Returns the query, started again if it has ended."""
         return self._join(snapshot, text, lambda _query: True)
 
     def _join(
@@ -83,7 +83,7 @@ class Queries:
         return Query(key[0], key[-1])
 
     def _watch(self) -> None:
-        """Cancels queries that no tab waits for, until no query runs."""
+        """Cancels running queries that no tab waits for, until no query is running."""
         closed_at: dict[Query, float] = {}
         while True:
             time.sleep(WATCH_INTERVAL_S)
@@ -120,7 +120,7 @@ def _tab() -> str:
 
 
 def _is_open(tab: str) -> bool:
-    """Returns whether a tab is connected. Without a server, as in tests, every tab is."""
+    """Returns whether a tab is connected. Without a server, as in tests, the result is True."""
     return not runtime.exists() or runtime.get_instance().is_active_session(tab)
 
 

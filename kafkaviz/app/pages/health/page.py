@@ -1,6 +1,6 @@
 """The Health page: the problems of a broker directory, and what its next start will do.
 
-Its head says how the broker was stopped and which release is assumed, and has the downloads.
+The top of the page shows how the broker was stopped, the assumed release, and the downloads.
 """
 
 import json
@@ -35,15 +35,15 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-TRACES = "traces"  # instead of a release: the directory's own traces decide
+TRACES = "traces"  # an option in place of a release: the one that the directory's files show
 
 
 @in_turn
 def render_page() -> None:
     """Draws the page.
 
-    For a very large directory the page waits for the pipeline, which assumes the release that the
-    directory's files show.
+    The findings of a very large directory come from the pipeline, which always assumes the release
+    that the directory's files show.
     """
     location = frame("Health")
     apply_print_style()
@@ -62,7 +62,7 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
     job = check_jobs.get_or_start(snapshot, checked_release)
     is_over = job.wait_until_over(check_jobs.QUICK_S)
     if is_over and check_jobs.error_count(snapshot) != error_count:
-        st.rerun()  # the sidebar shows this number, and was drawn before it was known
+        st.rerun()  # the sidebar, which shows this number, was drawn before the number was known
     render_head(snapshot, job.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over or job.error is not None:
@@ -107,7 +107,7 @@ def _payloads(
 
 
 def address_release() -> str:
-    """Returns the release in the address, "" if it has no valid one."""
+    """Returns the release in the address, or "" if the address has no valid one."""
     release_text = st.query_params.get(page_state.RELEASE, "")
     with suppress(KafkavizError):
         return release_text and ".".join(map(str, versions.parse(release_text)))
@@ -135,7 +135,7 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
 
 
 def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws a notice if the directory is too large to be checked as this release."""
+    """Draws a notice if the directory is too large to be checked for the chosen release."""
     if not (release and is_large(snapshot)):
         return
     paths = page_location.shell_paths(snapshot.broker)
@@ -173,7 +173,7 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """Draws the menu of the assumed release, by default the one that the directory's files show."""
+    """Draws the menu for the release to assume; the default is the one that the files show."""
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
         say(f"health.{text_key}", release=health.assumed_release.version)
@@ -211,7 +211,7 @@ def _health_json(health: "Health") -> str:
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    """Returns the output of `kafkaviz report`, for which the directory is read again."""
+    """Returns the output of `kafkaviz report`, which reads the directory again."""
     from kafkaviz.report import report
 
     return report(snapshot.broker, int(time.time() * 1000), release or None, known_health=health)

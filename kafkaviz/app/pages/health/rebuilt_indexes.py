@@ -1,6 +1,6 @@
-"""The rebuilt indexes on the Health page: those of one topic-partition, compared with the disk.
+"""Rebuilds the indexes of a topic-partition, compares them with the disk, and offers a download.
 
-They are built on request, as the recovery of a broker would build them, and offered as a .tar.gz.
+This part of the Health page builds indexes on request, in the way a broker's recovery does.
 """
 
 import io
@@ -26,7 +26,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say, say_count
 
 SUFFIXES = (".index", ".timeindex", ".txnindex")
-MAX_LOG_BYTES = 1 << 30  # of a topic-partition: recovery reads it all while the page waits
+MAX_LOG_BYTES = 1 << 30  # of a topic-partition; recovery reads all of it while the page waits
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class IndexFileComparison:
     name: str
     on_disk_bytes: int | None  # None if the file is missing
     rebuilt_bytes: int
-    difference: str  # the first difference in words, "" if there is none
+    difference: str  # describes the first difference; "" if the files are equal
 
 
 @st.fragment
 def render_rebuilt_indexes(
     snapshot: BrokerSnapshot, findings: Sequence[Finding], version: str
 ) -> None:
-    """Draws the choice of a topic-partition, and its rebuilt indexes on request."""
+    """Draws the menu of topic-partitions and, on request, the rebuilt indexes of the chosen one."""
     names = offer_partitions(snapshot, findings)
     if not names:
         return
@@ -87,7 +87,7 @@ def _render_indexes(
     *,
     version: str,
 ) -> None:
-    """Draws a table of the files, or why recovery fails. The download goes into `download_slot`."""
+    """Draws a table of the files and a download in `download_slot`, or why recovery fails."""
     try:
         with st.spinner(say("health.recovering")):
             rebuilt_files = _rebuild(
@@ -141,7 +141,7 @@ def _cells(comparison: IndexFileComparison) -> tuple[str, ...]:
 
 
 def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
-    """Returns the topic-partitions with a .log, those with a finding about an index first."""
+    """Returns the topic-partitions with a .log, first those with findings about their indexes."""
     broker = snapshot.broker
     live = [partition for partition in broker.partitions if partition.live]
     damaged = {
@@ -194,7 +194,7 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """Returns how a file of `disk_bytes` first differs from the data in words, "" if not."""
+    """Describes the first difference between a file and `data`; "" if they are equal."""
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
     )

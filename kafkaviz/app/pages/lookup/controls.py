@@ -1,7 +1,8 @@
 """The controls of a lookup: offset or timestamp, target, index, release and isolation level.
 
-The target can be typed, moved with a slider, or chosen with buttons. Instead of an index on disk,
-the reader can type the keys of one. A popover has the controls that are needed less often.
+The target can be typed, moved with a slider, or chosen with buttons. Instead of choosing an index
+on disk, the reader can type the keys of an index. Controls that are needed less often are in a
+popover.
 """
 
 import re
@@ -40,16 +41,16 @@ from kafkaviz.simulate.lessons import practice
 from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import SearchProfile
 
-TIME_NAMES = ("earliest", "latest", "max")  # the times that Kafka has a name for
-MAX_RANGES = 3  # ranges of warm targets in the alternative text; all are drawn
-WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
+TIME_NAMES = ("earliest", "latest", "max")  # Kafka's names for special timestamps
+MAX_RANGES = 3  # ranges in the alternative text; the figure has all
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # choices for a practice log
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 MAX_KEYS = 4096
 
 
 @dataclass(frozen=True)
 class LookupQuery:
-    """The chosen controls, without the target. `target_kind` is OFFSET or TIMESTAMP."""
+    """The values of the controls, except the target. `target_kind` is OFFSET or TIMESTAMP."""
 
     target_kind: str
     search_profile: SearchProfile
@@ -59,7 +60,7 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Draws the controls, with `sets` to choose from. Returns their query."""
+    """Draws the controls and returns their values; `sets` are the indexes to choose from."""
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
     name = choice.bind_to_address(page_state.SET, sets.keys(), OWN_SET, parse_set)
@@ -111,7 +112,7 @@ def render_controls(
 
 
 def render_sets(sets: dict[str, str]) -> None:
-    """Draws the choice of an index; `sets` has its labels."""
+    """Draws the control that chooses an index; `sets` maps the name of an index to its label."""
     choice.draw_bound(
         st.segmented_control,
         say("common.index"),
@@ -130,7 +131,7 @@ def render_help() -> None:
 
 
 def parse_set(set_text: str) -> str | None:
-    """Returns the word of an index that a link names by its English label, or None."""
+    """Returns the name of the index with this English label, which links may contain, or None."""
     return next(
         (
             name
@@ -150,7 +151,7 @@ def _release_text(version: str) -> str:
 
 
 def _reset_target_and_warm() -> None:
-    """Resets the target, and the warm section, which is also specific to the index."""
+    """Resets the target and the size of the warm section, because both depend on the index."""
     _reset_target()
     st.session_state.pop(page_state.WARM, None)
     st.query_params.pop(page_state.WARM, None)
@@ -159,7 +160,7 @@ def _reset_target_and_warm() -> None:
 def _render_more(
     source: LookupSource, target_kind: str, name: str, warm_entries: int, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the other controls. Returns the number of warm entries, and the isolation level."""
+    """Draws the less frequent controls. Returns the number of warm entries and isolation level."""
     _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
     if source.is_synthetic:
         return _choose_warm_entries(name), READ_UNCOMMITTED
@@ -207,7 +208,7 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
 
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
-    """Sets an instructive target if there is none, or if the old one was for another index."""
+    """Sets an instructive target if there is none, or if it was chosen for another index."""
     previous_subject = st.session_state.get(page_state.TARGET_SOURCE)
     subject = f"{name} {target_kind}"
     is_first_run = page_state.TARGET not in st.session_state and not st.query_params.get(
@@ -223,7 +224,7 @@ def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> No
 
 
 def _reset_target() -> None:
-    """Makes the next run choose a new target, because another index or kind has other targets."""
+    """Makes the next run choose a new target, because the index or kind of target has changed."""
     st.session_state[page_state.TARGET_SOURCE] = ""
 
 
@@ -241,7 +242,7 @@ def _render_slider(
     span = source.span(target_kind)
     target = _typed_target(target_kind)
     if span:
-        # an offset outside the log has no place on the slider
+        # the slider cannot show an offset outside the log
         if target_kind == TIMESTAMP or target is None or span[0] <= target <= span[1]:
             st.session_state[page_state.SLIDER] = min(
                 max(span[0] if target is None else target, span[0]), span[1]
@@ -379,7 +380,7 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
 
 
 def require_target(source: LookupSource, target_kind: str) -> int | None:
-    """Returns the target. If the field has no valid one, draws a notice and returns None."""
+    """Returns the target in the field. If it is not valid, draws a notice and returns None."""
     target = _typed_target(target_kind)
     if target is None or (source.is_index_only and target_kind == TIMESTAMP and target < 0):
         target = None
@@ -397,7 +398,7 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
 
 
 def _render_other_unit(target: int) -> None:
-    """Draws a warning if the timestamp seems to be in seconds or microseconds."""
+    """Draws a warning if the timestamp seems to be in another unit than milliseconds."""
     suggestion = units.other_unit(target)
     if suggestion:
         unit = say(f"lookup.unit_{suggestion.unit}")
@@ -443,12 +444,12 @@ def parse_target(text: str, target_kind: str) -> int:
 
 
 def format_target(target: int, target_kind: str) -> str:
-    """Returns a target as the field and the address hold it: digits, or the name of a time."""
+    """Returns a target as text for the field and the address: digits, or a timestamp's name."""
     return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)
 
 
 def open_source() -> LookupSource:
-    """Returns an index of the keys in the field, or of DEFAULT_KEYS if they are not valid."""
+    """Returns an index with the keys in the field, or with DEFAULT_KEYS if those are not valid."""
     text = (
         st.session_state.get(page_state.KEYS)
         or st.query_params.get(page_state.KEYS)
@@ -463,7 +464,7 @@ def open_source() -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """Returns the whole numbers in a text. Raises ValueError with the reason."""
+    """Returns the whole numbers in a text. Raises ValueError if the text has other parts."""
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
@@ -484,7 +485,7 @@ def render_field(on_change: Callable[[], None]) -> None:
 
 
 def render_fault() -> None:
-    """Draws why the keys in the field are not valid, if so. The page then shows DEFAULT_KEYS."""
+    """If the keys in the field are not valid, draws why, and that the page shows DEFAULT_KEYS."""
     try:
         parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:

@@ -44,7 +44,8 @@ from kafkaviz.versions import SearchProfile
 
 LABEL_CHARACTERS = 20
 VIEW_PARAMETERS = {"steps": (page_state.STEP,)}
-# a link with one of these leads to the reader's own log, or to a practice log that it names
+# an address with one of these parameters opens the reader's own log or a certain practice log; any
+# other address opens the example
 ASKS_FOR_OTHER = (
     page_state.TOPIC_PARTITION,
     page_state.SEGMENT,
@@ -74,7 +75,7 @@ def render_page() -> None:
 
 
 def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
-    """Returns the chosen index and the labels of all; OWN_SET also for a location without one."""
+    """Returns the name of the chosen index, and the label of each index by name."""
     sets = {name: say(f"lookup.set_{name}") for name in SETS}
     is_log_missing = False
     if isinstance(location, SegmentLocation) and location.segment.files:
@@ -94,7 +95,7 @@ def _practice_name(location: Location) -> str:
 
 
 def _begin_with_example() -> None:
-    """Opens the example if neither the address nor an earlier choice asks for anything else."""
+    """Opens the example unless the address or an earlier choice asks for something else."""
     if page_state.SET in st.session_state:
         return
     if not any(name in st.query_params for name in ASKS_FOR_OTHER):
@@ -133,7 +134,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Draws the controls and the lookup. A practice log and typed keys have no location."""
+    """Draws the controls and the lookup; `location` is None for practice logs and typed keys."""
     _render_title(source, sets)
     query = controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
@@ -215,7 +216,7 @@ def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
 
 
 def _render_damage(fault: KafkavizError) -> None:
-    """Draws why the lookup failed: damaged bytes on its way, or a log it cannot search at all."""
+    """Draws why the lookup failed: it needs damaged bytes, or the log cannot be searched."""
     is_damage = isinstance(fault, CorruptFile)
     why = describe_error_sentence(fault)
     if isinstance(fault, FailedRead):
@@ -248,7 +249,7 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
 
 
 def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCost | None:
-    """Returns the cost of reads from tiered storage or an object store, None if there are none."""
+    """Returns the cost of reading from tiered or object storage; None without such reads."""
     path = location.partition.path
     cost = remote_reads.remote_cost(
         context.result,
@@ -306,7 +307,7 @@ def _remote_total(cost: RemoteCost) -> str:
 def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
-    """Draws all segments of the partition, and why the timestamp leads to this offset."""
+    """Draws all segments of the partition, and why a lookup by timestamp returns this offset."""
     view = lookup_cache.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))
@@ -320,7 +321,7 @@ def render_why_offset(
 
 
 def _phase_text(phase: str, cost: RemoteCost | None) -> str:
-    """Returns the phase of a step, with a note if the file it reads is remote."""
+    """Returns the phase of a step, with a note if the step reads a remote file."""
     text = say(f"lookup.phase_{phase}")
     suffix = PHASE_SUFFIXES.get(phase)
     is_remote = bool(cost and suffix and any(read.file.endswith(suffix) for read in cost.reads))

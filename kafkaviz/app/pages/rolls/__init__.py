@@ -1,1 +1,1 @@
-"""The Rolls page. page.py arranges its parts; the other modules draw them."""
+"""The Rolls page. page.py arranges the parts of the page; the other modules draw them."""

@@ -25,7 +25,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 AS_IT_IS = "unchanged"
-SPEEDS = {  # in the order of the slider
+SPEEDS = {  # factors by option, in the order of the slider
     "a tenth": 0.1,
     "a quarter": 0.25,
     "half": 0.5,
@@ -61,11 +61,11 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 class SimulatedLog(NamedTuple):
-    """The log that the controls describe.
+    """The simulated log that the controls describe.
 
     Attributes:
         workload: the chosen workload at the chosen speed and batch size.
-        preset: the workload without these changes.
+        preset: the chosen workload with its own speed and batch size.
     """
 
     workload: Workload
@@ -185,7 +185,7 @@ def _reset_settings() -> None:
 
 
 def _edit_own_workload() -> Workload | None:
-    """Draws the field for the reader's own workload and its errors. Returns None if it has any."""
+    """Draws the field for a custom workload and its errors. Returns None if there are any."""
     if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):

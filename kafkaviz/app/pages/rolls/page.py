@@ -1,6 +1,6 @@
-"""The Rolls page: each roll of a simulated log or a topic-partition, and its cause.
+"""The Rolls page: when and why the segments of a simulated or real log were rolled.
 
-For a topic-partition on disk it shows where each setting was found.
+For a topic-partition on disk, the page also shows where each setting was found.
 """
 
 import os
@@ -65,7 +65,7 @@ def render_page() -> None:
 
 @st.fragment
 def _render_body(location: Location, subject: str) -> None:
-    """Draws everything below the head. A slider reruns only this part."""
+    """Draws everything below the title. A slider reruns only this part."""
     choice.carry_over(CHOICES, location.address)
     choice.open_by_address(CONTROLS)
     with st.container(gap=None, key="kv_rolls"):
@@ -125,7 +125,7 @@ def _render_partition(tab: str, location: Location) -> None:
 
 
 def _render_head(location: Location) -> str:
-    """Draws the title, and the choice between a simulated log and some topic-partitions.
+    """Draws the title, and the control that chooses a simulated log or a topic-partition.
 
     Returns:
         SIMULATED, or the chosen topic-partition.
@@ -183,10 +183,10 @@ def _label_text(label: str) -> str:
 
 
 def _current_label(labels: list[str]) -> str:
-    """Returns the choice that the address names, else the one from before, else SIMULATED.
+    """Returns the chosen label: that in the address, else as in the previous run, else SIMULATED.
 
-    The control is not bound to the address, because it changes only together with the
-    topic-partition.
+    The control is not bound to the address, because its parameter changes only together with that
+    of the topic-partition.
     """
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
@@ -197,7 +197,7 @@ def _current_label(labels: list[str]) -> str:
 
 
 def _source_names(location: Location) -> list[str]:
-    """Returns SIMULATED, the open topic-partition, and the two others with the most segments."""
+    """Returns SIMULATED, the open topic-partition, and two others that have the most segments."""
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition_name
@@ -213,7 +213,7 @@ def _source_names(location: Location) -> list[str]:
 
 
 def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
-    """Returns the other topic-partitions that have rolled, with their number of segments."""
+    """Returns name and number of segments of other topic-partitions with several segments."""
     counts = (
         (broker.partition_name(partition), len(partition.live))
         for partition in broker.partitions
@@ -239,8 +239,9 @@ class RollsOnDisk:
     """The roll history of a topic-partition on disk.
 
     Attributes:
-        load: the mean size of its batches.
-        origins: the source of each setting; history.inferred_limits has those inferred from rolls.
+        load: the mean batch size.
+        origins: the source of each setting; limits inferred from rolls are in
+            `history.inferred_limits`.
     """
 
     history: RollHistory
@@ -274,7 +275,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """Returns the mean batch size at the start of the last segment, for curves on log axes."""
+    """Returns the mean batch size at the start of the last segment, exact enough for log axes."""
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,

@@ -44,11 +44,11 @@ from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
-MAX_ARCHIVE_BYTES = 256 * MIB  # counts only the .log files
+MAX_ARCHIVE_BYTES = 256 * MIB  # bytes of .log files
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
-    """Draws what Kafka does with settings that do not work."""
+    """Draws notes about refused settings and appends, and about an incomplete simulation."""
     room = index_room(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
@@ -92,14 +92,14 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws a note. `name` differs for each note, because two can have the same mark."""
+    """Draws a note. `name` identifies the note, because two notes can have the same mark."""
     with elements.state(f"note_{name}", mark, finding, reason):
         pass
     st.space(16)
 
 
 def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
-    """Compares the log with that of the workload's own values, if they differ."""
+    """Compares the log with the one from the workload's own settings, speed and batch size."""
     own_config = config_of(simulated.preset, {})
     before_texts = _setting_texts(simulated.preset, own_config)
     now_texts = _setting_texts(simulated.workload, simulated.config) | {
@@ -121,7 +121,7 @@ def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
 
 
 def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
-    """Returns every setting of a run. Values are the words of the address, not translated."""
+    """Returns every setting of a simulation; values are untranslated, as in the address."""
     texts = {"workload": workload.title or OWN_TITLE}
     texts |= {
         name: format_setting(name, getattr(config, name.replace(".", "_")))
@@ -149,7 +149,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             elements.paragraph(text, is_faint=True)
             return
         name = f"{workload.topic}.tar.gz"
-        build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - made when it is asked for
+        build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - called on click
         st.download_button(
             say("rolls.take_archive"),
             build_archive,
@@ -171,7 +171,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         st.html(tag("span", text, class_="kv-sm kv-fnt"))
 
 
-# every reason to roll: the class of its line in the key, and the setting that is its limit
+# each reason to roll: the CSS class of its colour, and the setting that is the limit
 REASONS = {
     RollCause.SIZE: ("roll-size", "segment.bytes"),
     RollCause.TIME: ("roll-time", "segment.ms"),
@@ -190,13 +190,13 @@ STORY_KEYS = {
 
 
 def render_timeline(history: RollHistory, key: str, appended: np.ndarray | None) -> None:
-    """Draws every segment until its roll, and the reasons to roll.
+    """Draws every segment from its creation to its roll, and the reasons to roll.
 
     Args:
         key: the cache key.
-        appended: rows of roll_history.APPEND for a simulated log.
+        appended: the appends of a simulated log, as an array of roll_history.APPEND.
     """
-    # the first row of each page of the timeline, by the name of the page
+    # index of the first segment on each page of the timeline, by page name
     slices = roll_timeline.page_slices(len(history.segments))
     pages = {f"{low + 1}–{high + 1}": low for low, high in slices}
     first = pages[choice.bind_to_address(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
@@ -213,7 +213,7 @@ def render_timeline(history: RollHistory, key: str, appended: np.ndarray | None)
 
 
 def _reason_cells(history: RollHistory) -> Iterator[Html]:
-    """Yields each reason to roll with its setting and how often it occurred here, even if never."""
+    """Yields every reason to roll, with its setting and how often it occurred in this log."""
     counts = history.rolls()
     for cause, (swatch, setting) in REASONS.items():
         count = counts.get(cause, 0)
@@ -246,7 +246,7 @@ def _render_pager(names: list[str]) -> None:
 
 
 def _render_rolls(history: RollHistory) -> None:
-    """Draws a table of the rolls. For a long log, only the first and last MAX_ROWS / 2."""
+    """Draws a table of the rolls; of a long log only the first and last MAX_ROWS / 2 rolls."""
     count = len(history.segments)
     rows = list(zip(roll_text.rows(history), history.segments, strict=True))
     if count > MAX_ROWS:
@@ -266,7 +266,7 @@ def _render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> Html:
-    """Returns the row of a roll, its cause in colour. None stands for the rolls left out."""
+    """Returns the row of a roll with the cause in colour. None stands for the omitted rolls."""
     if roll is None:
         text = say_count("common.more_in_csv", count - MAX_ROWS)
         return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
@@ -284,7 +284,7 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws the time until a roll by each limit alone, over the write rate.
+    """Draws for each limit how long it alone would take to roll a segment, over the write rate.
 
     Args:
         workload: the workload of a simulated log; None for a log on disk.
@@ -306,7 +306,7 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns the least safe index size and, if today's is less, why one rolls by size."""
+    """Returns the smallest safe index size and, if today's is less, why segments roll by size."""
     config = history.config
     bytes_per_s = history.bytes_per_s
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -325,7 +325,7 @@ def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
 
 
 def _size_roll_text(history: RollHistory) -> str:
-    """Returns why a segment rolls by size although the mean batch fills an index first, or ""."""
+    """Returns why a segment was rolled by size although mean batches would fill an index first."""
     for segment in history.segments:
         if segment.reason and segment.reason.cause == RollCause.SIZE and segment.time_entries:
             open_ms = max(1, segment.ended_ms - segment.opened_ms)
@@ -342,7 +342,7 @@ def _size_roll_text(history: RollHistory) -> str:
 
 
 def render_growth(*, is_simulated: bool) -> None:
-    """Draws how a log grows append by append: one of the stories, or the simulated log."""
+    """Draws how a log grows append by append: one of STORIES, or the simulated log."""
     names = [*STORIES, *([SIMULATED_LOG] if is_simulated else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         name = choice.draw_bound(

@@ -1,7 +1,7 @@
 """The Segment page: the three files of a segment, and how they point at each other.
 
-The pin is the batch, with its index slots, that the whole page is about. Below the ruler are tabs:
-batches, index and time index around the pin, the transactions of the segment, and bytes.
+The pin is the selected batch, with its index slots. Below the ruler are tabs: the batches, index
+and time index around the pin, the transactions of the segment, and bytes.
 """
 
 import hashlib
@@ -46,12 +46,12 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, LogSegment, Segment
 from kafkaviz.messages import render, say, say_count
 
-MAX_SEGMENTS = 12  # segments offered instead of a missing one
-BYTE_DIGITS = 15  # JavaScript's integers are exact up to this length
+MAX_SEGMENTS = 12  # segments that are listed if the address names a missing one
+BYTE_DIGITS = 15  # JavaScript represents integers of up to this length exactly
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
-MAX_FILES = 40  # files in the menu: a partition has a snapshot for each of its segments
+MAX_FILES = 40  # files in the menu; a partition may have a snapshot file per segment
 BATCHES, INDEX, TIMES, TRANSACTIONS, BYTES = PAGES["Segment"].tabs
-# 728 and 276 pixels in a window 1280 pixels wide: Streamlit shares out the width without the gap
+# 728 and 276 pixels in a window 1280 pixels wide; Streamlit divides the width without the gap
 WIDTHS = (0.7207, 0.2793)
 
 
@@ -80,7 +80,7 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws all that follows the pin: only this part reruns when it moves."""
+    """Draws all parts that depend on the pin. Only they rerun when the pin moves."""
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
     try:
@@ -154,7 +154,7 @@ def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegmen
 
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
-    """Draws a partition directory without segment files. Its other files are shown as bytes."""
+    """Draws a partition directory without segment files, and the bytes of the files in it."""
     render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         faults.broker_link(location.directory)
@@ -334,7 +334,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
-    """Returns the batch chosen in the ruler, else that of the address, else an instructive one."""
+    """Returns the batch chosen in the ruler, else the one in the address, else a suitable one."""
     ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
         return segment_tables.find_pinned_row(
@@ -357,7 +357,7 @@ def _find_target(anatomy: Anatomy, offset: str) -> Selection:
 
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
-    """Returns the slice that the ruler requested, around the requested offset."""
+    """Returns the data of the ruler: the requested slice of the segment, with a batch selected."""
     slice_request = ruler_state("slice", segment_cache.key(anatomy.segment))
     address_target = _find_target(
         anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
@@ -389,7 +389,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the pin in a file of its segment, or any other file."""
+    """Draws the bytes of the pin in one of the segment's files, or the bytes of another file."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -420,7 +420,7 @@ def render_file_bytes(location: PartitionLocation) -> None:
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """Returns the kind of file and the byte that the address named when this segment was opened."""
+    """Returns the kind of file and the byte in the address at the time the segment was opened."""
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
         st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
@@ -438,7 +438,7 @@ def _address_byte() -> int | None:
 def _render_file_choice(
     location: PartitionLocation, segment_files: dict[str, FileInfo]
 ) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
-    """Draws the control for the file. Returns its label, the file, and a place for the legend."""
+    """Draws the control for the file. Returns its label, the file, and the legend's element."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")
@@ -478,7 +478,7 @@ def _render_file_choice(
         name = control.segmented_control(
             say("common.file"), control_names, default=default, required=True, **widget_options
         )
-        name = cast(str, name)  # a file that was just chosen is already in the session state
+        name = cast(str, name)  # a file chosen in this run is in the session state
     return name, files[name], legend
 
 
@@ -527,15 +527,15 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Returns whether the pin was chosen by a time entry that has no offset entry."""
+    """Returns whether the pin was chosen by clicking a time entry without an offset entry."""
     pin = frontend.ruler_state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """Returns the other files of the topic-partition, then the broker directory's own, by label.
+    """Returns other files of the topic-partition, then files of the broker directory, by label.
 
-    A name from an address is only looked up here, never joined to a path.
+    A file name from the address is looked up in this dict, and never joined to a path.
     """
     files: dict[str, FileInfo] = {}
     for file_info in [*_files_beside(location.partition), *broker.own_files(location.broker.path)]:
@@ -551,12 +551,12 @@ def _files_beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def file_label(name: str) -> str:
-    """Returns a file name for the widget and the address. Markdown in it is escaped."""
+    """Returns a file name for the control and the address, with Markdown escaped."""
     return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
 
 
 def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
-    """Returns up to MAX_FILES names: all without an offset, and those nearest to the segment."""
+    """Returns up to MAX_FILES names: those without an offset, and those nearest to base_offset."""
     parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(

@@ -20,10 +20,10 @@ from kafkaviz.figures.tuning.batching_view import PartVerdict
 from kafkaviz.html import tag
 from kafkaviz.messages import say
 
-WIDTHS = (0.4594, 1)  # of the verdict and its figure
+WIDTHS = (0.4594, 1)  # relative widths of the verdict and the figure
 MAX_PRODUCERS = 8
 MAX_TOPICS = 40
-TODAY = "today"  # in the address: the codecs in batches of today's sizes
+TODAY = "today"  # value in the address: codecs are compared at today's batch sizes
 PRODUCER_HEADS = (
     "producer",
     "bytes",
@@ -49,7 +49,7 @@ def _render_measured(
     job: BatchingJob | None,
     render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the answer for the topic with the most to save, and a row for each if several.
+    """Draws the answer for the topic that can save the most; of several topics, a row for each.
 
     Args:
         job: None for a source without records.

@@ -61,11 +61,11 @@ SETTINGS = {  # the values that each slider offers
     INDEX_SIZE: (*INDEX_SIZES, index_size_curve.DEFAULT_BYTES),
 }
 SEGMENT_SETTINGS = ("segment.bytes", "segment.ms")
-AT_ONCE_BYTES = 256 * MIB  # a .log up to this size is written again without a request
+AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without a click
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
-    """Draws the two curves below their settings, then the verdict, its reasons, and other settings.
+    """Draws controls and curves of both settings, the verdict with reasons, and other settings.
 
     Args:
         render_topics: draws a row per topic, if there are several.
@@ -109,9 +109,9 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
 
 
 def _choose_interval(context: TuningContext) -> int:
-    """Draws the slider of the intervals and returns the chosen one.
+    """Draws the slider of intervals and returns the chosen interval.
 
-    The default is the interval that the recommendation considers.
+    The default is the interval that the recommendation compares with today's.
     """
     today = context.today.interval_bytes
     is_known = context.case.today.is_interval_known
@@ -130,7 +130,7 @@ def _choose_interval(context: TuningContext) -> int:
         list(texts),
         default,
         page_state.CONSIDERED_INTERVAL,
-        lambda option: texts.get(option, option),  # AppTest gives the text itself
+        lambda option: texts.get(option, option),  # in AppTest, an option may be its text
     )
     return int(word)
 
@@ -143,7 +143,7 @@ def _reset_settings(interval_bytes: int) -> None:
 
 
 def _render_verdict(context: TuningContext) -> None:
-    """Draws the verdict, next to today's cost and that of the considered interval."""
+    """Draws the verdict, and next to it the costs of today's and of the considered interval."""
     view = tuning_verdict.view(context.recommendation)
     intervals = [context.today]
     heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
@@ -172,7 +172,7 @@ PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
 
 
 def _render_command(context: TuningContext, name: str, value: int) -> None:
-    """Draws the command that sets a topic's setting, or the broker's default."""
+    """Draws the command that sets a setting of a topic or, for the whole broker, the default."""
     topic = None if context.kind == "broker" else context.case.today.topic
     line = tuning_text.alter_line(name, value, topic)
     with st.container(key=f"kv_tune_cmd_{name.replace('.', '_')}", gap=8):
@@ -186,7 +186,7 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws headers read over the interval. A click on a point considers its interval."""
+    """Draws headers read over the interval. A click on a point selects its interval."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:
@@ -227,7 +227,7 @@ def _consider_clicked() -> None:
 
 
 def _render_reasons(context: TuningContext) -> None:
-    """Draws which numbers are counted or modelled, what the index is worth, and every reason."""
+    """Draws which numbers are counted or modelled, the benefit of the index, and all reasons."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
     known = _sentence(tuning_text.describe_known(context.case, context.costs))
@@ -279,7 +279,7 @@ def _render_intervals(context: TuningContext) -> None:
 
 
 def _draw_slider(context: TuningContext, name: str) -> None:
-    """Draws the slider of a setting; its default is the log's own value."""
+    """Draws the slider of a setting; the default is the value that the log was written with."""
     own_text = format_setting(name, _own_value(context, name))
     choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
 
@@ -366,7 +366,7 @@ def _size_costs(context: TuningContext) -> LookupCosts:
 
 
 def _render_other_settings(context: TuningContext) -> None:
-    """Draws the map of both settings, and the effect of others if every batch is appended again."""
+    """Draws the map of both settings, and the simulated effect of other settings on the log."""
     if context.case.logs is not None:
         _render_size_map(context)
         st.space(24)
@@ -395,7 +395,7 @@ def _render_other_settings(context: TuningContext) -> None:
 
 
 def _render_size_map(context: TuningContext) -> None:
-    """Draws when segments roll and what a lookup costs, over both settings, and every size."""
+    """Draws when segments roll and what a lookup costs, over both settings; with a table."""
     today = context.config.index_interval_bytes, context.config.segment_index_bytes
     considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
     powers = {
@@ -428,7 +428,7 @@ def _render_size_map(context: TuningContext) -> None:
 
 
 def _render_segment_size(context: TuningContext) -> None:
-    """Draws the answer to segment.bytes, its reason, and what today's and another value take."""
+    """Draws the answer for segment.bytes, its reason, and the cost of today's and another value."""
     _, advice = advise_segment_sizes(context.source)
     is_known = SEGMENT_SETTING not in context.case.today.unknown_settings
     line = tuning_text.setting_headline(
@@ -471,7 +471,7 @@ def _render_size_table(
 
 
 def _render_replay(context: TuningContext) -> None:
-    """Draws what the log would be with the settings of the sliders; or Kafka's exception."""
+    """Draws what the log would be like with the settings of the sliders, or Kafka's exception."""
     other_config = _considered_config(context)
     try:
         with st.spinner(say("tuning.appending")):
@@ -502,10 +502,10 @@ def _render_replay(context: TuningContext) -> None:
 def _replay(
     key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the log written with its own settings and with others.
+    """Returns the results of writing the log's batches with the log's settings and with others.
 
     Raises:
-        KafkavizError: Kafka throws an exception with these settings.
+        KafkavizError: Kafka throws an exception with the other settings.
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}

@@ -47,7 +47,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
-# words of earlier releases, whose content is in the tab Index
+# names of tabs in earlier releases; their content is now in the tab Index
 EARLIER_TABS = (
     "Answer",
     "Comparison",
@@ -57,7 +57,7 @@ EARLIER_TABS = (
     "Writers",
     "Experts",
 )
-BUDGETS = (  # links keep them
+BUDGETS = (  # links to other scopes keep these parameters
     page_state.P99,
     page_state.SHARE,
     page_state.STORAGE,
@@ -68,11 +68,10 @@ CONTROLS = {
     CODEC: (page_state.PACKED_SIZE,),
     INDEX: (page_state.CONSIDERED_INTERVAL, *BUDGETS, *page_state.REPLAY_SETTINGS.values()),
 }
-# how long the page waits for the measurement of a source, and of its records, until it shows the
-# progress
+# time until the page shows the progress of measuring a source, and of measuring its records
 PATIENCE_S = 2.5
 RECORDS_PATIENCE_S = 0.1
-IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, and not its body alone
+IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, not only its body
 
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
@@ -97,7 +96,7 @@ def render_headline(context: TuningContext, job: BatchingJob | None) -> None:
 
 
 def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
-    """Returns the change that matters most; only that of the index until records are measured.
+    """Returns the most important change. Until records are measured, only the index is considered.
 
     Args:
         job: the measurement of the records; None for a source without records.
@@ -115,7 +114,7 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
 
 
 def _with_missed_budget(context: TuningContext, text: str) -> str:
-    """Returns the text, and that the interval misses the p99 budget if it is kept anyway."""
+    """Returns the text, with a note if the kept interval misses the p99 budget."""
     if tuning_verdict.missed_p99(context.recommendation) is None:
         return text
     return say("tuning.budget_missed", text=text)
@@ -129,7 +128,7 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Returns where today's interval is from, "" unless the metadata log with it is missing."""
+    """Returns where today's interval was found, if the metadata log is missing; otherwise ""."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -183,7 +182,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the report, dated now, with the check of the catalog if that is up to date."""
+    """Returns the report, dated now, with the findings of the catalog if the catalog is fresh."""
     from kafkaviz import (
         report as html_report,  # imported late: it loads Plotly's JavaScript
     )
@@ -194,9 +193,9 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each topic, the densest index first, and a way to open one.
+    """Draws the recommendation for each topic, the densest index first. A topic can be opened.
 
-    A single topic-partition or workload has no such table.
+    Draws nothing for a single topic-partition or workload.
     """
     if context.kind not in ("broker", "topic") or len(context.source.cases) < 2:
         return
@@ -258,7 +257,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns the TOPIC_COLUMNS of each topic: only name and log size if it has no batch."""
+    """Returns the TOPIC_COLUMNS per topic; for a topic without batches only name and log size."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 
@@ -325,8 +324,8 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
     """Draws the page inside the frame. A slider reruns only this part.
 
     Returns:
-        The measurement that the page waits for. Its progress is a fragment next to this one, which
-        only a run of the page can draw.
+        The measurement that the page waits for. Its progress is drawn in another fragment, which
+        only a run of the whole page can add.
     """
     is_page_run = st.session_state.pop(IS_PAGE_RUN, False)
     if st.query_params.get(page_state.TAB) in EARLIER_TABS:
@@ -344,7 +343,8 @@ def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
     """Draws the advice, or why there is none.
 
     Returns:
-        The measurement that was not over when it was drawn; it may be over by now.
+        The measurement that had not ended when the page drew its state, else None. It may have
+        ended since.
     """
     tuning_scope = scope.current_scope(location)
     if tuning_scope.kind != "workload" and location.fault:

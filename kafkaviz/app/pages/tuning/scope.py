@@ -28,21 +28,21 @@ BROKER = page_state.WHOLE_BROKER
 WORKLOAD = "Workload"
 ALL_OF = "all of "
 AS_FOUND = "as the directory tells"
-# Releases that differ in how they search, scan or answer. versions.SELECTABLE_RELEASES are the
-# releases whose start-up differs.
+# Releases that differ in how they search, scan or answer, unlike versions.SELECTABLE_RELEASES,
+# which differ at broker start-up.
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
-RIVALS = 2  # other topic-partitions to choose from
+RIVALS = 2  # number of other topic-partitions to choose from
 NAME_CHARACTERS = 20
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The scope of tuning, and the others to choose from.
+    """The scope of tuning: a topic-partition, topic, broker or workload.
 
     Attributes:
-        choices: (kind, name) by label.
+        choices: kind and name of each scope that can be chosen, by label.
         kind: "partition", "topic", "broker" or "workload".
-        name: the topic-partition, topic or title; "" for a broker.
+        name: the topic-partition, the topic or the workload's title; "" for a broker.
     """
 
     location: Location
@@ -70,10 +70,10 @@ def current_scope(location: Location) -> Scope:
 def _scope_choices(
     broker: Broker | None, own_partition: Partition | None
 ) -> dict[str, tuple[str, str]]:
-    """Returns (kind, name) of each scope by label.
+    """Returns kind and name of each scope that can be chosen, by label.
 
-    These are the open topic-partition, the largest others, its topic if that has several
-    partitions, the broker, and a workload.
+    The scopes are the open topic-partition, the largest other ones, the topic of the open one if it
+    has several partitions, the broker, and a workload.
     """
     choices = {}
     if broker and own_partition:
@@ -125,7 +125,7 @@ def option_text(option: str) -> str:
 
 
 def subject_text(kind: str, name: str, label: str) -> str:
-    """Returns the name of a scope for use in a sentence, from these fields of Scope."""
+    """Returns the name of a scope for use in a sentence. The arguments are fields of Scope."""
     if kind == "workload":
         return say("tuning.the_workload", name=workloads.display_title(name))
     if kind == "broker":
@@ -134,9 +134,9 @@ def subject_text(kind: str, name: str, label: str) -> str:
 
 
 def render_choice(tuning_scope: Scope, facts: str) -> None:
-    """Draws the control for the scope, with its facts above it.
+    """Draws the control for the scope, with facts about the scope above.
 
-    Another scope opens another address.
+    Choosing another scope leads to another address.
     """
     labels = {
         elements.cut_middle(option, NAME_CHARACTERS): option for option in tuning_scope.choices
@@ -168,7 +168,7 @@ def render_choice(tuning_scope: Scope, facts: str) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Opens another scope with the same budgets, but its own recommendation."""
+    """Opens another scope. Budgets are kept; considered settings are not."""
     excluded = (
         page_state.CONSIDERED_INTERVAL,
         page_state.TUNING_SUBJECT,
@@ -187,7 +187,7 @@ def go_to(location: Location, topic_partition: str, label: str = "") -> None:
 
 
 def choose_workload() -> str:
-    """Draws the control for the workload, and a field for the reader's own. Returns the title."""
+    """Draws the control for the workload, with a field if it is custom. Returns the title."""
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
@@ -231,7 +231,7 @@ def _forget_considered() -> None:
 
 
 def reset_for_source(key: str) -> None:
-    """Drops the considered settings of another log, unless the address contains them."""
+    """Forgets settings that were considered for another log, unless the address contains them."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
             if parameter not in st.query_params:
@@ -240,7 +240,7 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """Returns the request to measure the scope, None if the typed workload is not valid."""
+    """Returns the request to measure the scope; None if the custom workload is not valid."""
     if tuning_scope.kind != "workload":
         return directory_request(
             faults.require_snapshot(tuning_scope.location),

@@ -22,7 +22,7 @@ from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
 
 CACHE_ENTRIES = 24
-# the choices of each control, by their words in the address
+# the values of each control, by their words in the address
 ANY = "any"
 CALIBRATED = "calibrated"
 WARM = " warm"
@@ -52,7 +52,7 @@ OPTION_KEYS = {
 class TuningAnswer:
     """The result for a source under certain budgets and costs.
 
-    `recommendation` is for all of its topics together, and None for a source without batches.
+    `recommendation` is for all topics of the source together; None if the source has no batches.
     """
 
     case: TuningCase
@@ -84,7 +84,7 @@ class TuningContext:
 
     @property
     def case(self) -> TuningCase:
-        """All of the source, measured together."""
+        """The measurement of the entire source."""
         return self.answer.case
 
     @property
@@ -94,7 +94,7 @@ class TuningContext:
 
     @property
     def recommendation(self) -> Recommendation:
-        """The recommendation for all of the source. Not None, because the page needs a batch."""
+        """The recommendation for the entire source, which has batches."""
         return cast(Recommendation, self.answer.recommendation)
 
     @property
@@ -104,7 +104,7 @@ class TuningContext:
 
     @property
     def today_key(self) -> str:
-        """The message key that marks today's interval, or the one that is taken for it."""
+        """The message key of the label for today's interval, which may be an assumed one."""
         return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
 
     @property
@@ -121,7 +121,7 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """Returns the context for the budgets in the controls, which are drawn elsewhere."""
+    """Returns the context for the budgets that the controls hold, without drawing the controls."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
     is_tiered = chosen[page_state.TIERED]
@@ -194,7 +194,7 @@ class BudgetControl:
     help_text: str | None = None
 
     def value(self) -> Any:
-        """Returns the chosen value, also before the control is drawn."""
+        """Returns the chosen value, even before the control is drawn."""
         names = list(self.values)
         return self.values[choice.bind_to_address(self.key, names, names[0])]
 
@@ -232,7 +232,7 @@ def _option_text(option: str) -> str:
 
 
 def _storages() -> list[str]:
-    """Returns the storages to price cold reads with, the calibration of this machine first."""
+    """Returns the storages that cold reads can be priced with, first the calibrated one, if any."""
     measurements = _last_calibration()
     default = cost_model.DEFAULT_STORAGE
     return [
@@ -243,7 +243,7 @@ def _storages() -> list[str]:
 
 
 def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
-    """Returns the costs of a lookup by the release that wrote the log.
+    """Returns the costs of a lookup in the release that wrote the log.
 
     Args:
         storage: a key of cost_model.STORAGES, or CALIBRATED.
