@@ -1,4 +1,4 @@
-"""The Workshop: lessons about what the app shows, for one reader or for a class.
+"""The Workshop: lessons about the subjects of the app, for a single reader or a class.
 
     lessons/     the lessons, their grammar, exercises and glossary
     figures/     the figures of lessons, one per kind of block
@@ -7,8 +7,8 @@
     takeaway/    the same as files that need no app
     page.py      the page that shows all this; step.py draws a step
 
-The app does not import the Workshop. `register` adds it to the app. Nothing here imports a lesson
-before someone opens the Workshop or types a word into Go to.
+The app does not import the Workshop; `register` adds the Workshop to the app. Lessons are imported
+only when someone opens the Workshop or types a word into Go to.
 """
 
 import os
@@ -29,13 +29,13 @@ WORKSHOP_PAGE = "Workshop"
 def register() -> None:
     """Adds the Workshop's page, its entries of Go to and its classes to the app.
 
-    Each script that shows a page calls this, because Streamlit may start with any of them. A second
+    Each script that shows a page calls this, because Streamlit may start with any script. A second
     call changes nothing.
     """
     if WORKSHOP_PAGE not in registry.PAGES:
         _, *later_pages = registry.PAGES
         registry.PAGES[WORKSHOP_PAGE] = PAGE
-        for name in later_pages:  # it is second in the sidebar
+        for name in later_pages:  # makes the Workshop the second page in the sidebar
             registry.PAGES[name] = registry.PAGES.pop(name)
     registry.MIDDLEWARE[WORKSHOP_PAGE] = _class_feed
     registry.BACKGROUND_WORK[WORKSHOP_PAGE] = _open_class

@@ -1,4 +1,4 @@
-"""The class in the Workshop: joining, the strip above a step, and the bars of the answers.
+"""The class in the Workshop: joining, the strip above a step, and the bars that count answers.
 
 A teacher's strip and bars poll the room every second. A learner's page is notified when the class
 moves to another step (see class_seat.ClassFeed), and then reruns only the parts that show it.
@@ -32,12 +32,12 @@ from kafkaviz.workshop.class_room import (
 from kafkaviz.workshop.class_seat import ROOMS, Attendance, ClassFeed
 
 CSS = Path(__file__).with_suffix(".css")
-POLL_S = 1.0  # how often the teacher's page asks the room
+POLL_S = 1.0  # how often the teacher's page is updated from the room
 PARTS = ("kv_class_crumb", "kv_class_body")  # keys of the fragments that show the current step
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
-# The parts of learners' pages run one at a time. Twenty threads that pass Python's lock around at
-# every message take twice the CPU time of twenty that run in sequence.
+# Held while a part of a learner's page is drawn. If twenty threads draw at once and pass Python's
+# lock on at every message, they take twice the CPU time of twenty that run in sequence.
 _turn = threading.Lock()
 _class_link = register_component("class_link")
 
@@ -60,7 +60,8 @@ def stylesheet() -> str:
 def render_part(key: str, render: Callable[[], None]) -> None:
     """Draws a part of the page. On a learner's page it is a fragment that can rerun alone.
 
-    The rest of the page takes two thirds of a rerun. Twenty learners would have to wait for it.
+    The rest of the page takes two thirds of the time of a rerun, for which twenty learners would
+    have to wait.
 
     Args:
         key: one of PARTS.
@@ -72,9 +73,9 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Draws a part when no other learner's part is being drawn.
+    """Waits until no part of another learner's page is being drawn, then draws this part.
 
-    After the session has left the class, it reruns the whole page.
+    If the session has left the class, it reruns the whole page.
     """
     if class_seat.current() is None:
         st.rerun()
@@ -87,15 +88,15 @@ def set_picker_lesson(name: str) -> None:
 
 
 def set_picker_track(track: str) -> None:
-    """Sets the track of the track picker.
+    """Notes the track that the track picker shows.
 
-    Reruns of the fragments in PARTS alone do not draw the picker.
+    A rerun of only the fragments in PARTS does not draw the picker.
     """
     st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
 
 
 def keep_whole(lesson: str, track: str) -> None:
-    """Reruns the whole page if its PARTS alone cannot show what the learner chose."""
+    """Reruns the whole page if rerunning its PARTS cannot show the chosen lesson and track."""
     if class_seat.is_learner() and (
         st.session_state.get(lesson_address.CLASS_PICKER) != lesson
         or st.session_state.get(lesson_address.CLASS_PICKER_TRACK) != track
@@ -105,9 +106,9 @@ def keep_whole(lesson: str, track: str) -> None:
 
 
 def _go_on() -> None:
-    """Reruns only the PARTS of a learner's page when the class moves on."""
+    """Reruns only the PARTS of a learner's page; called when the class moves to another step."""
     if class_seat.is_learner():
-        with suppress(StreamlitAPIException):  # a page for print has no fragments
+        with suppress(StreamlitAPIException):  # the printed form has no fragments
             st.rerun(PARTS)
 
 
@@ -115,10 +116,10 @@ def _go_on() -> None:
 
 
 def render_button() -> None:
-    """Draws the popover to join or, if allowed, teach a class. Draws nothing in a class."""
+    """Draws the popover to join or, if allowed, teach a class. In a class, draws nothing."""
     if class_seat.code():
         return
-    # with another key this would be a new popover, and closed
+    # the key stays the same, because under a new key the popover would be closed
     with st.popover(
         say("class.title"),
         icon=":material/groups:",
@@ -146,7 +147,7 @@ def render_button() -> None:
 
 def _join() -> None:
     text = clean_code(st.session_state.get("kv_class_code", ""))
-    # Typing a code and then pressing the button can call this twice in one run.
+    # If a code is typed and the button is pressed next, this is called twice in one run.
     if not text or class_seat.current() is not None:
         return
     if ROOMS.find(text) is None:
@@ -179,7 +180,7 @@ def _take_seat() -> None:
 
 
 def render_strip(step: ClassStep) -> None:
-    """Draws the strip above a step for a teacher, learner or visitor of a class."""
+    """Draws the strip above a step, which differs for the teacher, a learner and a visitor."""
     code = class_seat.code()
     if not code:
         return
@@ -199,8 +200,8 @@ def render_strip(step: ClassStep) -> None:
 def render_link() -> None:
     """Connects the browser to the class in the address, if there is one.
 
-    The browser stores the token of the seat, and restores it after a reload. A learner's browser
-    also waits for the class to move on, and then has the page updated.
+    The browser stores the token of the seat and sends it again after a reload. A learner's browser
+    also waits until the class moves to another step, and then requests an update of the page.
     """
     code = clean_code(class_seat.code())
     if not code:
@@ -293,7 +294,7 @@ def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> Non
 
 
 def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
-    """Returns how many learners have answered the step, as texts."""
+    """Returns texts with the number of learners who have answered the question and the task."""
     tally = room.tally(step.key)
     if room.is_revealed(step.key):
         return [say("class.revealed")]
@@ -386,7 +387,7 @@ def _code_dialog(code: str) -> None:
 
 
 def join_addresses(code: str) -> list[str]:
-    """Returns the addresses that learners can open, if others can reach the server."""
+    """Returns the links that learners can open; empty if others cannot reach the server."""
     url = urlsplit(st.context.url or "")
     query = urlencode(class_seat.join_query(code, language()))
     if url.hostname and not access.is_own_machine(url.hostname):
@@ -404,7 +405,7 @@ def join_addresses(code: str) -> list[str]:
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the share of each answer, but only for the teacher until the answers are revealed."""
+    """Draws the share of each answer. Until the answers are revealed, only the teacher sees it."""
     attendance = class_seat.current()
     if attendance is None:
         return
@@ -422,7 +423,7 @@ def _live_bars(step: StepKey, letters: Sequence[str]) -> None:
 
 
 def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the shares as CSS of the buttons, and as a list for screen readers."""
+    """Draws each share as a bar on its button, by CSS, and all counts for screen readers."""
     tally = room.tally(step)
     counts = [tally.letters.get(letter, 0) for letter in letters]
     shares = [count / max(tally.chosen, 1) for count in counts]
@@ -439,7 +440,7 @@ def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
 
 
 def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
-    """Returns the hint below an open question of a class, else None."""
+    """Returns the hint below a question that is open in a class; None outside a class."""
     if class_seat.is_revealed(step) is None:
         return None
     if class_seat.is_teacher():

@@ -1,4 +1,4 @@
-"""A class: a room with a code, its seats, the step its teacher shows, and the answers.
+"""A class: a room with a code, seats, the step that the teacher shows, and the answers.
 
 Everything is kept in the server's memory only. Learners give no name: each takes a seat with a
 number and a random token. The token identifies the learner, also after a reload. The teacher has
@@ -12,8 +12,8 @@ the room's secret, which no learner's link contains.
     room.tally(("three-files", 1)).letters      # {"a": 1}
     room.reveal(("three-files", 1))
 
-The numbers of rooms and seats are limited, and silent ones are freed, so they cannot fill the
-memory.
+The numbers of rooms and seats are limited, and both are freed after a time without activity, so
+they cannot fill the memory.
 """
 
 import hmac
@@ -29,25 +29,25 @@ from enum import Enum
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
-StepKey = tuple[str, int]  # the name of a lesson, and one of its steps, from 1
+StepKey = tuple[str, int]  # the name of a lesson and the number of a step, from 1
 Clock = Callable[[], float]
 
-# without characters that look alike: 0 O, 1 I, 2 Z, 5 S, 8 B
+# without characters that look similar: 0 O, 1 I, 2 Z, 5 S, 8 B
 CODE_LETTERS = "ACDEFGHJKLMNPQRTUVWXY34679"
 CODE_LENGTH = 4
 MAX_ROOMS = 24
 MAX_SEATS = 60
-# per seat, and per seat and task
+# MAX_ANSWERS is per seat, MAX_TRIES per seat and task
 MAX_ANSWERS = 400
 MAX_TRIES = 20
-ROOM_SILENCE_S = 4 * 3600.0  # after so long without activity a room is forgotten
-EMPTY_SILENCE_S = 600.0  # the same for a room without seats
-# when all seats are taken, one that was silent for so long is given to the next learner
+ROOM_SILENCE_S = 4 * 3600.0  # a room without activity for this time is closed
+EMPTY_SILENCE_S = 600.0  # the same for a room in which no seat is taken
+# if all seats are taken, a seat without activity for this time is given to the next learner
 SEAT_SILENCE_S = 900.0
-PRESENT_S = 40.0  # a seat that was silent for so long counts as absent
+PRESENT_S = 40.0  # after this time without activity, a learner counts as absent
 STUCK_TRIES = 3
 STUCK_S = 90.0
-SOLVED = "x"  # the answer that stands for a solved task; a question is answered with a letter
+SOLVED = "x"  # the stored answer for a solved task; for a question it is a letter
 
 
 class ClassFull(KafkavizError):
@@ -65,7 +65,7 @@ class StuckSeat:
     """A seat whose learner may need the teacher.
 
     Attributes:
-        tries: wrong answers to the task of the step.
+        tries: number of wrong answers to the task of the step.
     """
 
     number: int
@@ -79,8 +79,8 @@ class Seat:
 
     Attributes:
         token: identifies the learner of this seat.
-        seen_at: when the room last heard of the learner, by the room's clock.
-        answers: letter or SOLVED by lesson, step, and whether the answer is to a task.
+        seen_at: the time of the learner's last activity, by the room's clock.
+        answers: the letter or SOLVED, by (lesson, step, whether the answer is to a task).
         tries: hashes of the wrong answers to each task.
     """
 
@@ -97,10 +97,10 @@ class StepTally:
     """The answers of a class at one step.
 
     Attributes:
-        letters: learners per chosen letter.
-        solved: learners who solved the task.
-        tried: learners who gave only wrong answers to the task.
-        seats: learners who are present or have answered.
+        letters: number of learners per chosen letter.
+        solved: number of learners who solved the task.
+        tried: number of learners who gave only wrong answers to the task.
+        seats: number of learners who are present or have answered.
     """
 
     letters: dict[str, int]
@@ -115,11 +115,11 @@ class StepTally:
 
 @dataclass(frozen=True)
 class ClassPosition:
-    """The step that a teacher shows, replaced as a whole so that no reader sees a mixed state.
+    """The step that a teacher shows. It is never changed, only replaced by another position.
 
     Attributes:
-        step: the step, None before the first.
-        track: the track of the lessons, "" for all steps.
+        step: the step; None until the teacher shows one.
+        track: the name of the track, such as the short one; "" for all steps.
         revision: increases with every change that affects all pages: a new step, or revealed
             answers.
     """
@@ -140,7 +140,7 @@ class ClassRoom:
         """Creates an empty room.
 
         Args:
-            is_permanent: whether silence only clears the room instead of closing it.
+            is_permanent: whether a room without activity is only cleared, not closed.
         """
         self.code = code
         self.secret = secrets.token_urlsafe(16)
@@ -162,7 +162,7 @@ class ClassRoom:
     def take_seat(self) -> Seat:
         """Gives a new learner a seat.
 
-        If all are taken, the seat that was silent longest is given away.
+        If all seats are taken, the one that was inactive for longest is given to the new learner.
 
         Raises:
             ClassFull: every seat was active within SEAT_SILENCE_S.
@@ -181,7 +181,7 @@ class ClassRoom:
             return seat
 
     def seat(self, token: str) -> Seat | None:
-        """Returns the seat of a token and notes that it is active, or returns None."""
+        """Returns the seat of a token, if any, and notes that the seat is active."""
         with self._lock:
             seat = self._seats.get(token)
             if seat is not None:
@@ -220,7 +220,7 @@ class ClassRoom:
     # ---- the position
 
     def show(self, step: StepKey, track: str = "") -> ClassPosition:
-        """Leads the class to a step, and to a track of the lessons."""
+        """Shows a step in a track to the class."""
         with self._lock:
             self._note_activity()
             if step != self.position.step:
@@ -244,7 +244,7 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` at each new revision, in the thread that caused it."""
+        """Calls `watcher` at each new revision, in the thread that caused the revision."""
         with self._lock:
             self._watchers.append(watcher)
         try:
@@ -264,7 +264,8 @@ class ClassRoom:
     def answer(self, token: str, step: StepKey, answer: str) -> None:
         """Stores an answer: the letter of a choice, or SOLVED.
 
-        It replaces an earlier answer to the same question, until the answers are revealed.
+        An answer replaces an earlier one to the same question. After the answers are revealed,
+        further answers are ignored.
         """
         with self._lock:
             seat = self.seat(token)
@@ -276,7 +277,7 @@ class ClassRoom:
                 seat.has_raised_hand = False
 
     def fail(self, token: str, step: StepKey, text: str) -> None:
-        """Counts a wrong answer to a task; repeating the same answer does not count."""
+        """Counts a wrong answer to a task, unless the learner has given the same answer before."""
         with self._lock:
             seat = self.seat(token)
             if seat is None or (step not in seat.tries and len(seat.tries) >= MAX_ANSWERS):
@@ -389,7 +390,7 @@ class ClassRooms:
         room.close()
 
     def _sweep(self) -> None:
-        """Closes rooms that were silent for too long, and clears permanent ones."""
+        """Closes rooms that were inactive for too long; permanent ones are cleared instead."""
         for code, room in list(self._rooms.items()):
             idle_s = room.idle_s()
             if room.is_permanent:

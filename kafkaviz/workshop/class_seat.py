@@ -1,8 +1,8 @@
 """This session's part in a class: the room, the seat or teacher's role, and following the class.
 
-The room's code is in the address, as in the link that learners open. The token of the seat stays in
-the session, and in the browser's session storage for a reload. So an address bar on a projector
-does not show it.
+The room's code is in the address, as in the link that learners open. The token of the seat is kept
+in the session and, for a reload, in the browser's session storage. It is not in the address, so an
+address bar on a projector does not show it.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ class Attendance:
 
     @property
     def is_with_teacher(self) -> bool:
-        """Returns whether the page shows the step of the class."""
+        """Returns whether the page shows the step that the teacher shows."""
         return self.is_teacher or address_step() == self.room.position.step
 
 
 def code() -> str:
-    """Returns the code in the address, or ""."""
+    """Returns the room's code in the address, or ""."""
     return st.query_params.get(lesson_address.CLASS, "")
 
 
@@ -58,20 +58,20 @@ def current() -> Attendance | None:
 
 
 def join_query(code: str, language: str) -> dict[str, str]:
-    """Returns the address parameters of a link into a class; English is left out."""
+    """Returns the address parameters of a link into a class, without the language if English."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
     return {lesson_address.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:
-    """Attends a class from now on, at the seat or as the teacher that the token belongs to."""
+    """Makes this session attend a class, as the learner or teacher that the token belongs to."""
     st.query_params[lesson_address.CLASS] = room.code
     st.session_state[lesson_address.CLASS_TOKENS] = _tokens() | {room.code: token}
     st.session_state.pop(lesson_address.CLASS_STEP, None)
 
 
 def leave() -> None:
-    """Leaves the class, gives the seat back and continues alone."""
+    """Makes this session leave the class and frees its seat."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.leave(attendance.token)
@@ -81,10 +81,10 @@ def leave() -> None:
 
 
 def follow() -> None:
-    """Writes the step of the class into the address if this session is with the class.
+    """Writes the step of the class into the address if this session follows the class.
 
-    A learner who moved away stays there: the class did not lead to that address. The glossary
-    counts as moving away too. If a teacher uses two windows, this makes one follow the other.
+    A learner who has moved to another step or to the glossary does not follow until returning to
+    the class. If a teacher uses two windows, this makes one window follow the other.
     """
     attendance = current()
     if attendance is None:
@@ -124,7 +124,7 @@ def _go_to(position: ClassPosition) -> None:
 
 
 def lead(step: StepKey) -> None:
-    """Shows a step to the class if this session is the teacher's."""
+    """If this session is the teacher's, shows a step to the class."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
         position = attendance.room.show(step, st.query_params.get(lesson_address.TRACK, ""))
@@ -133,7 +133,7 @@ def lead(step: StepKey) -> None:
 
 
 def is_aside() -> bool:
-    """Returns whether the page shows something else in place of a step."""
+    """Returns whether the page shows the glossary or another page in place of a step."""
     return any(st.query_params.get(name) for name in lesson_address.ASIDE)
 
 
@@ -148,10 +148,10 @@ def is_learner() -> bool:
 
 
 def is_revealed(step: StepKey) -> bool | None:
-    """Returns whether the class has seen a step's answers, or None if that does not matter here.
+    """Returns whether the teacher has revealed the answers of a step, or None.
 
-    It matters to the teacher, and to a learner at the step of the class. At other steps an answer
-    reveals itself, as without a class.
+    The result is None outside a class, and for a learner at another step than the class. There the
+    right answer is shown as soon as the learner has chosen one.
     """
     attendance = current()
     if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
@@ -160,7 +160,7 @@ def is_revealed(step: StepKey) -> bool | None:
 
 
 def record_answer(step: StepKey, answer: str) -> None:
-    """Sends an answer of this learner to the class: a letter, or SOLVED for a task."""
+    """Stores this learner's answer in the room: a letter, or SOLVED for a task."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.answer(attendance.token, step, answer)
@@ -179,15 +179,15 @@ def _tokens() -> dict[str, str]:
 PATH = "/_kafkaviz/class"
 TOKEN_HEADER = "x-class-token"
 WAIT_S = 15.0
-MAX_WAITS = 8  # per token: a browser tab has one, and a second one while it reloads
-NO_CLASS = -1  # the revision of a closed room, and the answer to a token without a seat in the room
+MAX_WAITS = 8  # waiting requests per token; a browser tab has one, or two during a reload
+NO_CLASS = -1  # the answer if the room is closed or the token has no seat in it
 
 
 class ClassFeed:
     """Answers requests for PATH and passes all others to the application.
 
     Attributes:
-        is_served: whether this process answers them. Under Streamlit's own command it does not.
+        is_served: whether this process answers such requests; False under `streamlit run`.
     """
 
     is_served: ClassVar[bool] = False
@@ -210,7 +210,7 @@ class ClassFeed:
         await response(scope, receive, send)
 
     async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
-        """Answers with the next revision, or with 429 if too many requests of the token wait."""
+        """Answers with the next revision, or with 429 if too many requests with this token wait."""
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1
@@ -224,7 +224,7 @@ class ClassFeed:
 
 
 async def _next_revision(code: str, token: str, known: str) -> int:
-    """Returns the revision of a room once it differs from the known one, or after WAIT_S."""
+    """Waits until the revision of a room differs from `known`, at most WAIT_S, and returns it."""
     room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS

@@ -32,13 +32,13 @@ from kafkaviz.workshop.class_room import ClassRoom
 from kafkaviz.workshop.class_seat import ROOMS, join_query
 from kafkaviz.workshop.lessons.grammar import SHORT
 
-# an address for documentation (RFC 5737); connecting a UDP socket to it sends nothing
+# an address reserved for documentation (RFC 5737); connecting a UDP socket to it sends nothing
 NOWHERE = ("192.0.2.1", 9)
-HALVES = " ▀▄█"  # space, upper, lower and both of two modules, one above the other
+HALVES = " ▀▄█"  # index: 1 if the upper module is set, plus 2 if the lower one is
 
 
 def addresses() -> list[str]:
-    """Returns the IPv4 addresses at which others may reach this machine, the most likely first."""
+    """Returns the IPv4 addresses at which others may reach this machine, the likeliest first."""
     candidates: list[str] = []
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(NOWHERE)
@@ -63,8 +63,8 @@ def reachable_addresses(listening: str) -> list[str]:
 
 
 def is_wildcard(address: str) -> bool:
-    """Returns whether a server at this address listens on all addresses of the machine."""
-    with suppress(ValueError):  # it is a host name
+    """Returns whether a server that listens on `address` listens on all the machine's addresses."""
+    with suppress(ValueError):  # not raised for an IP address; a host name is not a wildcard
         return not address or ipaddress.ip_address(address).is_unspecified
     return False
 
@@ -80,8 +80,7 @@ def _is_of_network(text: str) -> bool:
 def qr_text(address: str) -> str:
     """Returns a QR code for a terminal, with two rows of modules per line.
 
-    It is dark on light whatever the terminal's colours are, because phones read inverted codes
-    badly.
+    The code is dark on light in any terminal, because phones have difficulties with inverted codes.
     """
     rows = [
         [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
@@ -99,8 +98,8 @@ def qr_uri(address: str) -> str:
 
 
 OWN_ADDRESS = "127.0.0.1"
-MAX_ADDRESSES = 3  # a machine in many networks may have more
-# the name of the secret in the fragment of the teacher's link; class_link.js reads it there
+MAX_ADDRESSES = 3  # the announcement lists no more, although a machine may be in more networks
+# the name of the secret in the teacher's link, after the #; class_link.js reads the secret there
 TEACH = "teach"
 
 
@@ -129,11 +128,11 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
 def announcement(
     room: ClassRoom, address: str, port: int, *, language: str, has_picture: bool
 ) -> str:
-    """Returns the printed text: room code, links of learners and teacher, and the served paths.
+    """Returns the text to print: room code, links for learners and teacher, and served directories.
 
     Args:
         address: the address the server listens on.
-        has_picture: whether to add the first link of learners as a QR code.
+        has_picture: whether to add the first link for learners as a QR code.
     """
     origins = [_origin(name, port) for name in reachable_addresses(address)]
     links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]
@@ -169,7 +168,7 @@ def join_link(origin: str, code: str, language: str) -> str:
 
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
-    """Returns the teacher's link to the 45-minute track, for use on the server's machine."""
+    """Returns the teacher's link, which opens the short track, for use on the server's machine."""
     query = join_query(room.code, language) | {lesson_address.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 

@@ -4,9 +4,9 @@ A copied link therefore continues where it was copied.
 
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
-An answer consists of the lesson, the step's number and the letter of the choice. The letter x
-stands for a solved exercise. batches~1~130cb is an answer in the lab at the end of a lesson: the
-number of the fault from 0, its place, and the letters of both predictions.
+An answer consists of the lesson, the number of the step and the letter of the choice. The letter x
+stands for a solved exercise. `batches~1~130cb` is an answer in the lab of the lesson `batches`:
+fault number 1 (from 0), damaged place 130, and the letters c and b of both predictions.
 """
 
 import re
@@ -25,7 +25,7 @@ from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBloc
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
-RESETS = "kv_resets"  # session key: how often all answers were forgotten; part of widget keys
+RESETS = "kv_resets"  # session key: how often all answers were deleted; part of widget keys
 SESSION_PARAMETERS = (
     lesson_address.LESSON,
     lesson_address.PART,
@@ -42,7 +42,7 @@ SESSION_PARAMETERS = (
 
 @dataclass(frozen=True)
 class LessonPosition:
-    """A lesson with its index among all lessons, from 0, and the number of its step, from 1."""
+    """A lesson, its index among all lessons from 0 (`number`), and a step from 1 (`part`)."""
 
     lesson: Lesson
     number: int
@@ -54,7 +54,7 @@ class LessonPosition:
 
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
-    """Returns the position in the address, or the first lesson or step if the address names none.
+    """Returns the position in the address. The first lesson and the first step are the defaults.
 
     Args:
         lessons: the lessons of the Workshop, at least one.
@@ -71,7 +71,7 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 def restore_address() -> None:
     """Restores the last position of this session if the address names none.
 
-    The link in the sidebar has such an address.
+    The link in the sidebar has an address without a position.
     """
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
         for key, value in st.session_state.get(lesson_address.WORKSHOP, {}).items():
@@ -96,12 +96,12 @@ def lab_block(lesson: Lesson) -> LessonBlock | None:
 
 
 def is_lab_open(lesson: Lesson) -> bool:
-    """Returns whether the address names the lab of this lesson and the lesson has one."""
+    """Returns whether the lesson has a lab and the address opens it."""
     return bool(st.query_params.get(lesson_address.LAB)) and lab_block(lesson) is not None
 
 
 def step_name(position: LessonPosition) -> str:
-    """Returns lesson and step as one word, which the teacher's windows exchange."""
+    """Returns lesson and step as one word, which the teacher's two windows exchange."""
     return f"{position.lesson.name}.{position.part}"
 
 
@@ -123,13 +123,13 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns the answers by lesson, step and whether it was the exercise: letters, or SOLVED."""
+    """Returns letters, and SOLVED for exercises, by (lesson, step, whether it is an exercise)."""
     matches = ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
 
 def record_answer(name: str, part: int, letter: str) -> None:
-    """Stores an answer in the address and the class, in place of an earlier one."""
+    """Stores an answer in the address and in the class, where it replaces an earlier one."""
     class_seat.record_answer((name, part), letter)
     _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
 
@@ -169,7 +169,7 @@ def answer_count() -> int:
 
 
 def set_typed_answer(text: str) -> None:
-    """Writes the text typed into this step's exercise to the address."""
+    """Writes the answer to this step's exercise into the address, or removes it if `text` is ""."""
     if text and text != st.query_params.get(lesson_address.TYPED_ANSWER):
         st.query_params[lesson_address.TYPED_ANSWER] = text
     elif not text:
@@ -177,7 +177,7 @@ def set_typed_answer(text: str) -> None:
 
 
 def reset() -> None:
-    """Forgets all answers and goes to the first lesson."""
+    """Deletes all answers and goes to the first lesson."""
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
     for key in (
@@ -195,7 +195,7 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether questions hide nothing: in the notes, on a projector, and for a teacher."""
+    """Returns whether nothing is hidden: for a teacher, with teacher's notes, or on a projector."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (lesson_address.NOTES, page_state.PROJECTOR)
     )
@@ -206,7 +206,7 @@ def track() -> str:
 
 
 def set_track(name: str) -> None:
-    """Chooses a track; the answers stay."""
+    """Writes the track into the address; answers are kept."""
     if name:
         st.query_params[lesson_address.TRACK] = name
     else:
@@ -224,9 +224,9 @@ def parts(lesson: Lesson, name: str | None = None) -> list[int]:
 
 
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """Returns the lesson and number of the previous step, or None before the first.
+    """Returns lesson and number of the previous step; None at the first step.
 
-    From a lab it leads to the last step of the lesson.
+    In a lab, the previous step is the last step of the lesson.
     """
     if is_lab_open(position.lesson):
         return position.lesson.name, position.part
@@ -235,7 +235,7 @@ def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[
 
 
 def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """Returns the lesson and number of the next step, or None after the last."""
+    """Returns lesson and number of the next step; None at the last step."""
     later_keys = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
     return (lessons[later_keys[0][0]].name, later_keys[0][1]) if later_keys else None
 
@@ -263,7 +263,7 @@ def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
     """Returns text such as "lesson 2 of 7, step 1 of 4"; the counts depend on the track."""
     track_parts = parts(position.lesson)
     count = lesson_count(lessons)
-    if position.part not in track_parts:  # a link led to a step outside the track
+    if position.part not in track_parts:  # a link may lead to a step that is not in the track
         track_parts = parts(position.lesson, "")
         count = len(lessons)
     return say(
@@ -282,15 +282,15 @@ def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:
-    """Returns the letter chosen in a question, or None if there is none or it is not a choice."""
+    """Returns the letter chosen in a question, or None if it is missing or not a valid choice."""
     choice = answers().get((name, part, False))
     return choice if choice and choice in LETTERS[: len(block.choices)] else None
 
 
 def is_answered(position: LessonPosition) -> bool:
-    """Returns whether the question of the step is answered, or the step has none.
+    """Returns whether the question of a step is answered; True if the step has no question.
 
-    At the step of a class it returns whether the teacher has revealed the answers.
+    For the step that a class is at, returns whether the teacher has revealed the answers.
     """
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     if is_revealed is not None and position.step.blocks("predict"):
@@ -302,18 +302,18 @@ def is_answered(position: LessonPosition) -> bool:
 
 
 def is_solved(position: LessonPosition) -> bool:
-    """Returns whether the task of the step is solved, or was revealed to the class."""
+    """Returns whether the exercise of a step is solved, or its answer was revealed to the class."""
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
 
 
 def is_settled(position: LessonPosition) -> bool:
-    """Returns whether everything the step asks is answered, so that solutions may be shown."""
+    """Returns whether question and exercise of a step are answered; then solutions may be shown."""
     return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns the keys of all questions and exercises of a lesson in the track, as in `answers`."""
+    """Returns the keys in `answers` of all questions and exercises of a lesson in the track."""
     numbered_blocks = (
         (number, block.kind == "exercise")
         for number in parts(lesson)

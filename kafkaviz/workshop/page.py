@@ -69,7 +69,7 @@ def render_page() -> None:
         render_end(lessons, position)
     else:
         lab_block = _shown_lab(position)
-        if lab_block is not None:  # no fragment: other learners do not wait for a lab's trials
+        if lab_block is not None:  # no fragment, so that other learners need not wait for a lab
             with st.container(key="kv_body", gap=None):
                 _render_top(lessons, position)
                 render_lab(lessons, position, lab_block)
@@ -82,10 +82,10 @@ def render_page() -> None:
 
 
 def _render_body(lessons: Sequence[Lesson]) -> None:
-    """Draws the class, the navigation and the step, after reading the address again."""
+    """Draws the class, the navigation and the step that the address names."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    with st.container(key="kv_body", gap=None):  # a fragment has gaps of its own
+    with st.container(key="kv_body", gap=None):  # without it, the fragment would add gaps
         _render_top(lessons, position)
         if st.query_params.get(lesson_address.NOTES):
             render_notes(lessons, position)
@@ -103,7 +103,7 @@ def _shown_lab(position: LessonPosition) -> LessonBlock | None:
 
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the class, and below it the navigation with the strip of lessons."""
+    """Draws the strip of the class, and below it the navigation with the row of lessons."""
     step_key = (position.lesson.name, position.part)
     step = position.step
     class_seat.lead(step_key)
@@ -123,7 +123,8 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def _follow(position: LessonPosition) -> None:
     """Opens the step that the teacher's other window shows.
 
-    In a class both windows follow the class instead, because a late message would lead it back.
+    In a class, both of the teacher's windows follow the class instead, because a late message from
+    a window would lead the class back to an earlier step.
     """
     if not class_seat.is_teacher():
         follow(lesson_state.step_name(position), lesson_state.open_named_step)
@@ -135,7 +136,7 @@ def _stylesheet() -> str:
 
 
 def _render_fold() -> None:
-    """Draws the button for the list of pages, which is hidden to leave more room for figures."""
+    """Draws the button that shows the list of pages, which is hidden to leave room for figures."""
     is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
@@ -167,7 +168,7 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
 
 
 def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
-    """Draws the menu of lessons. It reads the current lesson from the address again."""
+    """Draws the menu of lessons."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
     class_bar.set_picker_lesson(position.lesson.name)
@@ -291,11 +292,11 @@ CHOICE = "kv_word"
 
 
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
-    """Draws the picker, the chosen term, and all terms by the lesson that teaches them.
+    """Draws the menu of terms, the chosen term, and all terms by the lesson that teaches them.
 
     Args:
         lesson_titles: the title of each lesson by name.
-        address: the parameters that links to other pages keep.
+        address: the address parameters that links to other pages keep.
     """
     elements.title(say("glossary.title"), say("glossary.lead", count=len(TERMS)))
     st.button(
@@ -417,7 +418,7 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def session_plan(lessons: Sequence[Lesson], current: int) -> None:
-    """Draws a table of the lessons with the minute at which each begins, the current one marked."""
+    """Draws a table of the lessons with the minute at which each begins; marks the current one."""
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
     rows = []
     begin = 0.0
@@ -437,12 +438,12 @@ def session_plan(lessons: Sequence[Lesson], current: int) -> None:
 # ---- the page after the last step
 
 
-REMEMBERED = 4  # sentences
+REMEMBERED = 4  # number of sentences to remember
 HOMEWORK = ("binary-search", 3)
 
 
 def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws what to remember, the homework, and how many answers to each question are right."""
+    """Draws the end page: what to remember, the homework, and the share of right answers."""
     with st.container(key="kv_end"):
         remembered, scores = st.columns(2, gap=32)
         with remembered:
@@ -480,7 +481,7 @@ def _render_homework(lessons: Sequence[Lesson]) -> None:
 
 
 def _render_scores(lessons: Sequence[Lesson]) -> None:
-    """Draws the share of right answers per question: of the class, or the reader's own."""
+    """Draws the share of right answers per question in the class, or the reader's own score."""
     attendance = class_seat.current()
     own_answers = lesson_state.answers()
     title = "workshop.own_score" if attendance is None else "class.counts"
@@ -522,7 +523,7 @@ FOLLOWER = "kv_follow"
 def notes_button() -> None:
     """Draws a button that opens this page with ?notes=1 in a second window.
 
-    From then on each window follows the other, see `follow`.
+    From then on, each window follows the other one; see `follow`.
     """
     _notes_button(
         key="kv_notes_window",
@@ -533,7 +534,7 @@ def notes_button() -> None:
 
 
 def follow(place: str, on_place: Callable[[str], None]) -> None:
-    """Sends this window's location to the teacher's other window and receives that of the other.
+    """Exchanges locations with the teacher's other window, so that each can follow the other.
 
     Args:
         place: the location shown in this window.
@@ -555,10 +556,10 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
 
 
 def session_clock(first: float, last: float, total: float) -> None:
-    """Draws the minutes since the session began, next to the plan.
+    """Draws the minutes since the session began, next to the planned minutes.
 
     Args:
-        first, last: the minutes planned for this step.
+        first, last: the minutes at which this step is planned to begin and end.
         total: the planned length of the session in minutes.
     """
     _clock(

@@ -26,11 +26,11 @@ from kafkaviz.workshop.lessons.exercise import CeilingRule
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, NoValue
 from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
 
-WIDTHS = (0.38, 0.62)  # widths of the text and the figure
+WIDTHS = (0.38, 0.62)  # relative widths of text and figures
 
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the text and the questions at the left, and the figures at the right."""
+    """Draws the text and the questions on the left, and the figures on the right."""
     figure_blocks = _step_figures(position)
     with st.container(key="kv_stage"):
         words, stage = st.columns(WIDTHS, gap=32)
@@ -71,7 +71,7 @@ def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _lab_card(position: LessonPosition) -> None:
-    """Draws the button to the lab and the reader's score, after the last step of a lesson."""
+    """On the last step of a lesson, draws the button to the lab and the reader's score there."""
     block = lesson_state.lab_block(position.lesson)
     lesson = position.lesson
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
@@ -94,7 +94,7 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the position and the title of the step, and a note if it is in another language."""
+    """Draws position and title of the step, and a note if the lesson is in another language."""
     position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
@@ -112,7 +112,7 @@ def lesson_head(label: str, title: str, language: str | None = None) -> Html:
 
 
 def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the text of a step. A help icon after each part explains its terms and settings."""
+    """Draws the text of a step. A help icon after each part explains terms and settings in it."""
     taught = {lesson.name for lesson in lessons[: position.number]}
     step = position.step
     texts = [part for part in step.parts if isinstance(part, str)]
@@ -140,7 +140,7 @@ def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Draws the glossary button and the downloads.
 
-    Learners in a class get no downloads, which would take a fifth of the time of a step.
+    Learners in a class get no downloads, because these would take a fifth of the time of a rerun.
     """
     st.button(
         say("glossary.title"),
@@ -167,9 +167,9 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the next step or, after the last, to the end page.
+    """Draws the button to the next step; on the last step, the button to the end page.
 
-    It is disabled until the question is answered, except for a teacher.
+    The button to the next step is disabled until the question is answered, except for a teacher.
     """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
@@ -207,7 +207,7 @@ def _progress(lessons: Sequence[Lesson]) -> None:
 
 
 def _reset(count: int) -> None:
-    """Draws the button that starts again. It asks first if there are answers to forget."""
+    """Draws the button that starts again. If there are answers to delete, it asks first."""
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -218,7 +218,7 @@ def _reset(count: int) -> None:
             say("common.start_again"), key="kv_reset", on_click=lesson_state.reset, **arguments
         )
         return
-    # the key changes with each reset: a popover with a new key is closed
+    # the key changes with each reset, because a popover with a new key is closed
     reset_count = st.session_state.get(lesson_state.RESETS, 0)
     with st.popover(say("common.start_again"), key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
@@ -233,7 +233,7 @@ def _step_figures(position: LessonPosition) -> list[LessonBlock]:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws each figure that may be seen, and of the others only the first, in its base state."""
+    """Draws all figures that are open and, without the answer, the first of the others."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)
@@ -247,19 +247,19 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Returns whether the reader has answered enough to see the whole figure."""
+    """Returns whether the reader has given the answers that the complete figure requires."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the key of a figure, which also names a stepper in the address."""
+    """Returns the key of a figure, which is also the name of its stepper in the address."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
 def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
-    """Draws a figure. Until the answer, only its base state and a hint."""
+    """Draws a figure. Before the answer, draws it without the answer, and a hint."""
     kind = LIVE[block.kind]
     try:
         with st.spinner(say("stage.figure_comes")):
@@ -275,7 +275,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws a link to the page that shows more of the first figure, at its current step."""
+    """Draws a link to the page that shows more of the first figure, at the current step."""
     for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].destination(block)
@@ -353,11 +353,11 @@ def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> No
 
 
 ANSWER_PX = 340  # width of a text field for a number
-PIECE_PX = 92  # width of a field for an answer of a rule
+PIECE_PX = 92  # width of a field for one of a rule's answers
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Draws the multiple choice and, once that is answered, exercises and misconceptions."""
+    """Draws the multiple choice question and, once answered, exercises and misconceptions."""
     blocks = [
         block
         for kinds in (("predict",), ("exercise",), ("misleads",))
@@ -375,7 +375,7 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Draws a multiple choice question. The right answer is only shown after a choice."""
+    """Draws a multiple choice question. The right answer is shown once the question is answered."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     is_answered = lesson_state.is_answered(position)
     step_key = (position.lesson.name, position.part)
@@ -445,7 +445,7 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
-    """Draws the field for the answer and returns it. A choice is its word in the address."""
+    """Draws the field for the answer to an exercise. Returns the answer as text for the address."""
     key = f"kv_given_{position.lesson.name}_{position.part}"
     address_answer = st.query_params.get(lesson_address.TYPED_ANSWER, "")
     fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
@@ -469,7 +469,7 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    """Draws one field per place of a rule. A rule with a branch that lacks a piece is empty."""
+    """Draws a field per piece of a rule. Returns the rule, or "" if a branch lacks a piece."""
     rule = exercise.read(address_answer)
     branches = []
     for place in range(exercise.MAX_BRANCHES):
@@ -544,7 +544,7 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
 
 
 def _misconception(block: LessonBlock, number: int) -> None:
-    """Draws a common misconception, the fact, and the Kafka releases it holds for."""
+    """Draws a common misconception, the fact, and the Kafka releases for which the fact is true."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(tag("div", say("workshop.often_said"), class_="kv-lab"))
         st.markdown(say("workshop.quoted", text=block["said"]))

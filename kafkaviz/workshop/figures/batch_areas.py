@@ -30,13 +30,13 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 HEIGHT_PX = 326
 LABEL_PX = 58
 TOP_PX = 40
-GAP = 0.12  # gap between two batches, as a share of their mean side
+GAP = 0.12  # gap between the squares of two batches, as a share of their mean side
 BAR_TOP = 32
 BAR_PX = 54
 FIELDS_TOP = 150
 FIELDS_PX = 136
 HEADER_HEIGHT_PX = 332
-AROUND = 2  # batches before and after the one that holds the offset
+AROUND = 2  # number of batches before and after the one that holds the target
 BATCH_HEADS = (
     "common.offsets",
     "workshop.byte",
@@ -63,7 +63,7 @@ class BatchArea:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchAreasView:
-    """Some batches in their order.
+    """Some consecutive batches.
 
     Attributes:
         target: the requested offset.
@@ -79,7 +79,7 @@ class BatchAreasView:
 
 
 def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
-    """Returns the batches around `target`, which is an offset in one of them."""
+    """Returns the view of `batches`, one of which holds the offset `target`."""
     answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
     batch = batches[answer]
     return BatchAreasView(
@@ -99,7 +99,7 @@ def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -
 
 
 def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
-    """Returns rows of offsets, position, bytes, the header's share, records."""
+    """Returns a row per batch: offsets, position, bytes, share of the header, records."""
     return [
         (
             _offsets(batch),
@@ -222,7 +222,7 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Draws the header on top, then a strip per record, with heights in proportion to bytes."""
+    """Draws the header on top and a strip per record below; heights are in proportion to bytes."""
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
@@ -302,7 +302,7 @@ class HeaderAreasView:
     """A batch, and the fields of its header.
 
     Attributes:
-        fields: spans in byte order, with positions from the start of the batch.
+        fields: the fields as spans in byte order; positions count from the start of the batch.
     """
 
     title: str
@@ -318,7 +318,7 @@ def header_view(
     """Returns the header of a batch of magic 2.
 
     Args:
-        fields: spans of the header, with positions from the start of the batch.
+        fields: the spans of the header; positions count from the start of the batch.
     """
     return HeaderAreasView(
         say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
@@ -335,7 +335,7 @@ def header_view(
 
 
 def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
-    """Returns rows of field, its bytes, whether the checksum covers it."""
+    """Returns a row per field: name, range of bytes, whether the checksum covers it."""
     return [
         (
             render(field.name),
@@ -444,7 +444,7 @@ def _field_shapes(
 
 
 def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
-    """Draws a line below the fields that are enough to step to the next batch."""
+    """Draws a line below the fields that a reader needs in order to step to the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
     return straight_line(0, zoom * MAGIC_END, y, y, line=line)

@@ -1,4 +1,4 @@
-"""The sample directory, topic-partition, segment and offset that a block of a lesson names."""
+"""The sample directory, topic-partition, segment and offset that a lesson block names."""
 
 import time
 from pathlib import Path
@@ -29,11 +29,11 @@ class _OpenedSample(NamedTuple):
     at_s: float
 
 
-_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # one entry per sample
+_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # by folder and name of the sample
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
-    """Returns the sample, topic-partition and segment of a block.
+    """Returns the sample, topic-partition and segment that a block names.
 
     Raises:
         NoValue: the block names no sample or topic-partition, or a sample that does not exist.
@@ -66,10 +66,10 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 
 
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
-    """Returns a sample's path and listing, which are checked once in LOOK_S for all readers.
+    """Returns the path and the listing of a sample. At most once in LOOK_S they are checked.
 
-    Checking whether a listing is current takes milliseconds, and a step asks for it several times.
-    Twenty learners who open a step together would wait for each other.
+    It takes milliseconds to check whether a listing is current, and a step needs the listing
+    several times. Twenty learners who open a step together would wait for each other.
     """
     key = (access.SAMPLES, name)
     now = time.monotonic()
@@ -82,7 +82,7 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 
 def sample(name: str) -> Path:
-    """Returns the path of the sample with this name, which has no suffix such as .tar.gz.
+    """Returns the path of the sample called `name`, which is without a suffix such as .tar.gz.
 
     Raises:
         NoValue: the sample does not exist.

@@ -1,9 +1,9 @@
-"""The rule that the reader put together in the exercise on the ceiling, applied to every slot.
+"""The reader's rule for the ceiling, from the exercise on the ceiling, applied to all targets.
 
 The rule computes the ceiling from the slot that `lookup` returns. The figure has one row per
-target: the slot of `lookup` has a ring, the true ceiling is green, and the rule's slot has a disc.
-The column left of slot 0 is -1, for none; the column right of the last slot is a slot that does not
-exist.
+target. A ring marks the slot that `lookup` returns, a green cell the true ceiling, and a disc the
+slot that the rule returns. The column to the left of slot 0 stands for -1 (no slot), the column to
+the right of the last slot for a slot that does not exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,21 +53,21 @@ CELL_PX = 18
 MARK_PX = 16
 KEY_TOP = 24
 KEY_PX = 30
-# in slots: the space left and right of the slots
+# widths of the space to the left and right of the slots, in slots
 TARGET_WIDTH = 1.8
 WORDS_WIDTH = 3.2
 
 
 class CeilingCase(NamedTuple):
-    """A target, and the slots found for it.
+    """A target, and the slots that `lookup` and the rule return for it.
 
     Attributes:
         target: None for an index without entries.
         floor_slot: the slot that `lookup` returns, or NONE.
-        ceiling: the right slot, or NONE.
-        answer_slot: the rule's slot; None if the rule returns something else or is missing.
-        words: the rule's answer in words.
-        is_right: None without a rule.
+        ceiling: the correct slot, or NONE.
+        answer_slot: the slot that the rule returns; None if the figure has no column for it.
+        words: the result of the rule, in words.
+        is_right: whether the rule is right; None if the rule is incomplete.
     """
 
     target: int | None
@@ -91,7 +91,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns rows of target, slot of `lookup`, the rule's answer, ceiling."""
+    """Returns a row per target: target, slot from `lookup`, result of the rule, ceiling."""
     return [
         (
             _target_text(case),
@@ -152,7 +152,7 @@ def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
 
 
 def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase]]:
-    """Returns the middle of each row, in pixels from the top, and its case."""
+    """Returns each row's case, preceded by the middle of the row in pixels from the top."""
     return ((HEAD_PX + ROW_PX * (row + 0.5), case) for row, case in enumerate(cases_view.cases))
 
 
@@ -203,7 +203,7 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the slots of the index, and dotted boxes for slot -1 and the one after the last."""
+    """Draws the slots of the index, and dotted boxes for slot -1 and the slot after the last."""
     return [
         _box(
             slot,
@@ -296,7 +296,7 @@ MAX_KEYS = 8
 
 
 def _make(block: LessonBlock) -> tuple[int, ...]:
-    """Returns the keys of a block.
+    """Returns the keys that a block names.
 
     Raises:
         NoValue: the keys do not increase, or there are too few or too many.
@@ -309,10 +309,11 @@ def _make(block: LessonBlock) -> tuple[int, ...]:
 
 
 def view(keys: tuple[int, ...], rule: str) -> CeilingCasesView:
-    """Returns the result of a rule for all its targets.
+    """Returns the results of a rule for all targets of an index.
 
     Args:
-        rule: the reader's rule as text; the results are open while it is incomplete.
+        rule: the reader's rule as text. As long as the rule is incomplete, results are shown as
+            "?".
     """
     known_rule = exercise.read(rule)
     is_rule = known_rule is not None
@@ -348,7 +349,7 @@ def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCas
 
 
 def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
-    """Returns the rule's answer: a slot, a slot that does not exist, or none."""
+    """Returns in words what the rule returns: a slot, one that does not exist, or none."""
     if case.answer_slot in (BASE, NO_ANSWER):
         return say(f"ceiling_cases.{'base' if case.answer_slot == BASE else 'no_answer'}")
     is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
@@ -372,7 +373,7 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
 
 
 def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
-    """Returns the targets, with space for the results of the reader's rule."""
+    """Returns the targets, with "?" in place of the results."""
     cases_view = view(keys, "")
     return titled_table(cases_view.title, "", _heads(), rows(cases_view), "rlll")
 
@@ -387,5 +388,5 @@ def _to_lookup(block: LessonBlock) -> Destination:
     }
 
 
-# the figure and its question are the same: without a typed rule the answers are open
+# the same function draws figure and question: without a typed rule no results are shown
 OWN_RULE = LessonFigure(_make, _draw, _to_lookup, _on_paper, _draw)

@@ -1,4 +1,4 @@
-"""Checks of real directories: findings, a retention check, and two replicas compared."""
+"""Results of checks of real directories: findings, a retention check, a comparison of replicas."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ from kafkaviz.workshop.figures.figure import (
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-FORECAST = "recovery-will-"  # prefix of codes about the next start
+FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the next broker start
 
 
 def _make(block: LessonBlock) -> list[Finding]:
@@ -58,7 +58,7 @@ def _health(snapshot: BrokerSnapshot, directory: str) -> Health:
 def _draw(
     findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the findings, and what the next start will do only if that is answered."""
+    """Returns the findings. Predictions of the next broker start are hidden until the answer."""
     rows = [
         _row(finding, is_answered=is_answered)
         for finding in findings
@@ -81,7 +81,7 @@ FINDINGS = LessonFigure(
 
 
 def _make_retention(block: LessonBlock) -> LogRetention:
-    """Runs the check of a block.
+    """Runs the retention check that a block describes.
 
     Raises:
         NoValue: no segment has a timestamp.
@@ -108,7 +108,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 def _draw_retention(
     log: LogRetention, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the segments, oldest first, and what happens to each only if that is answered."""
+    """Returns the segments, oldest first. The fate of each segment is hidden until the answer."""
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (
@@ -131,7 +131,7 @@ RETENTION = LessonFigure(
 
 
 def compare_replicas(block: LessonBlock) -> PartitionComparison:
-    """Compares the topic-partition of a block in its two samples.
+    """Compares a topic-partition in the two samples that a block names.
 
     Raises:
         NoValue: a key or sample is missing, or the two logs are not replicas.
@@ -180,7 +180,7 @@ def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str
 
 
 def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    """Returns both logs in their current state, without a leader."""
+    """Returns both logs in their current state, with no leader chosen."""
     return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
 
 

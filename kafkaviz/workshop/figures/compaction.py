@@ -1,4 +1,4 @@
-"""The figures of the lesson on the cleaner: its log, its decisions, and what a cleaning leaves."""
+"""The figures of the lesson on the cleaner: the log, decisions about it, and the cleaned log."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -40,7 +40,7 @@ from kafkaviz.workshop.figures.figure import (
 )
 from kafkaviz.workshop.lessons.grammar import CLEANING_STEPS, LessonBlock, NoValue
 
-SAMPLE = "kafka-4.3.1-clean"  # the directory that the page Disk opens for a figure of the story
+SAMPLE = "kafka-4.3.1-clean"  # links from these figures open this sample on the page Disk
 COMPACTION = "Compaction"
 RETENTION = "Retention"
 
@@ -71,7 +71,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 
 
 def _newest(log) -> tuple[int, str, int]:
-    """Returns the newest timestamp of a .log, and the offset of its batch."""
+    """Returns the newest timestamp of a .log, its source, and the last offset of its batch."""
     newest = max(
         (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
         for chunk in BatchChunks(log)
@@ -131,7 +131,7 @@ def _draw_log(
 
 
 def _held_text(check: CleanerCheck) -> str:
-    """Says that nothing of a log can be cleaned, and why."""
+    """Returns why nothing in a log can be cleaned."""
     barrier = compaction_text.describe_barrier(
         check.log.decision, check.log.state.oldest_transaction
     )
@@ -166,7 +166,7 @@ def _cleaning_parts(check: CleanerCheck, step: int, key: str) -> list[Part]:
 
 
 def _make_cleaning(block: LessonBlock) -> CleanerCheck:
-    """Returns the check of a block.
+    """Returns what the cleaner does on the day that a block names.
 
     Raises:
         NoValue: the cleaner does not take the log on that day.
@@ -238,7 +238,7 @@ def _ratio_text(check: CleanerCheck) -> str:
 
 
 def _week_text(check: CleanerCheck, record: LogRecord | None) -> str:
-    """Says what the check does with a record; a record stays if the log is not taken."""
+    """Returns what the cleaner does with a record. The record stays if the log is not cleaned."""
     if record is None:
         return say("cleaner_lesson.gone")
     if check.cleaning is None:
@@ -314,7 +314,7 @@ CLEANED_FILES = LessonFigure(
 # ---- one setting changed
 
 YEAR_MS = 365 * DAY_MS
-VARIANTS = {  # by message key
+VARIANTS = {  # the message key of each changed setting
     "ratio": TopicSettings(min_cleanable_dirty_ratio=1.0),
     "roll": TopicSettings(segment_ms=YEAR_MS),
     "lag": TopicSettings(min_compaction_lag_ms=30 * DAY_MS),
@@ -352,7 +352,7 @@ def _draw_settings(
 
 
 def _cleaner_text(check: CleanerCheck) -> str:
-    """Says what the cleaner does with a log, and why."""
+    """Returns what the cleaner does with a log, and why."""
     decision = check.log.decision
     if check.error:
         return say("cleaner_lesson.fails", error=check.error.partition(":")[0].rpartition(".")[2])
@@ -366,10 +366,10 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Returns the offsets of a key's records after the check, with their kind.
+    """Returns the offset and the kind of each record of a key that the cleaner leaves.
 
     Args:
-        unread: the records of the key if the log of the check cannot be read.
+        unread: the records of the key to use if the log of `check` cannot be read.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

@@ -1,7 +1,7 @@
-"""The compacted log of the lesson on the cleaner, at any moment of its story.
+"""The compacted log of the lesson on the cleaner, on any day of a simulated story.
 
-The log is written batch by batch, and the cleaner looks at it whenever a segment was closed. Its
-decisions and cleanings are computed as for any broker directory.
+The log is written batch by batch, and the cleaner checks the log whenever a segment was closed.
+Decisions and cleanings are computed in the same way as for a broker directory.
 """
 
 from collections import defaultdict
@@ -49,8 +49,8 @@ class TopicSettings:
     """The settings of the topic and of the cleaner in a story.
 
     Attributes:
-        open_week: the week whose first batch begins a transaction that never ends, from 0; -1 for
-            none.
+        open_week: the week, from 0, whose first batch begins a transaction that never ends; -1 for
+            no such week.
         broken_segment: the base offset of a segment whose first batch cannot be read; -1 for none.
     """
 
@@ -74,12 +74,12 @@ class TopicSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerCheck:
-    """A moment at which the cleaner looks at the log.
+    """A check of the log by the cleaner at one moment, and the cleaning that may follow.
 
     Attributes:
-        cleaning: the result of one cleaning; None if the cleaner does not take the log, or fails.
-        error: Kafka's exception of a cleaning that fails.
-        segments: the segments after the cleaning, or unchanged segments if there was none.
+        cleaning: the result of the cleaning; None if the cleaner does not take the log, or fails.
+        error: Kafka's exception if the cleaning fails, else None.
+        segments: the segments after the cleaning; unchanged without a cleaning.
     """
 
     now_ms: int
@@ -90,7 +90,7 @@ class CleanerCheck:
 
     @property
     def first_dirty_offset(self) -> int:
-        """The checkpoint after the check."""
+        """The cleaner's checkpoint after the check."""
         if self.cleaning:
             return self.cleaning.next_first_dirty_offset
         return self.log.decision.first_dirty_offset
@@ -109,11 +109,11 @@ STANDARD = TopicSettings()
 
 @cache
 def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
-    """Returns what the cleaner did whenever a segment was closed, up to a day, and on that day.
+    """Returns the cleaner's checks up to a day: one per closed segment, and one on that day.
 
     Args:
-        day: a day of the story; its first Monday is day 0. The cleaner looks at the log at 8
-            o'clock, right after the batch of that day.
+        day: a day of the story, counted from the first Monday as day 0. The cleaner checks the log
+            at 8 o'clock, right after the batch of that day.
     """
     done: list[CleanerCheck] = []
     for number in (*range(7, day, 7), day):

@@ -14,7 +14,7 @@ from kafkaviz.html import Html
 from kafkaviz.messages import language, say
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
-PAPER_ROWS = 12  # rows of a printed table
+PAPER_ROWS = 12  # maximum number of rows in a printed table
 UNKNOWN = "?"  # shown in a cell until the answer is given
 
 # ---- the parts of a figure
@@ -35,9 +35,9 @@ class Chart:
     """A Plotly figure.
 
     Attributes:
-        draw: takes the view and a mode, "light" or "dark".
+        draw: draws the view, given (view, mode); the mode is "light" or "dark".
         key: the key of the element on the page.
-        view_key: everything that the view depends on.
+        view_key: a cache key that contains everything that the view depends on.
         alt: the alternative text.
     """
 
@@ -57,10 +57,10 @@ class Component:
 
 @dataclass(frozen=True)
 class Group:
-    """Parts one below the other, or next to each other in columns of the same width.
+    """Parts of a figure, one below the other or, if `is_row`, in columns of the same width.
 
     Attributes:
-        key: the key of the container, which stylesheets use, or "".
+        key: the key of the container, for use in stylesheets, or "".
     """
 
     parts: Sequence["Part"]
@@ -70,7 +70,7 @@ class Group:
 
 
 Part = Html | Markdown | CodeText | Chart | Component | Group
-# Any is the view of a kind, the same type in its `make` and its `draw`
+# Any stands for the view that the `make` of the same LessonFigure returns
 Draw = Callable[[Any, LessonBlock, str], Sequence[Part]]
 Destination = tuple[str, dict[str, str]]
 
@@ -120,7 +120,7 @@ def drawing(
     """Returns a chart in its frame, with a title and the caption of its view.
 
     Args:
-        title: the title; "" stands for that of the view.
+        title: the title; "" stands for the title of the view.
         words: the alternative text after the title; "" stands for the caption of the view.
         below: markup below the chart.
     """
@@ -148,14 +148,14 @@ def titled_table(
 
 @dataclass(frozen=True)
 class LessonFigure:
-    """A kind of figure, made once from a block and then drawn.
+    """A kind of figure: how to make a view from a lesson block, and how to draw the view.
 
     Attributes:
-        make: returns the view of a block.
+        make: returns the view that a block describes.
         draw: returns the parts that show the view, given (view, block, key).
-        destination: returns the page to continue on, and its address parameters.
-        paper: the same for the printed form, if it differs.
-        question: the same without the answer, while the step waits for it.
+        destination: returns the page that shows more, and the address parameters for it.
+        paper: like `draw`, for the printed form; None if that is the same.
+        question: like `draw`, but without the answer; used until the reader has answered.
     """
 
     make: Callable[[LessonBlock], Any]
@@ -182,8 +182,8 @@ def drawn_figure(
     """Returns a kind of figure that is a chart on screen and a table on paper.
 
     Args:
-        figures: draw the view, and the view without the answer.
-        heads: the message keys of the table's heads.
+        figures: two functions, which draw the view with and without the answer.
+        heads: the message keys of the table's column headings.
         rows: returns the rows of the table.
         kinds: one letter per column, see `table_html`.
         marked_row: returns the index of the highlighted row.
@@ -225,21 +225,21 @@ def block_key(block: LessonBlock) -> str:
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:
-    """Returns the first step of a block's stepper as address parameters of its destination."""
+    """Returns the first step of a block's stepper as parameters for the page that shows more."""
     return {page_state.STEP: str(block["step"])} if block["step"] else {}
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Returns the current step of a stepper as address parameters of its destination.
+    """Returns the current step of a stepper as parameters for the page that shows more.
 
-    Returns {} unless the address contains the step of the stepper with this key, as STEP=KEY.7.
+    Returns {} unless STEP in the address is a step of this stepper, such as KEY.7.
     """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns the name of a stepper in the address, and its first step, from 0."""
+    """Returns the name that a stepper has in the address, and its first step, from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 
@@ -265,7 +265,7 @@ def note(
 def hover_points(
     name: str, x: Sequence[float], y: Sequence[float], texts: Sequence[str], *, size: int
 ) -> go.Scatter:
-    """Returns invisible points that show their texts below the pointer."""
+    """Returns invisible points whose texts appear when the pointer is on them."""
     return go.Scatter(
         x=x,
         y=y,

@@ -39,13 +39,13 @@ from kafkaviz.workshop.figures.figure import (
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-PAPER_FIELDS = 26  # fields of a printed file
-PAPER_BYTES = 16  # bytes per printed field
+PAPER_FIELDS = 26  # maximum number of fields in the printed form
+PAPER_BYTES = 16  # maximum number of bytes per field in the printed form
 
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A file of a segment and the rows around an offset, or another file in the same folder."""
+    """A file of a segment with the rows around an offset, or another file in the same folder."""
 
     location: SegmentLocation
     anatomy: Anatomy | None = None
@@ -53,7 +53,7 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """Returns the bytes that the component asked for, and the key of its content.
+        """Returns the bytes that the component requested, and a key for them.
 
         The first view is the same for all readers and is cached.
         """
@@ -107,7 +107,7 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
 
 
 def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the bytes that are asked about without names: an index entry, or a batch."""
+    """Returns the bytes, without field names in the part that the question is about."""
     view, content_key = lesson_file.view(block, key)
     view = segment_bytes.unnamed_view(view, block["byte"])
     return [_parts(lesson_file, block, key, view, f"{content_key} ?")]
@@ -162,9 +162,9 @@ def _to_segment(block: LessonBlock) -> Destination:
 BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper, _draw_question)
 
 
-LOW_BITS = 0xFF  # one byte: the bits in use and one spare
-THIN_SPACE = "\u202f"  # a space that does not break the line
-NONE = -1  # stands for no producer id, epoch or sequence
+LOW_BITS = 0xFF  # mask of the low byte, which contains all bits in use
+THIN_SPACE = "\u202f"  # a thin no-break space
+NONE = -1  # the value of a missing producer id, epoch or sequence
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
 
 
 def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
-    """Yields rows of bit numbers, their meaning, and the value in each batch."""
+    """Yields rows: bit numbers, their meaning, and the value in each batch."""
     columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
         ("0–7", "attributes.bits"),
@@ -241,7 +241,7 @@ def _number(number: int) -> str:
 def _draw_attributes(
     batches: tuple[SampleBatch, ...], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the bits of each batch, and their meaning only if the question is answered."""
+    """Returns the bits of each batch. Their values are explained once the question is answered."""
     first, *others = attribute_rows(batches)
     if not is_answered:
         others = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]

@@ -1,4 +1,4 @@
-"""The pages of an index that a search reads while the index grows and pages go cold."""
+"""The pages of a growing index that a search reads, while other pages go cold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
 HEAT: tuple[Kind, ...] = ("hot", "cold")
-LANE_AXIS = {  # an invisible axis for lanes of pages
+LANE_AXIS = {  # an axis without line and labels, for lanes of pages
     "showgrid": False,
     "fixedrange": True,
     "showline": False,
@@ -60,11 +60,11 @@ class PagesLane:
     """The index at one size, and the lookup of its newest entry.
 
     Attributes:
-        hot_pages: pages that are in memory, because lookups at the first size read them, or because
-            they have been written since.
+        hot_pages: pages in memory: those that lookups at the first size have read, and those
+            written since.
         probed_pages: the pages in the order of their first probe.
-        probes: number of slots that are read.
-        fresh_pages: pages that the lookup of the lane before did not read.
+        probes: number of slots that the lookup reads.
+        fresh_pages: pages that the lookup at the smaller size did not read.
     """
 
     entries: int
@@ -130,7 +130,7 @@ def _join(pages: tuple[int, ...]) -> str:
 
 
 def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
-    """Returns rows of entries, pages, pages read, pages not read before."""
+    """Returns a row per lane: entries, pages, pages read, pages not read before."""
     return [
         (
             format_count(lane.entries),
@@ -182,7 +182,7 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
 
 
 def _page_bars(lane: PagesLane, top: int, kind: Kind, mode: str) -> go.Bar:
-    """Draws a box for each hot page, or for each cold page."""
+    """Draws a box for each page of one kind, hot or cold."""
     pages = [page for page in range(lane.pages) if (page in lane.hot_pages) == (kind == "hot")]
     return go.Bar(
         orientation="h",
@@ -279,13 +279,13 @@ def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> lis
 
 
 def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the growth up to the point of the question."""
+    """Returns the growth up to the size that the question is about."""
     start = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
     return [drawing(page_faults.figure, start, block, f"{key}_until", below=page_legend(*HEAT))]
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
-    """Returns the pages read at both sizes of an index.
+    """Returns the view of the pages that are read at both sizes of an index.
 
     Raises:
         NoValue: a size is 0 or too large to draw, or the second is not larger.

@@ -1,4 +1,4 @@
-"""One segment of a simulated log on its way to its limits."""
+"""How one segment of a simulated log approaches the limits at which segments are rolled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from kafkaviz.workshop.figures.figure import (
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 GAP_PX = 10  # between two labels in a row
-# width of a Chinese and of another character at 13 px
+# widths of Chinese and of other characters at a font size of 13 px
 WIDE_PX = 13.5
 NARROW_PX = 7.0
 
@@ -39,8 +39,8 @@ class LabelPlace:
     """The place of a label.
 
     Attributes:
-        row: 0 is next to the axis.
-        anchor: the part of the label that is at its point: left, center or right.
+        row: the row of the label, from 0 next to the axis.
+        anchor: the part of the label that is at the labelled point: left, center or right.
     """
 
     row: int
@@ -56,10 +56,10 @@ def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[L
     """Returns a place for each label, in the free row that is nearest to the axis.
 
     Args:
-        labels: the point on the axis, from 0 to 1, and the text.
-        width_px: the least width of the axis.
+        labels: the point on the axis, from 0 to 1, and the text of each label.
+        width_px: the minimum width of the axis.
     """
-    ends: list[float] = []  # end of the last label in each row
+    ends: list[float] = []  # where the last label of each row ends
     places: dict[int, LabelPlace] = {}
     for number in sorted(range(len(labels)), key=lambda index: labels[index][0]):
         share, text = labels[number]
@@ -84,24 +84,24 @@ HEIGHT_PX = 330
 LEFT_PX = 52
 RIGHT_PX = 12
 BOTTOM_PX = 40
-# height of a row of labels, and least width of the figure
+# height of a row of labels, and minimum width of the figure
 LABEL_PX = 17
 MIN_WIDTH_PX = 440
-MAX_ROLLS = 4  # lines end at this many times the time until the roll
-MARGIN = 1.04  # factor for the time after the last limit
+MAX_ROLLS = 4  # lines end after this many times the time until the roll
+MARGIN = 1.04  # factor by which the axis is longer than the last limit needs
 POINTS = 160  # points per line
 TICKS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaceLine:
-    """A line: how much of one limit is used up, from the first append on.
+    """A line of the figure: how much of one limit is used up, from the first append on.
 
     Attributes:
-        early_text: the amount after `early_ms` of the view.
-        points: (n, 2) ms since the segment's first append, and share of the limit.
-        reached_ms: when this limit alone would have ended the segment; None if later than the
-            figure.
+        early_text: the amount that is used up after `early_ms` of the view.
+        points: (n, 2) array: ms since the segment's first append, and share of the limit.
+        reached_ms: when the limit would have been reached, if no other one had rolled the segment;
+            None if after the end of the figure.
     """
 
     cause: RollCause
@@ -120,8 +120,8 @@ class LimitRaceView:
 
     Attributes:
         question: the title before the answer is shown.
-        early_ms: a moment soon after the first append.
-        end_ms: the right end of the figure.
+        early_ms: a time soon after the first append.
+        end_ms: the time at the right end of the figure.
     """
 
     title: str
@@ -184,7 +184,7 @@ def _line(
     """Returns the line of one limit.
 
     Args:
-        appends: an early append, and the one that rolls the segment.
+        appends: the indexes of an early append and of the one that rolls the segment.
     """
     early, roll = appends
     last = limit_race.reached[cause] if reached_ms is not None else None
@@ -210,7 +210,7 @@ def _amount(cause: RollCause, amount: int) -> str:
 
 
 def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
-    """Returns rows of limit, its value, amount and share at the roll, its own roll time."""
+    """Returns a row per limit: name, value, amount and share at the roll, time to reach it."""
     return [
         (
             line.name,
@@ -404,7 +404,7 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns each line's label: above the point of its limit, or else at its right end."""
+    """Returns a label per line: above the point where its limit is reached, or at its right end."""
     reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
     texts = [
         say(
@@ -449,13 +449,13 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
 
 
 def simulate(block: LessonBlock) -> RollSimulation:
-    """Simulates the workload of a block, with the settings that the block changes."""
+    """Simulates the workload that a block names, with the settings that the block changes."""
     preset = _find_workload(block["workload"])
     return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
 def _make(block: LessonBlock) -> LimitRaceView:
-    """Replays how a block's segment approached its limits.
+    """Returns how the segment that a block names approached its limits.
 
     Raises:
         NoValue: the segment was not rolled, or it cannot be replayed.

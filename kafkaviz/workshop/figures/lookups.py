@@ -1,4 +1,4 @@
-"""Lookups step by step, an index above its batches, and the race of both searches."""
+"""Lookups step by step, an index above its batches, and the race between both searches."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -75,7 +75,7 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
-    """Returns the slot, the batches passed and the batch found, with the labels next to them."""
+    """Returns the slot, the batches that the scan passed, the batch that it found, and labels."""
     scan = context.result.scan
     batch = _batch_position(context)
     passed_positions = (
@@ -112,7 +112,7 @@ def _batch_position(context: LookupContext) -> int:
 
 
 def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
-    """Returns where the search started, and the entry of the target's own batch if it differs."""
+    """Returns the slot that was found, and the slot of the target's own batch if it is another."""
     if slot < 0:
         return say("workshop.entries_none", target=target)
     own_slot = positions.index(batch) if batch in positions else slot
@@ -148,8 +148,9 @@ def entries(data: dict[str, Any], key: str) -> None:
     """Draws an index above its batches.
 
     Args:
-        data: the slots as (key, position) and the batches as (position, size, first offset, last
-            offset); once the answer is revealed, also slot, from, passed and batch of the search.
+        data: `slots` as (key, position), and `batches` as (position, size, first offset, last
+            offset). Once the answer is revealed, also `slot`, `from`, `passed` and `batch` of the
+            search.
     """
     _entries(key=key, data=data, width="stretch", height="content")
 
@@ -165,7 +166,7 @@ def make_lookup(block: LessonBlock) -> LookupContext:
 
 
 def _like(block: LessonBlock) -> str:
-    """Returns the release in lookup_cache.VERSIONS that searches like the block's release."""
+    """Returns the release in lookup_cache.VERSIONS that searches like the one in the block."""
     return cast(str, lookup_cache.equivalent_version(block["search"]))
 
 
@@ -223,10 +224,10 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 
 
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
-    """Returns the race for the newest entry of an index, and that one entry earlier.
+    """Returns the race for the newest entry of an index, and the race before that entry was added.
 
     Raises:
-        NoValue: the index has no entry, or more than are drawn.
+        NoValue: the index has no entry, or more than MAX_RACE_ENTRIES.
     """
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:

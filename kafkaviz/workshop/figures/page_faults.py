@@ -19,17 +19,17 @@ MAX_ROWS = 300
 MAX_DOTS = 800
 HEIGHT = 344
 TICKS = 4
-MAX_GAP_ROWS = 64  # more rows are drawn without gaps, which would cover them
-CROWDED_ENTRIES = 10_000  # from here on the last number makes room for the name of the axis
+MAX_GAP_ROWS = 64  # with more rows, gaps would cover the cells, so none are drawn
+CROWDED_ENTRIES = 10_000  # above this size, the axis title replaces the last number
 MIN_NOTE_PAGES = 20  # an image of fewer pages has no room for texts
-NO_NAME = "<extra></extra>"  # a hover text without the name of its trace
+NO_NAME = "<extra></extra>"  # hides the name of the trace in a hover text
 PLAIN = "plain"
 WARM = "warm"
-NOTES = {  # the place as shares of the image, and the message
+NOTES = {  # position as shares of width and height, and the message key
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
 }
-FEW_PAGES = 3  # up to here the title says how few pages are read
+FEW_PAGES = 3  # up to this number of pages read, the title states the number
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups: one row per row_pages pages, columns of equal numbers of entries.
+    """The image of the lookups. A row covers `row_pages` pages; all columns cover as many entries.
 
     Attributes:
-        lookup_counts: (rows, columns) number of lookups.
+        lookup_counts: (rows, columns) array of numbers of lookups.
         end_page: the end of the index in pages, not rounded.
-        dots: (n, 3) entries, page and faults: the middle of each cell with a fault. More than
-            MAX_DOTS are drawn as an image too.
+        dots: (n, 3) array: entries and page at the middle of each cell with page faults, and their
+            number. More than MAX_DOTS dots are drawn as an image.
     """
 
     title: str
@@ -62,7 +62,7 @@ class PageFaultsView:
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are too many faults to draw each as a dot."""
+        """Whether there are too many cells with page faults to draw each as a dot."""
         return len(self.dots) > MAX_DOTS
 
 
@@ -91,10 +91,10 @@ def view(replay: Replay, search: str) -> PageFaultsView:
 
 
 def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
-    """Returns the image up to a number of entries, to ask how it continues.
+    """Returns the image up to a number of entries, for a question about its continuation.
 
     Args:
-        entries: 0 for only the outline of the growth.
+        entries: 0 leaves only the outline of the growing index.
     """
     columns = faults_view.lookup_counts.shape[1]
     lookup_counts = faults_view.lookup_counts.copy()

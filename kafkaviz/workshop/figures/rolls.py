@@ -45,12 +45,12 @@ HEIGHT_PX = 258
 LEFT_PX = 20
 RIGHT_PX = 20
 BOTTOM_PX = 30
-# from the top: labels of both batches, time of the records, time between, broker's clock
+# y of: labels of both batches, time axis of the records, time between them, broker's clock
 LABEL_Y = 34
 LINE_Y = 76
 BETWEEN_Y = 134
 CLOCK_Y = 202
-# half the height of a batch, and of the bar of segment.ms
+# half the heights of a batch and of the bar that shows segment.ms
 TICK_PX = 11
 BAR_PX = 13
 TICKS = 7
@@ -59,11 +59,11 @@ RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
 @dataclass(frozen=True, kw_only=True)
 class RollClockView:
-    """The time line, in ms since the largest timestamp of the segment's first batch.
+    """The times of a roll, in ms since the largest timestamp of the segment's first batch.
 
     Attributes:
-        incoming: first and largest timestamp of the incoming batch.
-        between: the comparison that rolled the segment.
+        incoming: first and largest timestamp of the batch whose append rolled the segment.
+        between: a text on the comparison of time and limit that rolled the segment.
     """
 
     title: str
@@ -93,8 +93,8 @@ def view(
     Args:
         batches_ms: the largest timestamp of each batch of the segment.
         incoming_first_ms: the first timestamp in the first batch of the next segment.
-        incoming_ms: the largest timestamp in that batch.
-        jitter_ms: how much earlier a segment may be rolled, at most.
+        incoming_ms: the largest timestamp in the first batch of the next segment.
+        jitter_ms: the most by which a segment may be rolled before `segment_ms`.
     """
     first_ms = batches_ms[0]
     # LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps
@@ -125,7 +125,7 @@ def view(
 
 
 def rows() -> list[tuple[str, str]]:
-    """Returns what counts as the time waited, by release."""
+    """Returns a row per range of releases: which time a broker compares with segment.ms."""
     return [
         (say(f"roll_clock.release_{name}"), say(f"roll_clock.counts_{name}")) for name in RELEASES
     ]
@@ -279,7 +279,7 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
 
 
 def _make(block: LessonBlock) -> RollClockView:
-    """Returns the roll that ended a block's segment.
+    """Returns the roll that ended the segment of a block.
 
     Raises:
         NoValue: the segment was not rolled by time.
@@ -352,7 +352,7 @@ def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[
 
 
 def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the log at the step where the stepper will start."""
+    """Returns only the step of the growing log at which the stepper will start."""
     message = growth_figure.browser_payload(growth_view)
     data = stepper_data(block, key)
     step = message["steps"][int(data["begin"])]

@@ -1,4 +1,4 @@
-"""A real segment to scale, as areas and as tables, its indexes, and all segments of its log."""
+"""A real segment, drawn to scale, as areas and as tables; its indexes; all segments of its log."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -84,10 +84,10 @@ def _draw_table(
     kind: str = "",
     is_marked: bool = True,
 ) -> list[Part]:
-    """Returns rows of a file around the block's offset.
+    """Returns the rows of a file around the offset in the block.
 
     Args:
-        kind: one of FILE_SUFFIXES, by default that of the block.
+        kind: a key of FILE_SUFFIXES; by default the one that the block names.
     """
     location, anatomy, pinned = segment_rows
     kind = kind or block["of"]
@@ -110,7 +110,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the location, and the base offset of the segment that holds the block's offset."""
+    """Returns the location, and the base offset of the segment with the offset in the block."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]
@@ -221,7 +221,7 @@ FILE_AREAS = drawn_figure(
 )
 
 
-# slots reserved for the entry that is appended when the segment is rolled
+# slots that Kafka reserves for the entry that is appended when the segment is rolled
 RESERVED_SLOTS = {offset_index: 0, time_index: 1}
 INDEX_RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
@@ -248,7 +248,7 @@ def _make_indexes(block: LessonBlock) -> ComparedIndexes:
 
 
 def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
-    """Yields rows of the property, its value in the offset index, and in the time index."""
+    """Yields a row per property: name, value in the offset index, value in the time index."""
     for name in INDEX_RULES[:2]:
         yield _index_rule(name)
     yield _index_numbers("entry_bytes", _entry_bytes)
@@ -285,7 +285,7 @@ def _entry_bytes(layout: ModuleType) -> int:
 
 
 def _slots(layout: ModuleType) -> int:
-    """Returns the slots of a new index file with the default segment.index.bytes."""
+    """Returns the number of slots in a new index file with the default segment.index.bytes."""
     release = versions.parse(versions.NEWEST)
     return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
@@ -293,7 +293,7 @@ def _slots(layout: ModuleType) -> int:
 def _draw_indexes(
     compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns keys, values and sizes, and the other rules only if they are answered."""
+    """Returns keys, values and sizes. The other rules are hidden until the answer."""
     cells = [*index_facts(compared)]
     if not is_answered:
         hidden = len(INDEX_RULES) - 2
@@ -321,9 +321,9 @@ class IndexDump:
 
     Attributes:
         path: the path given to the command.
-        entries: one line per entry, as many as the block asks for.
+        entries: one line per entry, up to the number that the block sets.
         count: the number of entries in the file.
-        mismatches: the lines after the entries if any entry is wrong.
+        mismatches: the lines that the tool prints after the entries if any entry is wrong.
     """
 
     path: str
@@ -358,9 +358,9 @@ def _make_dump(block: LessonBlock) -> IndexDump:
 
 
 def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """Returns each entry's offset and the last offset of its batch, if they differ.
+    """Returns (offset, last offset of the batch) for each entry in which these two differ.
 
-    The tool reads the batch at an entry's position. In the samples every position has one.
+    The tool reads the batch at an entry's position. In the samples, each position has a batch.
     """
     rows = np.searchsorted(batches["position"], slots["position"])
     last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
@@ -374,7 +374,7 @@ def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]
 def _draw_dump(
     dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the dump; until the question is answered, without values and mismatches."""
+    """Returns the dump. Values and mismatches are hidden until the answer."""
     entries = dump.entries
     mismatches = dump.mismatches
     if not is_answered:

@@ -14,10 +14,10 @@ from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 HEIGHT_PX = 300
-# half a node's size, in places and in levels
+# half the width of a node, in keys, and half its height, in levels
 NODE_HALF = 0.36
 LEVEL_HALF = 0.2
-HEAD = -1  # the place before the first key
+HEAD = -1  # the index that stands for the node before the first key
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class KeyComparison:
     """A comparison of a key with the target.
 
     Attributes:
-        level: 1 is the lowest.
+        level: the level of the list, from 1 at the bottom.
         place: the index of the key.
-        is_right: whether the key is not above the target, so that the search moves right.
+        is_right: whether the search moves right, because the key is at most the target.
     """
 
     level: int
@@ -41,7 +41,7 @@ class SkipListView:
 
     Attributes:
         heights: number of levels of each key.
-        floor: the index of the greatest key that is not above the target, or HEAD.
+        floor: the index of the greatest key that is at most the target, or HEAD.
     """
 
     title: str
@@ -81,8 +81,8 @@ def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipL
 def even_heights(count: int) -> tuple[int, ...]:
     """Returns the number of levels of each node.
 
-    Java draws these numbers at random, and this is the average: every fourth node is on a second
-    level, every eighth on a third, and so on.
+    Java draws these numbers at random. Here the nodes have the average distribution: every fourth
+    node is on a second level, every eighth on a third, and so on.
     """
     heights = []
     for number in range(1, count + 1):
@@ -110,7 +110,7 @@ def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[Ke
 
 
 def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
-    """Returns rows of level, key, direction."""
+    """Returns a row per comparison: level, key, direction."""
     return [
         (
             format_count(each.level),

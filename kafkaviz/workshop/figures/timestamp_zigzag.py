@@ -23,11 +23,11 @@ LEFT_PX = 66
 RIGHT_PX = 12
 TOP_PX = 30
 BOTTOM_PX = 40
-DEEPEST_MS = 20_000  # depth below the running maximum; older records are drawn on the lower edge
+DEEPEST_MS = 20_000  # records further below the running maximum are drawn on the edge
 TICKS = 6
 STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
-LABEL_LEFT_FROM = 0.6  # share of the width; from here on a label is on the left of its mark
-AROUND = 6  # records before and after the answer in the table
+LABEL_LEFT_FROM = 0.6  # share of the width, from which labels are on the left of marks
+AROUND = 6  # rows in the table before and after the record that is returned
 
 
 class TimedRecord(NamedTuple):
@@ -37,12 +37,12 @@ class TimedRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ZigzagView:
-    """The figure.
+    """The timestamps of a segment around a target, and the result of a lookup.
 
     Attributes:
-        running_ms: the largest timestamp up to each record.
-        lowest_ms: the lower edge; records below it are drawn on it.
-        closest: the record closest in time, None if that is the answer.
+        running_ms: the largest timestamp up to each record, including it.
+        lowest_ms: the timestamp at the lower edge; older records are drawn on the edge.
+        closest: the record closest in time to the target; None if that is the answer.
     """
 
     title: str
@@ -72,11 +72,11 @@ def view(
     """Returns the records around a target in a segment, and the result of a lookup.
 
     Args:
-        newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
-        entries: entries of the time index among the records.
+        newest_before_ms: the largest timestamp in the segment before `records`; -1 for none.
+        entries: the entries of the time index whose offsets are among the records.
         start_offset: base offset of the batch where the search begins to read the log.
         answer: the record that Kafka returns.
-        segment: the topic-partition and the segment.
+        segment: text that names the topic-partition and the segment.
     """
     times = [record.timestamp_ms for record in records]
     running = tuple(accumulate(times, max, initial=newest_before_ms))[1:]
@@ -114,7 +114,7 @@ def view(
 
 
 def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
-    """Returns rows of offset, timestamp, running maximum and remark, around the answer."""
+    """Returns rows around the answer: offset, timestamp, running maximum, remark."""
     marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
     if zigzag.closest:
         marks[zigzag.closest.offset] = say("zigzag.is_closest")
@@ -271,7 +271,7 @@ def _record_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
 
 
 def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Draws records that are too old for the figure on its lower edge."""
+    """Draws on the lower edge the records that are too old for the figure."""
     older = [
         (record, newest_ms - record.timestamp_ms)
         for record, newest_ms in zip(zigzag.records, zigzag.running_ms, strict=True)
@@ -396,7 +396,7 @@ HEADS = ("segment.head_offset", "lookup.by_timestamp", "zigzag.head_newest", "zi
 
 
 def _make(block: LessonBlock) -> ZigzagView:
-    """Returns the records around a block's target.
+    """Returns the records around the target of a block.
 
     Raises:
         NoValue: the block does not look up a timestamp, or the answer is in another segment.

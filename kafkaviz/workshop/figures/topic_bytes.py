@@ -24,7 +24,7 @@ from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note, rectangle
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-BATCH_BYTES = 16 << 10  # batch.size of a producer without settings
+BATCH_BYTES = 16 << 10  # Kafka's default of batch.size
 CODEC = "zstd"
 ROW_PX = 62
 BAR_PX = 30
@@ -41,8 +41,8 @@ class WrittenLog(NamedTuple):
     """The size of a log if its records were written in batches of one kind.
 
     Attributes:
-        kind: "today", "codec", "batches" or "both".
-        record_bytes: everything after the headers, compressed or not.
+        kind: "today" (as written), "codec" (compressed), "batches" (in larger batches) or "both".
+        record_bytes: the bytes after the batch headers, which may be compressed.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """The same records, written in several ways; first those of the log."""
+    """The same records written in several ways, first in the way that the log has them."""
 
     title: str
     question: str
@@ -70,7 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the records of a log as written, and packed in three other ways.
+    """Returns the size of a log as written, and the sizes if its batches were of three other kinds.
 
     Raises:
         NoValue: the log is compressed, or has batches whose records cannot be read.
@@ -117,7 +117,7 @@ def _make(block: LessonBlock) -> TopicBytesView:
 
 
 def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
-    """Returns a row per way of writing the log: batches, bytes of headers, of records, of both."""
+    """Returns a row per kind of batches: their number, bytes of headers, of records, of both."""
     return [
         (
             _label(log),
@@ -151,7 +151,7 @@ def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
 
 
 def _bars(view: TopicBytesView, mode: str, *, is_answered: bool) -> go.Figure:
-    """Draws a bar per log, to scale; y counts pixels from the top."""
+    """Draws a bar per kind of batches, to scale; y counts pixels from the top."""
     colours = theme.colours(mode)
     longest = max(log.log_bytes for log in view.logs)
     shapes = []

@@ -1,4 +1,4 @@
-"""The transactions around a segment, a lane per producer, and the last stable offset."""
+"""The transactions around a segment, in one lane per producer, and the last stable offset."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock
 def _make(block: LessonBlock) -> TransactionLanesView:
     location = block_location.locate(block)
     transactions = transaction_jobs.get_or_start(location.snapshot, location.partition).wait()
-    assert transactions is not None  # without a limit of time
+    assert transactions is not None  # `wait` has no timeout here
     base_offsets = [segment.base_offset for segment in location.partition.live]
     first_offset = location.segment.base_offset if block["offset"] is None else block["offset"]
     return transaction_lanes.view(transactions, first_offset, base_offsets)

@@ -1,6 +1,6 @@
-"""The settings of a real log: the costs of other intervals and index sizes, and a lookup's share.
+"""The costs of other intervals and index sizes for a real log, and a lookup's share of a fetch.
 
-Also the broker's names for a topic's settings, in order of precedence.
+Another figure lists the broker's names for topic settings, in order of precedence.
 """
 
 from collections.abc import Iterator
@@ -55,8 +55,8 @@ class LessonTuning:
     """The tuning result of a topic-partition.
 
     Attributes:
-        intervals: the costs of each swept interval.
-        verdict: the recommendation in one line, "" if there is none.
+        intervals: the cost of each interval that was tried.
+        verdict: the recommendation in one line; "" if there is none.
     """
 
     location: SegmentLocation
@@ -120,7 +120,7 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> l
 
 
 def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the cost of the current interval only."""
+    """Returns the costs of the current interval only."""
     view = curve.before_sweep(lesson_tuning.view)
     return [drawing(curve.figure, view, block, f"{key}_asked")]
 
@@ -163,10 +163,10 @@ SIZE_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
-    """A topic-partition rewritten with each index size and each interval.
+    """The results of rewriting a topic-partition with each index size and each interval.
 
     Attributes:
-        outcomes: each index size at the current interval.
+        outcomes: the outcome of each index size at the current interval.
     """
 
     location: SegmentLocation
@@ -257,19 +257,20 @@ INDEX_SIZE = LessonFigure(
 
 
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
-# the last one is the default of max.partition.fetch.bytes
+# response sizes; the last one is the default of max.partition.fetch.bytes
 FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)
 FETCHES_PER_S = 10_000
 
 
 @dataclass(frozen=True)
 class FetchShare:
-    """The lookups of a topic-partition and their costs.
+    """The mean costs of lookups in a topic-partition.
 
     Attributes:
-        lookup_us: the modelled mean time of a lookup of a batch's base offset in the page cache.
-        headers: the batch headers that a lookup reads on average.
-        cores: the cores that FETCHES_PER_S lookups keep busy.
+        lookup_us: the modelled mean time to look up a batch's base offset, with all pages in the
+            page cache.
+        headers: the mean number of batch headers that a lookup reads.
+        cores: the number of CPU cores that FETCHES_PER_S lookups per second keep busy.
     """
 
     location: SegmentLocation
@@ -297,7 +298,7 @@ def sending_us(size_bytes: int) -> float:
 
 
 def share_rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
-    """Yields response size, lookup time, sending time, and the lookup's share of both."""
+    """Yields response size, lookup time, sending time, and the lookup's share of both times."""
     lookup = fetch_share.lookup_us
     for size_bytes in FETCH_BYTES:
         sending = sending_us(size_bytes)
@@ -323,7 +324,7 @@ def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[P
 
 
 def _draw_share_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the sending times, with the lookups hidden."""
+    """Returns the sending times. Lookup times and shares are hidden until the answer."""
     cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in share_rows(fetch_share)]
     return _share_parts(fetch_share, block, cells)
 
@@ -367,10 +368,10 @@ def _make_names(block: LessonBlock) -> SettingNames:
 
 
 def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
-    """Yields the topic's name of each setting, the broker's names, and the default.
+    """Yields a row per setting: the topic's name, the broker's names, and the default.
 
     Args:
-        is_ordered: whether the broker's names are in order of precedence; False hides the order.
+        is_ordered: whether the broker's names are in order of precedence; otherwise sorted by name.
     """
     release = versions.parse(names.release)
     for setting in names.settings:

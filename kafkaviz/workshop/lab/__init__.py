@@ -1,1 +1,1 @@
-"""Damaged copies of a log: the next start on them, what a consumer then reads, and both drawn."""
+"""Damages copies of a log, starts a simulated broker on them, reads them, and draws the results."""

@@ -1,7 +1,8 @@
-"""The lab at the end of a lesson: readers damage a copy of a log and predict its next start.
+"""The lab of a lesson: readers damage a copy of a log and predict what a broker start on it does.
 
-Text and questions are on the left, the damage and the result on the right. The right answers are
-computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names the faults.
+Text and questions are in the left column, the damage and the result in the right one. The correct
+answers are computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names
+the faults.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,8 +34,8 @@ from kafkaviz.workshop.lab.start_trial import (
 from kafkaviz.workshop.lab.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
-MAX_RIGHT = 0.75  # share of a strip's width; text of a mark further right is placed to its left
-# numbers of results kept between reruns
+MAX_RIGHT = 0.75  # share of the width, from which the text is on the left of its mark
+# maximum numbers of cached results
 MAX_TRIALS = 128
 MAX_COPIES = 8
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
@@ -51,7 +52,7 @@ class FaultLab:
     faults: tuple[str, ...]
 
     def places(self, number: int) -> range:
-        """Returns the places where a fault can be put; `number` is its index in the lesson."""
+        """Returns the places that fault number `number` of the lesson (from 0) can damage."""
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
@@ -60,7 +61,7 @@ class FaultLab:
 
 @dataclass(frozen=True)
 class LabAnswer:
-    """The predictions for a fault at a place, as letters of OUTCOMES."""
+    """The two predictions for a fault at a place, as letters of choices in OUTCOMES."""
 
     place: int
     start: str
@@ -74,16 +75,16 @@ class LabAnswer:
 
 
 def right_letter(question: str, trial: StartTrial) -> str:
-    """Returns the letter of the actual outcome."""
+    """Returns the letter of the actual outcome, which is the right answer."""
     outcome = trial.start if question == "start" else trial.read
     return LETTERS[OUTCOMES[question].index(outcome)]
 
 
 def make(block: LessonBlock) -> FaultLab:
-    """Returns the lab of a block.
+    """Returns the lab that a block describes.
 
     Raises:
-        NoValue: a fault does not exist, or has no place in this log.
+        NoValue: a fault does not exist, or there is nothing in this log that it can damage.
         KafkavizError: the log cannot be read.
     """
     location = block_location.locate(block)
@@ -115,14 +116,14 @@ def _trial(
 def _findings(
     snapshot: BrokerSnapshot, directory: str, segment: int, fault: str = "", place: int = 0
 ) -> tuple[Finding, ...]:
-    """Checks the copy, with a fault if one is given."""
+    """Returns the findings about the copy, with a fault in it if one is given."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
     return damage_bytes.check_copy(snapshot.broker, broken_copy)
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings caused by the fault, or none if the server may not read its own copy."""
+    """Returns the findings that the fault causes; () if the server may not read its copy."""
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
@@ -161,10 +162,10 @@ def render(
     head: Callable[[], None],
     widths: tuple[float, float],
 ) -> None:
-    """Draws the lab: its head and questions, and next to them the damage and the result.
+    """Draws the lab: head and questions on the left, the damage and the result on the right.
 
     Args:
-        answers: the predictions by the number of the fault.
+        answers: the predictions, by number of the fault.
         on_start: called with the number of the fault and the predictions for it.
         head: draws the head of the page.
         widths: relative widths of the left and right column.
@@ -193,7 +194,7 @@ def render(
 
 
 def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
-    """Draws the controls, and returns the number of the fault and its place."""
+    """Draws the controls, and returns the number of the chosen fault and the place."""
     number = st.segmented_control(
         say("break_it.faults"),
         range(len(lab.faults)),
@@ -245,7 +246,7 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
 
 
 def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
-    """Draws both questions, with the right answers if `answer` is given."""
+    """Draws both questions. If `answer` is given, shows which choices are right."""
     for question, outcomes in OUTCOMES.items():
         letter = (
             getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)
@@ -261,10 +262,10 @@ def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
 
 
 def choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
-    """Returns the style of a choice. Its colour shows whether it is right, once that is known.
+    """Returns the style of a choice. Once the question is answered, it shows which one is right.
 
     Args:
-        right: the right letter, None until the question is answered.
+        right: the right letter; None until the question is answered.
     """
     if right is None:
         return "chosen" if letter == chosen_letter else "open"
@@ -366,7 +367,7 @@ def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
 
 
 def _strip(strip: OffsetStrip, *, is_started: bool) -> Html:
-    """Returns the offsets before the damage and, once started, those after it, as bars."""
+    """Returns a bar of the offsets before the damage and, once started, one of those after it."""
     lines = [tag("s", style=f"left:{share:.2%}") for share in strip.segments]
     before = _bar(strip.before, lines)
     if strip.broken:

@@ -1,4 +1,4 @@
-"""The damage in a copy: a description, the bytes around it before and after, and its findings.
+"""The damage in a copy: a description, the bytes before and after it, and the findings it causes.
 
 00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
 before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
@@ -23,7 +23,7 @@ from kafkaviz.workshop.lab.faults import INDEXES, POSITION_SLOTS, Damage, LogCop
 
 ROW_BYTES = 16
 MAX_ROWS = 2
-# faults that share the texts of another one
+# faults that use the texts of another fault
 SAME_WORDS = {
     "bit-killed": "bit",
     "cut-killed": "cut",
@@ -33,17 +33,17 @@ SAME_WORDS = {
     "timeindex-removed": "index-removed",
 }
 SLOT_PLACES = ("position-moved", "time-late")
-# a number of days, records or bytes
+# faults whose place is a number of days, records or bytes
 COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")
-NO_BYTES = ""  # a cell after the end of the file
+NO_BYTES = ""  # the text of a cell after the end of the file
 
 
 @dataclass(frozen=True)
 class HexRow:
-    """Sixteen bytes.
+    """Sixteen bytes of a file.
 
     Attributes:
-        cells: each byte as two digits, and whether it changed.
+        cells: each byte as two hexadecimal digits, and whether the damage changed it.
     """
 
     position: int
@@ -55,10 +55,10 @@ class DamageView:
     """A description of the damage, and the bytes around it.
 
     Attributes:
-        title: the file and its damage.
+        title: the name of the file, and the damage in words.
         stop: how the broker was stopped.
         before, after: the bytes around the damage; empty if no byte changed.
-        note_before, note_after: texts next to the bytes, or instead of them.
+        note_before, note_after: texts next to the bytes, or in place of them.
     """
 
     title: str
@@ -70,7 +70,7 @@ class DamageView:
 
 
 def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
-    """Returns the damage of a fault at a place.
+    """Returns the view of a fault's damage at a place.
 
     Args:
         copy: the undamaged copy.
@@ -93,7 +93,7 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
 
 
 def place_label(fault: str) -> str:
-    """Returns a label that says what a fault's place counts, such as slots or days."""
+    """Returns a label for the number that places a fault, such as a slot or a number of days."""
     if fault in SLOT_PLACES:
         return say("segment.head_slot")
     return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")
@@ -189,9 +189,10 @@ def _has_changed(position: int, damage: Damage) -> bool:
 
 
 def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
-    """Returns the notes before and after the damage.
+    """Returns `note_before` and `note_after` of a DamageView.
 
-    They describe index entries or settings, give file names, or say that the file is missing.
+    A note describes an index entry or a setting, gives a file name, or says that the file is
+    missing.
     """
     if damage.new_name:
         return damage.file, damage.new_name
@@ -215,7 +216,7 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
 
 
 def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
-    """Describes an entry; "" if the slot does not exist."""
+    """Describes the entry in a slot; "" if the slot does not exist."""
     entries = INDEXES[kind].parse(data)
     if slot >= len(entries):
         return ""
@@ -228,7 +229,7 @@ def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
     return say("break_it.entry_time", slot=slot, time=time, offset=offset)
 
 
-FORECAST = "recovery-will-"  # prefix of the findings that predict the next start
+FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the next broker start
 
 
 def new_findings(
@@ -236,7 +237,7 @@ def new_findings(
 ) -> tuple[Finding, ...]:
     """Returns the findings about the damaged files that the undamaged copy does not have.
 
-    Findings of severity "info" and predictions of the next start are left out. The order stays.
+    Findings of severity "info" and predictions of the next broker start are left out.
 
     Args:
         usual: the findings of the undamaged copy.
@@ -254,10 +255,10 @@ def new_findings(
 
 
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
-    """Returns the findings about a copy, as if its broker had been stopped cleanly.
+    """Returns the findings about a copy, checked as if the broker had been stopped cleanly.
 
     Args:
-        broker: the broker directory of the original; its own files are copied along.
+        broker: the broker directory of the original; files such as checkpoints are copied from it.
 
     Raises:
         CannotOpen: the temporary directory cannot be read.

@@ -1,11 +1,11 @@
 """A copy of a log in memory, and the faults that it can be damaged with.
 
-Each fault is at a place that the caller chooses.
+The caller chooses the place of a fault, which is a number such as a byte or a slot.
 
 - `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of a batch in the middle of the segment.
 - `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
 
-A fault makes one change. start_trial works out its consequences.
+A fault makes one change. start_trial.py computes the consequences.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,10 +36,10 @@ INDEXES = {"index": offset_index, "timeindex": time_index}
 
 @dataclass(frozen=True)
 class LogCopy:
-    """A partition directory in memory.
+    """A copy of a partition directory in memory.
 
     Attributes:
-        segment: the base offset of the segment that is damaged.
+        segment: the base offset of the segment that is or will be damaged.
         is_clean: whether the broker was stopped cleanly.
     """
 
@@ -58,21 +58,21 @@ class LogCopy:
         return sorted(int(name.removesuffix(".log")) for name in names)
 
     def name(self, kind: str) -> str:
-        """Returns the name of a file of the segment by its kind: "log", "index" or "timeindex"."""
+        """Returns the name of the segment's file of a kind: "log", "index" or "timeindex"."""
         return f"{file_stem(self.segment)}.{kind}"
 
     def content(self, kind: str) -> bytes:
         return self.files[self.name(kind)].content()
 
     def batches(self) -> np.ndarray:
-        """Returns the batches of the segment as an array of format.batch.BATCH."""
+        """Returns the batches of `segment` as an array of format.batch.BATCH."""
         return walk(self.content("log"))[0]
 
     def entries(self, kind: str) -> np.ndarray:
         return INDEXES[kind].parse(self.content(kind))
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
-        """Returns the copy with new content for some files, whose times stay the same.
+        """Returns the copy with new content for some files, and their modification times unchanged.
 
         Args:
             changed_files: the content by file name; None removes the file.
@@ -91,7 +91,7 @@ class LogCopy:
 
 
 def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
-    """Returns a copy of a partition directory, as after a clean stop.
+    """Returns a copy of a partition directory in the state after a clean stop.
 
     Args:
         segment: the base offset of the segment that will be damaged.
@@ -109,17 +109,17 @@ def copy_log(broker: Broker, partition: Partition, segment: int, release: Releas
 BIT = 0x10  # mask of the flipped bit
 DAY_MS = 86_400_000
 MAX_DAYS = 400
-MAX_RECORDS = 40  # greatest number by which a key is lowered
-POSITION_SLOTS = 3  # distance from an entry to the one whose position it gets
-PADDING_BYTES = 4096  # greatest length of an index after a lost trim
+MAX_RECORDS = 40  # the most by which a key is lowered
+POSITION_SLOTS = 3  # how many slots after an entry the one is whose position it gets
+PADDING_BYTES = 4096  # greatest length of an index that was not trimmed
 NOTHING_TO_CHOOSE = range(1)
 
 
 class Client(Enum):
-    """The client that queries the broker once it has started."""
+    """The client that sends requests to the broker after the start."""
 
     ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
-    TIMESTAMP = auto()  # a client that asks for the offset of a time
+    TIMESTAMP = auto()  # a client that asks for the offset of a timestamp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +128,13 @@ class Damage:
 
     Attributes:
         file: the original name of the damaged file; for a changed setting, the name of the
-            directory.
-        start, stop: the range of its bytes that are changed or removed; empty if the file grew.
-        before, after: the content of the file; None if the file does not exist.
+            partition directory.
+        start, stop: the range of bytes in the file that are changed or removed; empty if the file
+            grew.
+        before, after: the content of the file before and after; None if it does not exist.
         new_name: the new name of a renamed file.
-        target_offset: the offset whose timestamp a client asks for, if it asks by time.
+        target_offset: the offset of the record whose timestamp a client looks up; None for other
+            clients.
     """
 
     copy: LogCopy
@@ -155,11 +157,11 @@ class Fault:
     """A way to damage a copy.
 
     Attributes:
-        damage: a function of the copy and a place that returns the damage.
-        places: a function that returns the bytes, slots or numbers to choose from; one if there is
-            no choice.
-        initial: the place to begin with, as a share of all places.
-        has_kill: whether the broker is killed first, instead of stopped cleanly.
+        damage: damages the copy at a place.
+        places: returns the bytes, slots or numbers to choose from; a single one if there is no
+            choice.
+        initial: the place that is chosen first, as a share of all places.
+        has_kill: whether the broker is killed before the damage, instead of stopped cleanly.
         client: the client that reads the log after the start.
     """
 
@@ -175,7 +177,7 @@ class Fault:
 
 
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
-    """Returns the damage of replacing the content of one of the segment's files."""
+    """Replaces the content of one of the segment's files, and returns that damage."""
     name = copy.name(kind)
     before = copy.content(kind)
     return Damage(
@@ -192,7 +194,7 @@ def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Da
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
-    """Renames the .index to an offset that is one higher."""
+    """Renames the .index, so that its name contains the next higher offset."""
     name = copy.name("index")
     before = copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
@@ -253,7 +255,7 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
-    """Returns how many bytes can be cut off so that part of the last batch remains."""
+    """Returns the numbers of bytes that can be cut off so that part of the last batch remains."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 
@@ -295,7 +297,7 @@ def _with_own_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment, or of the last batch if there is none."""
+    """Returns the base offset of the next segment; without one, that of the last batch."""
     later = [base for base in copy.bases if base > copy.segment]
     return later[0] if later else int(copy.batches()["base_offset"][-1])
 
@@ -304,7 +306,7 @@ def _next_segment_offset(copy: LogCopy) -> int:
 
 
 def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
-    """Returns a function that gives the slots of an index without the last `excluded` ones."""
+    """Returns a function that returns the slots of an index, without the last `excluded` ones."""
 
     def places(copy: LogCopy) -> range:
         return range(len(copy.entries(kind)) - excluded)
@@ -374,9 +376,9 @@ def _last_batch_offset(copy: LogCopy) -> int:
 
 
 def _set_file_time(copy: LogCopy, days: int) -> Damage:
-    """Removes the .timeindex and makes the .log look younger, as a careless copy may do.
+    """Removes the .timeindex and sets a later modification time on the .log, as a copy may do.
 
-    The modification time of the .log counts if a segment has no time entry.
+    If a segment has no time entry, Kafka uses the modification time of the .log instead.
     """
     damage = _remove("timeindex")(copy, 0)
     log = damage.copy.files[copy.name("log")]
@@ -387,7 +389,7 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
 
 
 def _late_entry(copy: LogCopy, slot: int) -> Damage:
-    """Moves a time entry to a day later."""
+    """Makes the timestamp of a time entry one day later."""
 
     def change(entries: np.ndarray) -> None:
         entries["timestamp_ms"][slot] += DAY_MS
@@ -397,7 +399,7 @@ def _late_entry(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Returns the lengths of padding to choose from, in whole slots of zeros."""
+    """Returns the numbers of zero bytes to choose from, which are whole slots."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 
@@ -405,13 +407,13 @@ def _padding_bytes(copy: LogCopy) -> range:
 def _rooms(copy: LogCopy) -> range:
     """Returns the index capacities that a learner can choose, in entries.
 
-    They go from 1 to twice the present number of entries.
+    The capacities are 1 to twice the present number of entries.
     """
     return range(1, 2 * len(copy.entries("index")) + 1)
 
 
 def _lower_limit(copy: LogCopy, entries: int) -> Damage:
-    """Lowers segment.index.bytes to a number of offset entries; no file is changed."""
+    """Lowers segment.index.bytes to the size of `entries` offset entries; files are unchanged."""
     room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
     return Damage(

@@ -1,8 +1,8 @@
-"""The next start on a damaged copy, and a client that reads the log after it.
+"""Starts a broker on a damaged copy of a log, and lets a client read the log afterwards.
 
-They follow this project's model of Kafka 4.3.1: its log loader for the start, and its fetch and
-list-offsets for the clients. The result is compared with that of the undamaged copy. For example,
-`run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
+They follow this project's model of Kafka 4.3.1: the broker start its log loader, the client its
+fetch and list-offsets requests. The client's result is compared with that from the undamaged copy.
+For example, `run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
 read=ReadOutcome.FEWER, ...)`.
 """
 
@@ -31,17 +31,17 @@ RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own clas
 
 
 class StartOutcome(StrEnum):
-    """The most severe thing that a start does."""
+    """The most severe action of a broker start."""
 
-    NOTHING = "nothing"  # it accepts the files without change
-    REBUILD = "rebuild"  # it rebuilds an index from the batches
-    EMPTY = "empty"  # it creates an index without entries
-    CUT = "cut"  # it removes records
+    NOTHING = "nothing"  # the start accepts the files without change
+    REBUILD = "rebuild"  # the start rebuilds an index from the batches
+    EMPTY = "empty"  # the start creates an index without entries
+    CUT = "cut"  # the start removes records
     FAIL = "fail"
 
 
 class ReadOutcome(StrEnum):
-    """The client's reading, compared with that of the undamaged copy."""
+    """The client's result, compared with the one from the undamaged copy."""
 
     SAME = "same"
     FEWER = "fewer"  # fewer records at the end, or no answer, without an error
@@ -52,10 +52,11 @@ class ReadOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveredRange:
-    """Records of one batch that a consumer got.
+    """The records that a consumer got from one batch.
 
     Attributes:
-        segment, position: the base offset of the batch's segment, and its position there.
+        segment, position: the base offset of the batch's segment, and the position of the batch
+            there.
     """
 
     first: int
@@ -66,13 +67,13 @@ class DeliveredRange:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReading:
-    """The result of a client's reading.
+    """The result of a client that reads the log.
 
     Attributes:
-        ranges: the records, in the order of delivery; empty for a client that asks by time.
-        answer: the offset for a timestamp.
+        ranges: the records in the order of delivery; empty for a client that looks up a timestamp.
+        answer: the offset found for a timestamp, or None.
         error: the exception that ended the reading.
-        error_class: the class of the error in Kafka, or "" if it has none.
+        error_class: the error's class in Kafka, or "" if it has none.
         error_offset: the offset that was requested when the error came.
         start_offset, end_offset: the bounds of the log.
     """
@@ -87,19 +88,19 @@ class ClientReading:
 
     @property
     def record_count(self) -> int:
-        """Number of offsets that the ranges span; the lab's copies have no gaps from compaction."""
+        """Number of records in the ranges. The lab's copies have no gaps from compaction."""
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartTrial:
-    """A start on a damaged copy, and a client that reads after it.
+    """A broker start on a damaged copy, and what a client reads after the start.
 
     Attributes:
         copy: the undamaged copy.
-        reading: the client's reading of the damaged copy; empty if the log is not served.
-        expected_reading: the client's reading of the undamaged copy.
-        timestamp_ms: the requested time, if the client asks by time.
+        reading: the client's result from the damaged copy; empty if the log is not served.
+        expected_reading: the client's result from the undamaged copy.
+        timestamp_ms: the timestamp that the client looks up; None for other clients.
     """
 
     copy: LogCopy
@@ -114,7 +115,7 @@ class StartTrial:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The unusual steps: a healthy start does not take them, and they change a file."""
+        """The steps that a start on an undamaged copy does not take, and that change a file."""
         return tuple(
             step for step in self.restart.steps if not step.is_expected and step.action != "keep"
         )
@@ -134,7 +135,7 @@ class InvalidMagic(KafkavizError):
 
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
-    """Damages a copy, starts on it, and reads the log after the start."""
+    """Damages a copy, starts a broker on it, and lets a client read the log."""
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
@@ -162,7 +163,8 @@ def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
     """Starts a broker on a copy.
 
     Returns:
-        The steps of the start, and the log that the broker has open; None if it does not start.
+        The steps of the start, and the log that the broker opens; None if the broker does not
+        start.
     """
     loader = LogLoader(
         copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
@@ -192,10 +194,10 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """Returns what a consumer of the whole log gets, or a client that asks for a timestamp.
+    """Returns what a client gets: from the whole log or, given a timestamp, from a lookup of that.
 
-    The consumer fetches one batch at a time (max.partition.fetch.bytes=1), so each batch is looked
-    up. Checksums are verified, as by default.
+    A consumer of the whole log fetches one batch at a time (max.partition.fetch.bytes=1), so each
+    batch is looked up. It verifies checksums, which is the default.
     """
     profile = versions.search_profile(RELEASE)
     ranges: list[DeliveredRange] = []
@@ -235,7 +237,8 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         record = lookup.record
         if batch is None or record is None or batch.last_offset < offset:
             return
-        # the broker serves such a batch; the consumer's ByteBufferLogInputStream refuses it
+        # the broker serves a batch with such a magic; the consumer's ByteBufferLogInputStream
+        # refuses it
         if batch.magic > MAGIC_2:
             raise InvalidMagic(batch.magic)
         yield DeliveredRange(
@@ -244,7 +247,7 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         offset = batch.last_offset + 1
 
 
-# by copy and by the offset whose time is requested
+# by copy, and by the offset of the record whose timestamp is looked up
 _undamaged_readings: WeakKeyDictionary[
     LogCopy, dict[int | None, tuple[int | None, ClientReading]]
 ] = WeakKeyDictionary()
@@ -252,7 +255,7 @@ _lock = Lock()
 
 
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """Returns the timestamp of the record at an offset, if given, and what a client gets.
+    """Returns the timestamp at `target_offset`, if given, and what a client gets without damage.
 
     The result is cached as long as the copy exists; the cache does not keep the copy alive.
     """

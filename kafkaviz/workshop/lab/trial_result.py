@@ -1,4 +1,4 @@
-"""The result of a start on a broken copy: a title, the offsets to scale, and who did what.
+"""The result of a broker start on a damaged copy: a title, the offsets to scale, and all actions.
 
 The start cuts at byte 18 517 · 2 600 of 5 000 records
 undamaged        ████████████████████████
@@ -27,12 +27,12 @@ MAX_FINDINGS = 2
 class PartKind(StrEnum):
     READ = "read"
     MISSING = "missing"
-    UNREAD = "unread"  # a timestamp lookup does not read them
+    UNREAD = "unread"  # not read, because the client only looks up a timestamp
 
 
 @dataclass(frozen=True)
 class OffsetPart:
-    """A range of offsets; `start` and `stop` are its ends on the scale from 0 to 1."""
+    """A range of offsets. `start` and `stop` are the ends of the range on a scale from 0 to 1."""
 
     kind: PartKind
     first: int
@@ -46,7 +46,7 @@ class OffsetBar:
     """The offsets of a log to scale.
 
     Attributes:
-        mark: a highlighted offset: its place on the scale from 0 to 1, and a text.
+        mark: a highlighted offset: its position on a scale from 0 to 1, and a text.
     """
 
     parts: tuple[OffsetPart, ...]
@@ -55,10 +55,10 @@ class OffsetBar:
 
 @dataclass(frozen=True)
 class OffsetStrip:
-    """The undamaged log above the broken one.
+    """The offsets of the undamaged log above those of the damaged one.
 
     Attributes:
-        segments: the start of each segment except the first, from 0 to 1.
+        segments: the position of the start of each segment except the first, from 0 to 1.
         broken: the ends of the damaged segment, from 0 to 1; None if no file was damaged.
         text: a description for screen readers.
     """
@@ -75,7 +75,7 @@ class TrialView:
     """The result of a trial.
 
     Attributes:
-        rows: an actor, and one line per action.
+        rows: each actor (check, broker start, client), and a line per action.
     """
 
     title: str
@@ -88,7 +88,7 @@ def view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialV
     """Returns the result of a trial.
 
     Args:
-        findings: the findings of a check of the broken copy before the start.
+        findings: the findings of a check of the damaged copy before the start.
         release: the Kafka release that the simulation follows.
     """
     has_time = trial.client is Client.TIMESTAMP
@@ -162,7 +162,7 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
-    """Describes a step: its action, its file and the reason, which is Kafka's error if it fails."""
+    """Describes a step: action, file and reason, which for a failure is Kafka's error."""
     name = (step.file or "").rpartition("/")[2]
     size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
     if step.action == "truncate":
@@ -240,7 +240,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """Returns the offsets of the undamaged log, and their fate after the start."""
+    """Returns the offsets of the undamaged log, and what a client gets of them after the start."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]
@@ -269,7 +269,7 @@ class _Scale:
 
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
-    """Returns the undamaged log and the broken one, with the records read or the offset found."""
+    """Returns a bar for each log, undamaged and damaged: the records read, or the offset found."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     scale = _Scale(first, stop)
@@ -317,7 +317,7 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
 
 
 def _parts(trial: StartTrial, scale: _Scale) -> Iterator[OffsetPart]:
-    """Yields the ranges whose records were read and those that are missing, neighbours joined."""
+    """Yields ranges of records that were read and of missing ones. Adjacent ranges are joined."""
     came = {
         (part.segment, part.position): part.first
         for part in trial.reading.ranges

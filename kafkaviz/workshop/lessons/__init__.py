@@ -1,7 +1,7 @@
 """The lessons of the Workshop: Markdown files in this folder and in those of KAFKAVIZ_LESSONS.
 
 Each language of a lesson is one file, such as warm-section.en.md and warm-section.zh.md. README.md
-explains how to write one. A new or changed file is used from the next rerun on.
+explains how to write one. The next rerun uses new and changed files.
 
     grammar.py    the parts of a lesson: steps, and the kinds of blocks with their keys
     ../figures/   the figures, built from the app's components
@@ -57,7 +57,7 @@ def files(folder_paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(path: Path) -> tuple[Lesson | None, list[LessonFault]]:
-    """Returns the lesson, or None and all faults of its file."""
+    """Returns (lesson, no faults), or (None, all faults of the file)."""
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -83,8 +83,9 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
     """Returns all lessons in order, and the faults of files that could not be read.
 
-    Each lesson is in `language` if it exists, else in English, else in any language. If files have
-    the same name, the one in the last folder counts, so that a teacher can replace a lesson.
+    A lesson is returned in `language` if such a file exists, else in English, else in any other
+    language. If several files have the same name, the one in the last folder is used, so that a
+    teacher can replace a lesson.
     """
     by_name: dict[str, dict[str, Lesson]] = {}
     faults: list[LessonFault] = []
@@ -137,7 +138,7 @@ class _LessonParser:
         self._check_totals(head, steps)
         if self.faults:
             return None, sorted(self.faults, key=lambda fault: fault.line)
-        name = cast(re.Match[str], name_match)  # a wrong file name is a fault, so it matched
+        name = cast(re.Match[str], name_match)  # no fault was found, so the file name matches
         short = head["short"] or head["title"]
         return Lesson(
             name=name[1],
@@ -155,7 +156,7 @@ class _LessonParser:
         self.faults.append(LessonFault(self._file, line, what))
 
     def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
-        """Checks the number of steps and the sum of their minutes, which no single line shows."""
+        """Checks the number of steps and the sum of their minutes."""
         if not MIN_STEPS <= len(steps) <= MAX_STEPS:
             self._add_fault(
                 1,
@@ -175,7 +176,7 @@ class _LessonParser:
             )
 
     def _head(self) -> tuple[int, dict[str, Any]]:
-        """Parses the head, and returns the index of the line after it and the values."""
+        """Parses the head. Returns the index of the first line after the head, and its values."""
         if not self._lines or self._lines[0].strip() != "---":
             self._add_fault(1, message("lesson_file.no_head"))
             return 0, {name: key.default for name, key in HEAD.items()}
@@ -242,7 +243,7 @@ class _LessonParser:
             self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
 
     def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
-        """Parses a fenced block, and returns the index of the line after it."""
+        """Parses a fenced block, and returns the index of the first line after the block."""
         fence_match = FENCE_START.fullmatch(self._lines[line_index])
         end_lines = (
             number
@@ -264,10 +265,10 @@ class _LessonParser:
 
     @staticmethod
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Returns whether a fence ends at this line.
+        """Returns whether the line ends a fenced block, or a kafkaviz block if `is_block`.
 
-        The end is ```. A kafkaviz block cannot contain fences or headings, so the next one ends it
-        too.
+        A block ends at ```. A kafkaviz block cannot contain other fences or headings, so they end
+        it too.
         """
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
@@ -299,7 +300,7 @@ class _LessonParser:
         )
 
     def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
-        """Splits the lines of a block into keys and values.
+        """Splits the lines of a kafkaviz block into keys and values.
 
         Returns:
             The key, text and line number (from 1) of each entry.

@@ -1,8 +1,8 @@
 """python -m kafkaviz.workshop.lessons [FOLDER ...].
 
-Checks whether lessons can be taught, and prints each fault as file:line. Exits with status 1 if
-there are any. The check covers their grammar, whether every figure and answer can be computed, and
-whether all languages of a lesson have the same structure.
+Checks lesson files and prints each fault as file:line. The exit status is 1 if there are any
+faults. The check covers the grammar of the files, whether every figure and answer can be computed,
+and whether all languages of a lesson have the same structure.
 """
 
 import logging
@@ -15,7 +15,7 @@ from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
 
-# keys whose values are translated
+# keys whose values are sentences, which are translated
 TRANSLATED_KEYS = {
     "ask",
     "choice",
@@ -70,7 +70,8 @@ def check_lesson(lesson: Lesson) -> list[LessonFault]:
 
 
 def _block_faults(block: LessonBlock) -> Iterator[Message]:
-    # here, because importing them makes Streamlit warn until the command has silenced it
+    # imported here, because these imports make Streamlit print warnings until `main` has disabled
+    # them
     from kafkaviz.workshop.figures import LIVE
     from kafkaviz.workshop.lab import break_it
 

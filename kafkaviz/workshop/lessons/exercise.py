@@ -1,14 +1,15 @@
-"""The exercise on the ceiling: the reader puts a rule together, which is tried on an index.
+"""The exercise on the ceiling: the reader composes a rule, and the rule is tried on an index.
 
-`lookup` gives the floor: the greatest slot whose key is not above the target, or -1. The ceiling is
-the smallest slot whose key is not below the target. A rule computes it from the result of `lookup`:
+`lookup` returns the floor: the greatest slot whose key is at most the target, or -1. The ceiling is
+the smallest slot whose key is at least the target. A rule computes the ceiling from the result of
+`lookup`:
 
     if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none
 
-With keys 6 14 22 26 31 and target 23, `lookup` gives slot 2. Its key 22 is not the target, and slot
-3 exists, so the ceiling is slot 3 with key 26. Two wrong answers are frequent. `slot + 1` fails if
-the target is a key. Kafka's own handling of -1, which is the segment's base offset, is not an
-entry.
+With keys 6 14 22 26 31 and target 23, `lookup` returns slot 2. The key of slot 2 is 22, not the
+target, and slot 3 exists, so the ceiling is slot 3 with key 26. Two wrong rules are frequent. The
+rule `slot + 1` fails if the target is a key. The rule that returns the segment's base offset for
+-1, as Kafka does, fails because the base offset is not an entry.
 """
 
 import re
@@ -23,14 +24,14 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE
 from kafkaviz.units import format_count
 
-BASE = -2  # the answer (base offset, position 0), which is not in any slot
-NO_ANSWER = -3  # the rule asked for the key of a slot that does not exist
+BASE = -2  # the result (base offset, position 0), which is not an entry of the index
+NO_ANSWER = -3  # the result of a rule that reads the key of a slot that does not exist
 MAX_BRANCHES = 2
 
 
 @dataclass(frozen=True)
 class RuleContext:
-    """The index, the target, and the slot that `lookup` gives, or NONE."""
+    """The keys of an index, a target, and the slot that `lookup` returns for it, or NONE."""
 
     keys: Sequence[int]
     target: int
@@ -38,7 +39,7 @@ class RuleContext:
 
     @property
     def is_key(self) -> bool:
-        """Whether key(slot) is the target.
+        """Whether the key in the slot is the target.
 
         Raises:
             IndexError: the slot does not exist.
@@ -48,7 +49,7 @@ class RuleContext:
         return self.keys[self.slot] == self.target
 
 
-# the pieces of a rule
+# the conditions and answers that rules are composed of
 CONDITIONS: dict[str, Callable[[RuleContext], bool]] = {
     "slot = -1": lambda context: context.slot == NONE,
     "slot >= 0 and key(slot) = target": lambda context: context.slot >= 0 and context.is_key,
@@ -70,7 +71,7 @@ class CeilingRule:
 
     Attributes:
         branches: pairs of a condition and its answer, in the order they are tried.
-        otherwise: the answer if no condition holds.
+        otherwise: the answer if no condition is true.
     """
 
     branches: tuple[tuple[str, str], ...]
@@ -81,7 +82,7 @@ class CeilingRule:
         return f"{''.join(branches)}{self.otherwise}"
 
     def answer(self, context: RuleContext) -> int:
-        """Returns a slot, NONE or BASE, or NO_ANSWER if the rule asks for a key of no slot."""
+        """Returns a slot, NONE or BASE; NO_ANSWER if the rule reads the key of a missing slot."""
         try:
             for condition, answer in self.branches:
                 if CONDITIONS[condition](context):
@@ -92,7 +93,7 @@ class CeilingRule:
 
 
 def read(text: str) -> CeilingRule | None:
-    """Returns the rule that a text spells out, or None if it is not made of the pieces."""
+    """Returns the rule in a text, or None if the text is not composed of the known pieces."""
     branches = tuple(BRANCH.findall(text))
     rule = CeilingRule(branches, text.rpartition(" else ")[2])
     are_pieces = rule.otherwise in ANSWERS and all(
@@ -109,7 +110,7 @@ def describe_pieces() -> str:
 
 # ---- the check on every slot
 
-# the kinds of targets; each is a key of the messages
+# the kinds of targets, relative to the keys; also parts of message keys
 BELOW = "below"
 EXACT = "exact"
 BETWEEN = "between"
@@ -120,7 +121,7 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 @dataclass(frozen=True)
 class RuleCase:
-    """The result for one target: the floor slot, the rule's answer and the ceiling.
+    """The result for one target: the floor, the slot that the rule returns, and the ceiling.
 
     Attributes:
         kind: one of KINDS.
@@ -159,9 +160,9 @@ class RuleCheck:
 
 
 def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
-    """Tries a rule on an index with these increasing keys, and on an empty index.
+    """Tries a rule on an index with the increasing `keys`, and on an empty index.
 
-    The targets are every key and its two neighbours.
+    The targets are each key and the numbers next to it.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
@@ -198,10 +199,9 @@ def _case(rule: CeilingRule, keys: list[int], target: int, floor_slot: int) -> R
 
 
 def describe_failures(result: RuleCheck) -> str:
-    """Returns where a rule fails, by kind of target, or "" if it is right.
+    """Returns the kinds of targets for which a rule fails, or "" if the rule is right.
 
-    A kind with several targets is given with the number of failures; a kind with one only by its
-    name.
+    If there are several targets of a kind, the number of failures precedes the name of the kind.
     """
     counts = [(say(f"exercise.{kind}"), *result.counts(kind)) for kind in KINDS]
     group_texts = [

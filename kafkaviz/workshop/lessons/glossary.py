@@ -1,9 +1,9 @@
-"""The glossary, and what the Workshop adds to Go to.
+"""The glossary, and the results that the Workshop adds to Go to.
 
-A word has a meaning, a page that shows it, and a lesson that teaches it.
+For each word there are a meaning, a page that shows the thing, and a lesson that teaches it.
 
-The table below holds the parts that are the same in every language. The messages in the file
-glossary hold three texts per word: its name, its meaning, and its place in Kafka.
+TERMS holds the parts that are the same in every language. The message file `glossary` holds three
+texts per word: name, meaning, and place in Kafka.
 """
 
 import re
@@ -20,7 +20,7 @@ from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.lessons.grammar import Lesson, LessonStep
 
 ISSUE = re.compile(r"\b(?:KAFKA|KIP)-\d+")
-SPELLINGS = re.compile("[、（）]|, ")  # between the spellings of a word
+SPELLINGS = re.compile("[、（）]|, ")  # separators between the spellings of a word
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class GlossaryTerm:
     """A word of the glossary.
 
     Attributes:
-        key: the key of its messages, and its name in an address.
-        page: the page of the app that shows it.
-        lesson: the name of the lesson that teaches it.
+        key: the beginning of the word's message keys, which also stands for the word in addresses.
+        page: the page of the app that shows the thing.
+        lesson: the name of the lesson that teaches the word.
     """
 
     key: str
@@ -53,7 +53,7 @@ class GlossaryTerm:
 
     @property
     def kafka(self) -> str:
-        """The class in Kafka 4.3.1 and the first release with it, in Markdown."""
+        """The class in Kafka 4.3.1 and the first release that has it, in Markdown."""
         return say(f"glossary.{self.key}_kafka")
 
 
@@ -131,10 +131,10 @@ def find_term(key: str) -> GlossaryTerm | None:
 
 
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
-    """Returns the words in a text that a reader may see for the first time, in order of appearance.
+    """Returns the glossary words in a text that no earlier lesson teaches, in order of appearance.
 
     Args:
-        taught: the names of earlier lessons, whose words are known.
+        taught: the names of earlier lessons.
     """
     places = {
         term: match.start()
@@ -146,7 +146,7 @@ def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
 
 @cache
 def _pattern(name: str) -> re.Pattern:
-    """Returns a pattern for all spellings of a word; Chinese ones need no word boundaries."""
+    """Returns a pattern for all spellings of a word. Only English ones need word boundaries."""
     spellings = [spelling for spelling in SPELLINGS.split(name) if spelling]
     return re.compile("|".join(map(_spelling_pattern, spellings)), re.IGNORECASE)
 
@@ -158,7 +158,8 @@ def _spelling_pattern(spelling: str) -> str:
 
 # ---- the targets of Go to
 
-# the words that explain settings without a page of their own; * as in SETTING_PLACES
+# the keys of words that explain settings that no page explains; a name may end in *, as in
+# SETTING_PLACES
 SETTING_TERMS = {
     "preallocate": "unwritten_slot",
     "max.message.bytes": "batch",
@@ -177,9 +178,9 @@ SETTING_TERMS = {
 
 
 def list_targets() -> tuple[Target, ...]:
-    """Returns the lessons, their steps, the words, and the settings that a word explains.
+    """Returns the targets: lessons, their steps, words, and the settings that a word explains.
 
-    They are made again if a file of a lesson changes.
+    The targets are made again if a lesson file changes.
     """
     translations = {code: tuple(lesson_files.lessons(code)[0]) for code in LANGUAGES}
     return _targets(language(), tuple(translations.items()))
@@ -225,9 +226,9 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns what a step says before its question is answered. No snippet gives an answer away.
+    """Returns the text of a step before the answer, so that no snippet reveals an answer.
 
-    The issues and proposals that its other blocks name are at the end.
+    The issues and proposals (KAFKA-1234, KIP-12) in all blocks of the step are added at the end.
     """
     texts = [part for part in step.parts if isinstance(part, str)]
     texts += [block["ask"] for block in step.blocks("predict", "exercise")]

@@ -14,9 +14,9 @@
     target: 21
     ```
 
-A value continues on lines that start with two spaces. A key that may be repeated gives a list.
-README.md next to this file describes all kinds and keys. A file with faults gives all faults with
-their lines, and no lesson.
+A value continues on lines that start with two spaces. The values of a key that may be repeated form
+a list. README.md next to this file describes all kinds and keys. For a file with faults, the parser
+returns all faults with their lines, and no lesson.
 """
 
 import re
@@ -36,17 +36,17 @@ from kafkaviz.workshop.lessons.exercise import CeilingRule
 
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
-DEFAULT_ORDER = 1000  # the order of a lesson whose head has none
+DEFAULT_ORDER = 1000  # the order of a lesson that sets none in its head
 
-LETTERS = "abcdefgh"  # names of the choices of a question
-SHORT = "short"  # the track for a session with half of the time
+LETTERS = "abcdefgh"  # letters of the choices of a question
+SHORT = "short"  # the name of the track that takes half of the time
 
 Parse = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
 class LessonFault:
-    """A fault in a lesson file, printed as file:line: what."""
+    """A fault in a lesson file, printed as `file:line: what`."""
 
     file: str
     line: int
@@ -57,7 +57,7 @@ class LessonFault:
 
 
 class NoValue(ValueError):
-    """A text that is not a valid value of its key; the message describes valid ones."""
+    """The text is not a valid value of a key. The message says which values are valid."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message)
@@ -66,10 +66,10 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a block.
+    """A key that a block may contain.
 
     Attributes:
-        parse: reads the text, and raises NoValue if it is invalid.
+        parse: parses the text of the value; raises NoValue if it is invalid.
     """
 
     parse: Parse = str
@@ -83,9 +83,9 @@ class BlockKind:
     """A kind of block.
 
     Attributes:
-        is_wide: whether its figure is drawn below the text instead of next to it.
-        setting_key: how to parse further keys, which are log settings; None if they are not
-            allowed.
+        is_wide: whether the figure of the block is below the text instead of next to it.
+        setting_key: how to parse log settings, which are further keys; None if the block may not
+            contain any.
     """
 
     keys: Mapping[str, Key]
@@ -95,11 +95,11 @@ class BlockKind:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A figure, question, task or note in a step.
+    """A block of a lesson step, which describes a figure, question, exercise or note.
 
     Attributes:
-        values: parsed values by key; a repeatable key has a tuple.
-        lines: all lines as key and text, in order.
+        values: the parsed value of each key; for a repeatable key a tuple.
+        lines: key and text of each entry, in order.
     """
 
     kind: str
@@ -116,7 +116,7 @@ class LessonBlock:
 
     @property
     def choices(self) -> list[tuple[str, bool]]:
-        """The choices of a question in order, each with whether it is right."""
+        """The choices of a question in order: text, and whether the choice is right."""
         return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
 
 
@@ -127,7 +127,7 @@ class LessonStep:
     parts: tuple[str | LessonBlock, ...]
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
-        """Returns the blocks of these kinds, or all blocks if no kind is given."""
+        """Returns the blocks of the given kinds; all blocks if no kind is given."""
         return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
 
     @cached_property
@@ -141,7 +141,7 @@ class LessonStep:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the short track contains the step, according to the teacher's notes."""
+        """Whether the teacher's notes say that the short track contains the step."""
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
@@ -150,7 +150,7 @@ class Lesson:
     """A lesson in one language.
 
     Attributes:
-        name: the first part of its file name, the same in every language.
+        name: the first part of the file name, which is the same in every language.
     """
 
     name: str
@@ -251,7 +251,7 @@ def parse_natural(text: str) -> int:
 
 
 def parse_batch(text: str) -> tuple[str, int]:
-    """Parses a topic-partition and an offset in it, separated by a blank."""
+    """Parses a topic-partition and an offset, separated by a blank."""
     name, _, offset = text.rpartition(" ")
     return parse_name(name), parse_natural(offset)
 
@@ -274,14 +274,14 @@ LOOKUP_KEYS = {
 }
 # the second sample directory with the same topic-partition, and the side that leads
 REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
-# the compacted log of a story on a day after its first; a key of its records
+# the story about a compacted log, and a day of it from 0
 CLEANER_KEYS = {
     "log": Key(choice_parser(*CUSTOMER_LOGS), is_required=True),
     "day": Key(parse_natural, is_required=True),
 }
 RECORD_KEY = {"key": Key(parse_name, is_required=True)}
 WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
-# what the figure waits for; the step at which a stepper starts
+# what the reader has to do before the figure is shown; the step at which a stepper starts
 FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
 
 TASK_KEYS = {  # the additional keys that each kind of exercise requires

@@ -14,7 +14,7 @@ from kafkaviz.app.widgets.elements import broker_names
 from kafkaviz.html import Html, join, tag
 from kafkaviz.units import escape_controls
 
-# kinds of blocks and how their lines begin; the first match counts
+# kinds of Markdown blocks and how their lines begin; the first match counts
 BLOCKS = (
     ("ul", re.compile(r"[-*+]\s+(.*)")),
     ("ol", re.compile(r"\d{1,9}[.)]\s+(.*)")),
@@ -34,16 +34,16 @@ INLINE = re.compile(
 
 
 def to_html(text: str, heading: str = "h3") -> Html:
-    """Converts a text of several blocks.
+    """Converts a text of paragraphs, lists and other blocks to HTML.
 
     Args:
-        heading: the element for headings of any level.
+        heading: the HTML element for headings of all levels.
     """
     return join(_blocks(escape_controls(text).split("\n"), heading))
 
 
 def inline_html(text: str) -> Html:
-    """Converts a text without block structure, and adds no paragraph around it."""
+    """Converts a text without paragraphs to HTML, and adds no element around it."""
     return _inline(escape_controls(text))
 
 
@@ -76,7 +76,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
 
 
 def _beginning(line: str) -> tuple[str, str]:
-    """Returns the kind of block a line belongs to, and its content; "p" is a paragraph."""
+    """Returns the kind of block that a line belongs to ("p" for a paragraph), and its content."""
     for kind, pattern in BLOCKS:
         if match := pattern.fullmatch(line):
             return kind, match[1]

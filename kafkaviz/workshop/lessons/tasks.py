@@ -1,7 +1,7 @@
 """The tasks of the exercises in lessons.
 
-Every answer is computed from real bytes, or by the app's own search and writer. A lesson never
-contains it.
+The answers are not in the lesson files. They are computed from real bytes, or by the search and
+writer of kafkaviz.
 """
 
 import re
@@ -44,8 +44,8 @@ class LessonTask:
 
     Attributes:
         kind: NUMBERS, CHOICE or RULE.
-        answer: the right answer; for a rule the keys on which it is tried.
-        bytes_text: bytes shown with the task in hexadecimal, "" if there are none.
+        answer: the right answer; for a rule, the keys of the index on which rules are tried.
+        bytes_text: bytes in hexadecimal that are shown with the task; "" if there are none.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class LessonTask:
 
 
 def task(block: LessonBlock) -> LessonTask:
-    """Returns the task of an exercise block.
+    """Returns the task that an exercise block describes.
 
     Raises:
         NoValue: the block lacks a key, or a value in it does not fit the data.
@@ -216,13 +216,13 @@ def _drops(block: LessonBlock) -> LessonTask:
 
 
 def _dirty_ratio(block: LessonBlock) -> LessonTask:
-    """Returns the dirty ratio in percent, as a whole number."""
+    """Returns a task whose answer is the dirty ratio in whole percent."""
     ratio = customer_log.check(block["log"], block["day"]).log.decision.cleanable_ratio
     return LessonTask(NUMBERS, (round(100 * (ratio or 0)),))
 
 
 def _stays(block: LessonBlock) -> LessonTask:
-    """Returns the offsets of a segment that a cleaning leaves."""
+    """Returns a task whose answer is the offsets that a cleaning leaves in a segment."""
     check = customer_log.check(block["log"], block["day"])
     offsets = tuple(
         record.offset

@@ -1,4 +1,4 @@
-"""Files that readers of the Workshop take home; they need neither the app, a network nor Python.
+"""Files that readers of the Workshop take home. Except the notebook, they need only a browser.
 
     page_file.py    the parts of figures as one HTML file
     lesson_page.py  a lesson with its figures and questions

@@ -17,8 +17,9 @@ from kafkaviz.workshop.lessons.grammar import Lesson
 
 
 def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
-    """Returns for each file name a function that makes the file, in the reader's language."""
-    # here, because importing them makes Streamlit warn until the command has silenced it
+    """Returns for each file name a function that makes the text, in the reader's language."""
+    # imported here, because these imports make Streamlit print warnings until the command has
+    # disabled them
     from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
 
     makers: dict[str, Callable[[], str]] = {

@@ -1,6 +1,7 @@
 """The hand-outs of all lessons as one HTML file for printing.
 
-All questions come first, then all answers, so that one file serves learners and teacher.
+In a file with answers, all questions come first and all answers last, so that the same file serves
+learners and teacher.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from kafkaviz.workshop.takeaway.page_file import PageFile
 
 
 class HandoutEdition(Enum):
-    """The edition of the hand-outs; the value is a part of the file name."""
+    """An edition of the hand-outs. The value is a part of the file name."""
 
     ANSWERS = ""
     QUESTIONS = "-questions"
@@ -41,7 +42,7 @@ class HandoutEdition(Enum):
         return self is HandoutEdition.NOTES
 
 
-# the proportions of A4, at the width of the sheet on screen
+# a page in the proportions of A4, as wide as the sheet on screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 
@@ -101,7 +102,7 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> G
             key = f"paper_{lesson.name}_{part}_{number}"
             if not _reveals_answer(element, step):
                 parts += _figure(element, key)
-            elif not has_base_state:  # of several, the first one is shown, as on screen
+            elif not has_base_state:  # only the first such figure, as on screen
                 parts += _figure(element, f"{key}_asks", is_question=True)
                 has_base_state = True
         elif element.kind == "predict":
@@ -118,8 +119,8 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> G
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
     """Returns whether a figure would reveal an answer of its step.
 
-    Such a figure is hidden on screen until the answer, or shows the lookup that the exercise asks
-    about.
+    These are figures that are hidden on screen until the answer, and figures of the lookup that the
+    exercise asks about.
     """
     lookups = (
         (exercise["set"], exercise["target"])
@@ -140,7 +141,7 @@ def _misconception(block: LessonBlock) -> list[Part]:
 
 
 def _figure(block: LessonBlock, key: str, *, is_question: bool = False) -> Sequence[Part]:
-    """Returns a figure for paper. A question has it in its base state, without the answer."""
+    """Returns the printed form of a figure, without the answer if `is_question`."""
     kind = LIVE[block.kind]
     draw = kind.question if is_question and kind.question else kind.paper or kind.draw
     try:

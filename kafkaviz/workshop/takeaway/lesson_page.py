@@ -1,8 +1,9 @@
 """A lesson as one HTML file with its text, working figures, and questions.
 
-A figure that would reveal the answer is hidden until then, as on the Workshop page. Teacher's notes
-are left out. Questions are answered in place, and answers are not stored. A rule cannot be tried as
-in the app, so the reader compares it with the solution.
+A figure that would reveal the answer is hidden until the reader has answered, as on the Workshop
+page. The file has no teacher's notes. Questions are answered on the page, and answers are not
+stored. A rule for the ceiling cannot be tried as in the app; the reader compares it with the
+solution.
 """
 
 import json
@@ -37,7 +38,7 @@ def file_name(lesson: Lesson) -> str:
 
 
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:
-    """Returns the file of a lesson, in the reader's language.
+    """Returns the HTML file of a lesson, in the reader's language.
 
     Args:
         number: the lesson's number, from 1.
@@ -124,7 +125,7 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
 
 
 def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> Html:
-    """Returns a figure, and the replacement shown until the answer if it has to wait for one."""
+    """Returns a figure. For one that is hidden until the answer, a placeholder precedes it."""
     kind = LIVE[block.kind]
     waits_for = block["after"] or (ANSWER if kind.question and step.blocks("predict") else "")
     try:
@@ -203,7 +204,7 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
 
 
 def _answer_field(task: tasks.LessonTask) -> list[Html]:
-    """Returns the input for the answer and the line for the response."""
+    """Returns the field for the answer, and the line that says whether the answer is right."""
     verdict = tag("p", class_="verdict-line", role="status")
     if task.kind == tasks.RULE:
         return [note(exercise.describe_pieces()), note(say("takeaway.rule"))]

@@ -1,7 +1,7 @@
-"""Three lessons as a Jupyter notebook on a sample broker: by hand with numpy, then with kafkaviz.
+"""A Jupyter notebook that repeats three lessons on a sample broker with numpy, then with kafkaviz.
 
-The text is in the reader's language, the code is the same in all. The notebook needs kafkaviz, but
-no network.
+The text is in the reader's language; the code is the same in all languages. The notebook needs
+kafkaviz, but no network.
 """
 
 import json

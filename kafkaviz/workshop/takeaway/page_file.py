@@ -1,7 +1,8 @@
-"""The parts of figures as one HTML file with the app's look.
+"""Writes parts of figures into one HTML file with the app's look.
 
-The file is built like a report (kafkaviz/report/document.py): it is complete, and only its own
-scripts may run. It uses the app's stylesheets, so the parts have Streamlit's markup.
+The file is built like a report (kafkaviz/report/document.py): it contains everything that it needs,
+and only its own scripts may run. It uses the app's stylesheets, so the parts have the same markup
+as in Streamlit.
 """
 
 import base64
@@ -26,7 +27,7 @@ STYLES = (
     Path(__file__).parents[1] / "workshop.css",
     Path(__file__).with_name("takeaway.css"),
 )
-# replaces offsets for elements that stick below the app's bar
+# CSS for elements that stick below the app's bar, which this file does not have
 UNDER_NO_BAR = ".bar { top: 0; } .two > .card { top: 70px; }"
 MODULE_END = re.compile(r"export\s*\{(?:[^}]*,)?\s*(\w+) as default\b[^}]*\};?\s*$")
 
@@ -35,10 +36,10 @@ class PageFile:
     """A file under construction, which collects the figures and components that its parts need."""
 
     def __init__(self, modes: Sequence[str] = MODES) -> None:
-        """Starts a file.
+        """Starts an empty file.
 
         Args:
-            modes: the colour modes of charts; a file for printing has only the light one.
+            modes: the colour modes of charts; a file for printing needs only the light one.
         """
         self._modes = modes
         self._figures: dict[str, Mapping[str, str]] = {}
@@ -52,7 +53,7 @@ class PageFile:
         if isinstance(part, Markdown):
             return prose(part.text)
         if isinstance(part, CodeText):
-            text = elements.escape(part.text)  # it may have several lines
+            text = elements.escape(part.text)  # escape() keeps line breaks
             return tag("pre", tag("code", text), class_="command", tabindex="0")
         if isinstance(part, Chart):
             return self._chart(part)
@@ -70,7 +71,7 @@ class PageFile:
         """Returns the complete file.
 
         Args:
-            words: the texts of takeaway.js.
+            words: the texts that takeaway.js shows.
             styles: CSS for this file only.
         """
         data = {
@@ -135,7 +136,7 @@ class PageFile:
         return tag("div", class_="kv-live", data_live=str(len(self._drawn) - 1))
 
     def _script(self) -> str:
-        """Returns takeaway.js, called with the components of the file."""
+        """Returns a script that calls takeaway.js with the components of the file."""
         scripts = (
             f"{json.dumps(name)}:{_as_expression(component.script)}"
             for name, component in sorted(self._components.items())
@@ -157,7 +158,7 @@ def _stylesheets() -> tuple[str, ...]:
 def _as_expression(module: str) -> str:
     """Turns a bundle, which is an ES module, into an expression that returns its function.
 
-    A single file cannot import modules from another one.
+    This is needed because a single file cannot import modules from other files.
     """
     body, count = MODULE_END.subn(r"return \1;", module)
     if not count:
