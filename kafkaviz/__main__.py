@@ -76,7 +76,7 @@ def _language_parser() -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line; each command adds its own part and sets `run`."""
+    """Returns the parser of the command line; each command adds its arguments and sets `run`."""
     top = _CommandLineParser(
         prog="kafkaviz",
         description=(

@@ -103,7 +103,7 @@ class CorruptBytes(KafkavizError):
         return type(self), (self.position, self.what, self.kind)
 
     def after(self, start: int) -> "CorruptBytes":
-        """Returns the same fault in a larger buffer, where this one begins at byte `start`."""
+        """Returns the same fault for a larger buffer, in which this one begins at byte `start`."""
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":

@@ -150,7 +150,7 @@ def other_unit(timestamp_ms: int) -> OtherUnit | None:
 
 
 def file_stem(base_offset: int) -> str:
-    """Returns the name of a segment's files: the base offset in 20 digits.
+    """Returns the name of a segment's files, without ending: the base offset in 20 digits.
 
     A negative offset has its sign in front.
     """

@@ -88,7 +88,7 @@ def name(codec_id: int) -> str:
 
 
 def compress(codec: str, data: bytes | memoryview) -> bytes:
-    """Returns the data in a codec's framing; the same bytes every time."""
+    """Returns the data compressed in a codec's framing; equal data gives equal bytes."""
     return _COMPRESS[codec](bytes(data))
 
 
@@ -208,7 +208,7 @@ def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
 
 
 def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the blocks of a frame; each is decompressed and checked as a frame of its own."""
+    """Yields the data of each block, which is decompressed and checked as a separate frame."""
     flags, block_bytes, position = _lz4_header(data, header_checked=True)
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     head = _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor)
@@ -276,7 +276,7 @@ def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """Yields the data of all members; like Java's GZIPInputStream it ignores what follows them."""
+    """Yields the data of all members; later bytes are ignored, as by Java's GZIPInputStream."""
     rest: bytes | memoryview = data
     while True:
         member = zlib_ng.decompressobj(wbits=31)
@@ -469,7 +469,7 @@ def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> by
 
 
 def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryview]:
-    """Yields the blocks of a frame with only a header checksum, as Kafka's clients write it.
+    """Yields the data of the blocks in a frame that has only a header checksum, as Kafka's have.
 
     Raises:
         _NotPlain: a block is truncated or too large.

@@ -125,7 +125,7 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 def codec(batches: np.ndarray | np.void) -> np.ndarray:
     """Returns the codec id of each batch, 0 to 7.
 
-    binary.codec.CODECS names 0 to 4. Kafka refuses the others when it reads records.
+    binary.codec.CODECS names 0 to 4. Kafka refuses 5 to 7 when it reads records.
     """
     return batches["attributes"] & CODEC_MASK
 

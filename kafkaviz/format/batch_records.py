@@ -101,7 +101,7 @@ def iterate(
             It is called only for magic 2.
 
     Raises:
-        CorruptBytes: same as `read_batch`, after the records that Kafka's iterator gives.
+        CorruptBytes: same as `read_batch`, but after the records that Kafka's iterator returns.
     """
     batch = batch_bytes(data)
     if _is_magic_2(batch):
@@ -287,7 +287,7 @@ def _records(
 ) -> Iterator[BatchRecord]:
     """Yields the records as DefaultRecordBatch's iterator does.
 
-    A compressed batch with a fault gives none.
+    A compressed batch with a fault yields no record.
     """
     header, _ = split_header(batch)
     try:
@@ -411,8 +411,8 @@ def heads(
     Args:
         data: the batch with its header.
         limit_bytes: the most bytes that the records may decompress to.
-        is_streamed: whether a compressed batch with a fault gives the records before the fault,
-            like Kafka's streamingIterator. Otherwise it gives none, like Kafka's iterator.
+        is_streamed: whether a compressed batch with a fault yields the records before the fault,
+            like Kafka's streamingIterator. If not, it yields none, like Kafka's iterator.
 
     Raises:
         CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.

@@ -433,7 +433,7 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 def _unescape(text: str, position: int) -> str:
     r"""Replaces the escapes in a text.
 
-    \t, \n, \r and \f give control characters, \u0041 gives A, any other character gives itself.
+    \t, \n, \r and \f become control characters, \u0041 becomes A; any other backslash is dropped.
     """
 
     def character(match: re.Match) -> str:

@@ -115,8 +115,8 @@ RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     """Decodes a control record.
 
-    Kafka reads a value of types 2 to 6 as version 0, whatever version it states; that version only
-    selects the printed layout.
+    Kafka reads a value of types 2 to 6 as version 0, whatever version is stored in it. The stored
+    version only selects the printed layout.
 
     Raises:
         KafkaParseError: a CorruptBytes; kafka-dump-log ends at this record.

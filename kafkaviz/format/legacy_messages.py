@@ -199,7 +199,7 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    """Turns a fault in the decompressed bytes into one at the wrapper's value."""
+    """Turns a fault in the decompressed bytes into a fault at the wrapper's value."""
     return CorruptBytes(
         position,
         message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
@@ -295,10 +295,10 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """Counts the complete messages; a cut last one is left out.
+    """Counts the complete messages; a truncated last message is left out.
 
     Returns:
-        The count, and -1 or the position of a message with a size below the minimum.
+        The count, and the position of a message with a size below the minimum, or -1.
     """
     position = 0
     end = len(data)

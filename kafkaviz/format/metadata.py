@@ -254,7 +254,7 @@ def decode(value: bytes | None) -> MetadataRecord:
 def dump_text(value: bytes | None, offset: int) -> str:
     """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
 
-    For a record that cannot be read this is the error.
+    If the record cannot be read, the text describes the error.
     """
     try:
         return f"payload: {decode(value).text}"
@@ -391,7 +391,7 @@ def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | No
         position: the start of the tagged section.
 
     Raises:
-        NotRead: there are more than MAX_TAGGED_FIELDS before it.
+        NotRead: more than MAX_TAGGED_FIELDS tagged fields precede it.
     """
     fields, position = read_unsigned(value, position)
     for place in range(fields):

@@ -50,7 +50,7 @@ def find_log_end(
     *,
     is_full: bool = True,
 ) -> int | None:
-    """Returns the offset after the last one of a segment (LogSegment.readNextOffset, 4.3.1).
+    """Returns the last offset of a segment plus 1 (LogSegment.readNextOffset, 4.3.1).
 
     If the last slot of the index was never written, Kafka starts at byte 0. Starting at the last
     entry gives the same end.

@@ -104,7 +104,7 @@ class OpenTransactions:
         return aborted
 
     def take(self, read: ReadInto | None, batches: np.ndarray, stem: str = "") -> None:
-        """Takes the next batches and reads the markers among them.
+        """Updates the transactions from the next batches and the markers among them.
 
         Args:
             read: reads the bytes of the .log. Without it every marker counts as a commit; this does
@@ -147,7 +147,7 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Takes a transactional batch and returns the producer's open transaction."""
+        """Adds a producer's transactional batch; returns the producer's open transaction."""
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
             known_begin = replace(known_begin, last_ms=begin.last_ms)
@@ -171,7 +171,7 @@ class OpenTransactions:
         stem: str = "",
         next_begin: int | None = None,
     ) -> None:
-        """Takes a transaction marker.
+        """Ends a producer's transaction at its marker.
 
         Args:
             kind: ControlType.ABORT or ControlType.COMMIT.

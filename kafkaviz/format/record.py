@@ -72,7 +72,7 @@ def records(
 ) -> list[Record]:
     """Returns the records of a batch.
 
-    An unknown codec of an empty batch goes unnoticed.
+    An unknown codec goes unnoticed if the batch is empty.
 
     Args:
         data: all bytes of the batch after its header.
@@ -125,7 +125,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Turns a fault at a byte of the decompressed records into one of the compressed data."""
+    """Turns a fault at a byte of the decompressed records into a fault of the compressed data."""
     return CorruptBytes(
         0,
         message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
@@ -180,7 +180,7 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
 def readable_rows(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """Returns the rows before the first fault, and the fault; None if there is none."""
+    """Returns the rows before the first fault, and that fault or None."""
     return _read_run(
         byte_array(data),
         0,
@@ -423,7 +423,7 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Reads records into a table until it is full or a record is wrong.
+    """Reads records into a table until the table is full or a record is wrong.
 
     With `_max_rows` rows the table has room for every record that the bytes can hold. Compiled
     functions call it too.

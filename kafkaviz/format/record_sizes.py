@@ -26,9 +26,9 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record; the sizes of key and value (0 for null) in one number, the
-        value's from bit SIZE_BITS on; the word for sort_keys. All three are 0 if take_record must
-        read the record.
+        The position after the record; a number with the key's size in its lowest SIZE_BITS bits
+        and the value's size in the others (0 for null); the word for sort_keys. All three are 0 if
+        take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
@@ -68,7 +68,7 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 def sort_keys(word: np.uint64) -> tuple[int, int]:
     """Returns the timestamp delta and the offset delta in the word of take_sizes, as sort keys.
 
-    Keys of one kind have the order of the deltas and their sign; see _sort_key.
+    Sort keys compare as the deltas do and have the same sign; see _sort_key.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -104,7 +104,7 @@ def _small_size(data: np.ndarray, position: int) -> tuple[int, int]:
     """Reads a signed varint of at most three bytes.
 
     Returns:
-        The number and the position after it, or (0, 0) if it is longer.
+        The number and the position after it, or (0, 0) if the number is longer.
     """
     first = load_8(data, position)
     if first < 128:

@@ -63,7 +63,7 @@ def decode(value: bytes | None) -> RemoteRecord:
 def dump_text(value: bytes | None, offset: int) -> str:
     """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
 
-    For a record that cannot be read this is the error.
+    If the record cannot be read, the text describes the error.
     """
     try:
         return f"payload: {decode(value).text}"

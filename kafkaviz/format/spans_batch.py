@@ -104,7 +104,7 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """Decompresses a batch, and returns the spans with a byte in [start, stop) of the result.
+    """Decompresses the records of a batch; returns the spans that have a byte in [start, stop).
 
     Returns:
         None if the batch is not compressed.

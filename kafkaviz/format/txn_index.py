@@ -80,9 +80,9 @@ def check(entries: np.ndarray, base_offset: int) -> None:
 
 
 def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
-    """Checks that a broker may have written a file of this size with these entries.
+    """Checks that a broker could have written a file of this size with these entries.
 
-    Kafka reads a wrong file like any other, and hides the wrong transactions.
+    Kafka reads a wrong file like any other, and then hides the wrong records.
 
     Args:
         end_offset: the end of the segment, or a later offset.

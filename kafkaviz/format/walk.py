@@ -176,7 +176,7 @@ def take_headers(
     positions: np.ndarray,
     row_count: int,
 ) -> tuple[int, int, int]:
-    """Copies batch headers from the chunk until it needs bytes or rows, or the log ends.
+    """Copies batch headers from the chunk until more bytes or rows are needed, or the log ends.
 
     Returns:
         The next position, the number of rows filled, and one of the codes above.

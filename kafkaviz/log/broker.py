@@ -258,8 +258,8 @@ class Broker:
     def lacks_metadata_log(self) -> bool:
         """Whether the metadata log is missing, or in a log directory that was not opened.
 
-        A KRaft node of any role keeps it in one of its log directories. Before 3.7, which added
-        directory.id, a node cannot have several (KIP-858).
+        A KRaft node of any role keeps this log in one of its log directories. Before 3.7, which
+        added directory.id, a node has a single log directory (KIP-858).
         """
         return not self.main_directory.has_metadata_log and any(
             directory.is_kraft and directory.directory_id and not directory.is_simulated
@@ -361,7 +361,7 @@ class Broker:
     def partition(self, directory: str) -> Partition:
         """Returns the topic-partition with a directory name such as orders-0.
 
-        If two log directories have it, give the end of its path: disk-b/orders-0.
+        If two log directories have this name, give the end of the path: disk-b/orders-0.
 
         Raises:
             CannotOpen: no partition has this name, or more than one.
@@ -416,8 +416,8 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
         paths: all log directories of one broker, or one path. One path may be a log directory, a
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
             s3://bucket/brokers/17, a partition directory, a partition in an archive, or a file of a
-            segment. A segment file gives a partition with this segment only. An archive of one
-            partition without files of a broker gives this partition.
+            segment. For a segment file, the partition has only this segment. For an archive of
+            one partition without files of a broker, the broker has only this partition.
         collect: the function that collects the partitions while they are listed.
 
     Raises:
@@ -444,7 +444,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
 
 
 def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Returns the paths without those that lead to the same file or directory as an earlier one."""
+    """Returns the paths without those that lead to the same place as an earlier path."""
     by_identity: dict[object, Path] = {}
     for path in paths:
         identity: object = path
@@ -549,8 +549,8 @@ def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDir
 def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[Partition]) -> None:
     """Refuses a folder that is not a log directory.
 
-    Any folder may contain one with a name like gcc-12, so a name alone proves nothing. An empty
-    folder next to other log directories is accepted: it may be a replaced disk.
+    Any folder may contain a folder with a name like gcc-12, so a name alone proves nothing. An
+    empty folder next to other log directories is accepted: it may be a replaced disk.
     """
     with_segments = {partition.path.parent for partition in partitions if partition.segments}
     for directory in directories:
@@ -641,7 +641,7 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
         store: a folder with remote segments, or an archive of one.
 
     Returns:
-        The same path in a folder that shows both.
+        The same path in a view that shows the local and the remote segments.
 
     Raises:
         CannotOpen: `store` is not a store of remote segments.
@@ -663,7 +663,7 @@ def read_tiered_state(
     path: Path | str | None = None,
     directories: Collection[str] = (),
 ) -> TieredState:
-    """Returns where the segments of a store, and of its broker directory, are.
+    """Returns the places of all segments of a store and its broker directory.
 
     Args:
         store: a folder with remote segments, an archive of one, or a path that join_tiered
@@ -735,7 +735,7 @@ def _without_other_segments(
     """Returns a partition with only one segment, and its log directory, for a single opened file.
 
     Checkpoints that concern segments before or after it are removed, so nothing is reported as
-    missing. A start recovers the segment only if the recovery point is below its end.
+    missing. A broker start recovers the segment only if the recovery point is below its end.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")
@@ -830,7 +830,7 @@ def _read_small_file(
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     """Reads the clean-shutdown marker.
 
-    A broker only checks whether it exists; it may be a folder (LogManager, 4.3.1).
+    A broker only checks that the marker exists, even as a folder (LogManager, 4.3.1).
 
     Returns:
         Whether the marker exists, and its content.

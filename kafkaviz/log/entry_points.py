@@ -136,7 +136,7 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
 def ends_before(segment: LogSegment, offset: int) -> bool:
     """Returns whether one request to a store shows that `offset` is the log end offset.
 
-    It does if the last bytes of the .log are a batch with a valid checksum that ends just before
+    This is so if the last bytes of the .log are a batch with a valid checksum that ends just before
     `offset`.
     """
     size_bytes = segment.log.size_bytes
@@ -240,7 +240,7 @@ class EntryPoints:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """Returns the positions of the entries in (start, stop): unverified, sorted, unique."""
+        """Returns the positions in the index between start and stop: unverified, sorted, unique."""
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
         )
@@ -401,7 +401,7 @@ def _is_written(entry: np.ndarray) -> bool:
 def _first_offset(batch: np.void) -> int:
     """Returns the first offset of a batch.
 
-    A compressed message of magic 0 or 1 has only its last offset in its header: returns that one.
+    A compressed message of magic 0 or 1 has only its last offset in the header; returns this one.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 

@@ -129,8 +129,8 @@ def is_directory(entry: os.DirEntry) -> bool:
 def list_files(directory: Path) -> list[FileInfo]:
     """Returns the files of a directory with size and time, sorted by name.
 
-    Broken links, pipes and devices are included, because a segment file of that name is not absent;
-    open_file refuses them. A file that disappears during the listing is left out.
+    Broken links, pipes and devices are included, because a file of that name exists; open_file
+    refuses them. A file that disappears during the listing is left out.
     """
     files = []
     may_be_mirrored = address.may_hold_mirrored(directory)
@@ -349,7 +349,7 @@ def is_confined() -> bool:
 
 
 def allowed_prefixes() -> tuple[str, ...] | None:
-    """Returns how the real path of an allowed file begins, or None if every file is allowed."""
+    """Returns the beginnings that an allowed real path can have, or None if all are allowed."""
     allowed_json = os.environ.get(CONFINEMENT)
     return None if allowed_json is None else _prefixes(allowed_json)
 

@@ -368,7 +368,7 @@ def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
 
 
 class _Replay:
-    """Applies records to an image; those of a metadata transaction are applied when it ends."""
+    """Applies records to an image; a metadata transaction is applied when it ends."""
 
     def __init__(self, state: MetadataImage, *, has_leaders: bool, is_cut: bool = False) -> None:
         """Prepares the replay.
@@ -397,7 +397,7 @@ class _Replay:
     def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
         """Applies a record if kafkaviz uses its type.
 
-        A record that cannot be read becomes a problem.
+        A record that cannot be read is added to `problems`.
         """
         try:
             if value[1] in PARTITION_NUMBERS:

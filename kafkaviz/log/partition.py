@@ -58,7 +58,7 @@ class Partition:
 
     Attributes:
         name: the topic, number and state in the directory's name.
-        segments: ordered by base offset. If several have one base offset, the one without a suffix
+        segments: ordered by base offset. If several share a base offset, the one without a suffix
             comes first.
         other_files: snapshots, checkpoints and all other files.
         topic_id: the id in partition.metadata, or None.
@@ -124,7 +124,7 @@ class Partition:
     def segments_with_log(self) -> tuple[LogSegment, ...]:
         """The segments with a .log, ordered by offset.
 
-        If several have one base offset, only the first one in `segments` is included.
+        If several share a base offset, only the first one in `segments` is included.
         """
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))

@@ -140,13 +140,13 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
         """Looks for a batch whose length leads past the next one.
 
         Returns:
-            The number of batches before that batch, and the position of the next one. Without such
-                a batch: the number of all batches, and None.
+            The number of batches before the misleading one, and the position of the batch that its
+                length skips; if no batch misleads, the number of all batches, and None.
         """
 
     @abstractmethod
     def _find_next(self, position: int) -> int | None:
-        """Returns the next batch after a byte at which none begins, or None."""
+        """Returns the position of the next batch after a byte at which no batch begins, or None."""
 
 
 class HeaderScan(ResynchronisingScan):
@@ -259,9 +259,10 @@ class CheckedScan(ResynchronisingScan):
         return row, position
 
     def _find_hidden(self, batch: np.void) -> int | None:
-        """Returns the next batch if a batch with a wrong checksum has a length that skips it.
+        """Returns the position of the next batch if a damaged batch has a length that skips it.
 
-        Returns None if the length is plausible or the next batch is not found.
+        A damaged batch has a wrong checksum. Returns None if its length is plausible or no batch is
+        found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
@@ -290,7 +291,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_after_header(self, position: int) -> int | None:
-        """Returns the batch after a header in which only the length is wrong, or None."""
+        """Returns the position after a batch in whose header only the length is wrong, or None."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None

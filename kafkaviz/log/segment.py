@@ -113,9 +113,9 @@ class Segment:
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of its "log", "index", "timeindex" or "txnindex".
+        """Returns the name of a file; `kind` is "log", "index", "timeindex" or "txnindex".
 
-        For a file that does not exist, it is the name that Kafka would give it.
+        For a file that does not exist, returns the name that Kafka would give it.
         """
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
@@ -249,7 +249,7 @@ class Segment:
         If the .log was cut since it was listed, only the remaining bytes count.
 
         Args:
-            entries: an array of OFFSET_ENTRY; with it the scan starts near the end.
+            entries: an array of OFFSET_ENTRY; the scan begins at one of the last entries.
         """
         log = self.with_log().log
         size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
@@ -267,7 +267,7 @@ class Segment:
         """The entries of the .txnindex as an array of format.txn_index.ENTRY; empty without a file.
 
         Entries of markers that were appended after the .log was listed are left out. The file is
-        never preallocated, so bytes after the last complete entry are a torn one.
+        never preallocated, so bytes after the last complete entry are a torn entry.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():

@@ -147,8 +147,8 @@ def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
 def last_stable_offset(log: LogView, end_offset: int) -> int:
     """Returns the first offset of the first open transaction, or the end offset.
 
-    The log start offset takes the place of a lower one (maybeIncrementFirstUnstableOffset of
-    UnifiedLog, 4.3.1).
+    The result is never below the log start offset (maybeIncrementFirstUnstableOffset of UnifiedLog,
+    4.3.1).
 
     Reads the newest readable producer snapshot and the batches after it, as Kafka's
     ProducerStateManager does.
@@ -290,8 +290,8 @@ def aborted_transactions(
     """Finds the aborted transactions that a read_committed consumer gets with a fetch.
 
     These are the transactions that began below an upper bound. As in
-    LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, not always the
-    next one.
+    LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, but not always
+    the first such offset.
 
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.

@@ -474,7 +474,7 @@ class _Scan:
         )
 
     def failed(self, fault: CorruptBytes) -> ForwardScan:
-        """Returns the scan up to the bytes for which Kafka throws.
+        """Returns the scan up to the bytes at which Kafka throws an exception.
 
         Raises:
             CorruptFile: kafkaviz refuses the data, but Kafka would read it.

@@ -298,7 +298,7 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Searches for one target and fills probed_slots. Returns the slot, and the number read."""
+    """Searches for one target and fills probed_slots; returns the slot and the number of probes."""
     lo = 0
     hi = len(keys) - 1
     count = 0

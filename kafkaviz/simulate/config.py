@@ -25,7 +25,7 @@ def _default(name: str, release: Release = config_def.ANY) -> Any:
 
 @dataclass(frozen=True)
 class IndexConfig:
-    """The two topic settings that decide the entries of its indexes.
+    """The two topic settings that decide the entries of a log's indexes.
 
     Attributes:
         index_interval_bytes: index.interval.bytes: .log bytes between two entries.
@@ -55,7 +55,7 @@ class IndexConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LogConfig(IndexConfig):
-    """The topic settings that decide its indexes and the rolls of its segments.
+    """The topic settings that decide a log's indexes and the rolls of its segments.
 
     Each field is the setting's name with underscores instead of dots.
 

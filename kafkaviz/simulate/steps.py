@@ -69,7 +69,7 @@ class StartupStep:
         error: Kafka's exception, "class: message"; only for "fail".
         way_out: advice for a person; only for "fail".
         log_directory: the path of the log directory; None for a partition without one, and for a
-            step that is about all of them.
+            step that is about all log directories.
         takes_directory_offline: whether a "fail" only takes its log directory offline, as
             LogManager (4.3.1) does after an IOException; the broker runs on while another log
             directory is left. Any other exception ends the broker. False for other actions.

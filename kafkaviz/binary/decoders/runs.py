@@ -26,11 +26,11 @@ LIBRARY_RANGES = 8192  # each process gives this many ranges to the library firs
 
 @dataclass(frozen=True, slots=True)
 class DecompressedRun:
-    """Some of the ranges, decompressed one after another.
+    """A run of byte ranges, decompressed one after another.
 
     Attributes:
-        places: the indexes of these ranges.
-        data: their bytes, and unused bytes after them. The next run may overwrite them.
+        places: the indexes of these ranges among all ranges.
+        data: the decompressed bytes, then unused ones. The next run may overwrite this array.
         ends: the end of each range's output in `data`.
     """
 
@@ -135,7 +135,7 @@ def _read_only(data: np.ndarray) -> np.ndarray:
 
 
 def _read_run(codec_name: str) -> Any:
-    """Returns the compiled decompressor of a codec and loads only this one."""
+    """Returns the compiled decompressor of a codec, without loading the others."""
     if codec_name == "snappy":
         from kafkaviz.binary.decoders import snappy as decoder
     else:

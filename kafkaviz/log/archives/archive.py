@@ -284,7 +284,7 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     """Returns the error to report.
 
-    A system error is about the cache, any other about the archive.
+    A system error concerns the cache folder; any other error concerns the archive.
     """
     if isinstance(error, OSError) and error.errno:
         problem = message(

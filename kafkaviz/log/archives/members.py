@@ -76,7 +76,7 @@ class UnpackBudget:
         self._next_progress_s = time.monotonic() + PROGRESS_INTERVAL_S
 
     def add_bytes(self, count: int) -> None:
-        """Counts bytes before they are read, or the bytes of a hole."""
+        """Counts bytes that will be read next, or the bytes of a hole."""
         self._bytes += count
         self.expect_bytes(0)
         self.check_time()

@@ -226,7 +226,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields the file or directory of a header, if it is one.
+    """Yields the file or directory that a header describes; nothing for other types.
 
     Afterwards the stream is at the next header.
     """

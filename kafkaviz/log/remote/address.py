@@ -184,7 +184,7 @@ def remote_path(path: PurePath | str) -> RemotePath | None:
 
 
 def localize(path: Path) -> Path:
-    """Returns the path in this machine's mirror for a path in another machine's.
+    """Returns the path in this machine's mirror for a path in another machine's mirror.
 
     Any other path is returned unchanged.
     """

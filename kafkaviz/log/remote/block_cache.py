@@ -64,7 +64,7 @@ class Extent:
         position: the start of the range in the local file.
         length: the length of the range in the local file.
         object: the address of the object (s3://bucket/key), or the absolute path of a local file;
-            "" is the object that the file's own path mirrors.
+            "" means the object that the file's own path mirrors.
         object_position: the start of the range in the object.
         object_length: the length of the range in the object; equals `length` if not compressed.
         codec: None, or "zstd" if the range of the object is one compressed frame.
@@ -110,7 +110,7 @@ def make_file(
 
 
 def own_extents(size_bytes: int) -> list[Extent]:
-    """Returns the extents of a file that is one object: the one that its path mirrors."""
+    """Returns the only extent of a file that is identical to the object that its path mirrors."""
     return [
         Extent(
             position=0,
@@ -133,8 +133,8 @@ def remove_file(path: Path) -> None:
 class CachedFile(io.FileIO):
     """The block file of a file in a mirror. Read it by its descriptor.
 
-    Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come a
-    flag per block, which says whether it is present, the version and the description.
+    Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come one
+    flag per block (1 if the block is present), the version and the description.
     """
 
     def __init__(self, path: Path) -> None:

@@ -468,7 +468,7 @@ def _make_gs(store: Store) -> "FileSystem":
 def _make_abfs(store: Store) -> "FileSystem":
     """Connects to Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net.
 
-    Without an account in the address, the one of the environment is used.
+    If the address has no account, the account in the environment is used.
     """
     from pyarrow.fs import AzureFileSystem
 

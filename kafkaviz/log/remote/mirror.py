@@ -46,7 +46,7 @@ _KNOWN: dict[Path, float] = {}  # until when a file is read without a new reques
 
 
 def refresh(path: Path) -> None:
-    """Lists the remote directory of a mirror path, unless that was done a moment ago.
+    """Lists the remote directory of a mirror path, unless the last listing is still valid.
 
     Any other path is ignored.
 

@@ -109,8 +109,8 @@ class RemoteLogEvents:
     """The records of __remote_log_metadata about the segments of a topic-partition.
 
     Attributes:
-        superseded: the records that a later one of the same segment replaces, and all records of
-            deleted segments.
+        superseded: the records that a later record of the same segment replaces, and all records
+            of deleted segments.
     """
 
     total: int
@@ -271,7 +271,7 @@ def _apply(
     """Applies one record.
 
     Args:
-        key_segments: the segment that each key stands for, whatever the form of the keys.
+        key_segments: the segment of each record key; the keys may have any form.
     """
     if record.value is None:
         if record.key in key_segments:

@@ -74,7 +74,7 @@ class RemoteSegmentFiles:
 
     @cached_property
     def manifest(self) -> SegmentManifest | None:
-        """Its manifest in Aiven's layout; None in the other layout or if it is missing.
+        """The segment's manifest in Aiven's layout; None in the other layout or if it is missing.
 
         Raises:
             CorruptFile: the manifest is invalid.

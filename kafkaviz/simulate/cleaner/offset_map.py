@@ -54,7 +54,7 @@ class OffsetMap:
         self.offsets = np.full(slots, EMPTY, np.int64)
 
     def make_room(self, more_keys: int) -> None:
-        """Grows the table so that it can take that many more keys, or until it can be full."""
+        """Grows the table until it has room for that many more keys, or for `most_keys` in all."""
         needed = min(self.size + more_keys, self.most_keys)
         slots = len(self.offsets)
         while slots * _FULL_NUMERATOR < needed * _FULL_DENOMINATOR:

@@ -362,7 +362,7 @@ def _most_records(batches: np.ndarray, bodies: np.ndarray) -> int:
 
 @njit(cache=True)
 def _add_offset(ranges: np.ndarray, count: int, last: int, offset: int) -> tuple[int, int]:
-    """Adds an offset to the last range or as a new one; returns the count and the offset."""
+    """Adds an offset to the last range or as a new range; returns the new count and last offset."""
     if count == 0 or offset != last + 1:
         count += 1
         if count <= len(ranges):
@@ -383,7 +383,7 @@ def _add_horizon(rows: np.ndarray, count: int, offset: int, before_ms: int, afte
 
 @njit(cache=True)
 def _key_start(source: np.ndarray, position: int, end: int) -> int:
-    """Returns where the key of a record begins, with its size; the record was read before."""
+    """Returns the position of the key's size in a record, which must have been read before."""
     _, body = varint.scan(source, position, end, varint.VARINT_BYTES)
     _, offset_at = varint.scan(source, body + 1, end, varint.VARLONG_BYTES)
     _, key_at = varint.scan(source, offset_at, end, varint.VARINT_BYTES)

@@ -47,7 +47,7 @@ class SimulationPlan:
 
     Attributes:
         directory: the name of the topic-partition.
-        settings: the settings that differ from the release's defaults, by topic name.
+        settings: the settings that differ from the release's defaults, by topic-level name.
         start_ms: the time at which the partition is created.
         chunks: a function that returns the appends; each call starts from the first.
         start_offset: the log end offset when the partition is created.
@@ -503,7 +503,7 @@ def digest(file: FileView) -> str:
 def _settings(
     own_settings: dict[str, Value], overrides: Mapping[str, Value], release: Release
 ) -> dict[str, Value]:
-    """Returns the settings in force, by topic name.
+    """Returns the settings in force, by topic-level name.
 
     Raises:
         RefusedSetting: the release refuses a setting.

@@ -104,7 +104,7 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """All batches and entries that a segment gets; at each step it has only the first few of them.
+    """All batches and entries that a segment gets; an early step has only the first of them.
 
     After a truncation there is a second object with the same base offset.
 

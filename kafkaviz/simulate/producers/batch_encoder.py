@@ -168,7 +168,7 @@ def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> N
 
 @njit(cache=True)
 def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
-    """Writes `count` bytes of a pool from `start` on, starting over at its end."""
+    """Writes `count` bytes of a pool from `start` on; after its end, the pool repeats."""
     while count > 0:
         piece = min(count, len(pool) - start)
         # unsigned, because numba would check the sign of another index for each byte

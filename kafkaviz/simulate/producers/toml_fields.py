@@ -38,7 +38,7 @@ class ValueCodec(NamedTuple):
     """A pair of functions that read and write a kind of value.
 
     Attributes:
-        read: takes the value and its location, which is for the error.
+        read: takes the value and its location; errors name the location.
     """
 
     read: Callable[[object, Message], Any]

@@ -87,7 +87,8 @@ _SPREAD = (
 def spread(least: int, most: int) -> ValueCodec:
     """Returns the codec of a distribution.
 
-    It is an integer; or { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
+    It is written as an integer; as { least, most }, which is uniform; or as { shape, mean, sigma,
+    least, most }.
     """
 
     def read_spread(value: object, where: Message) -> Spread:
@@ -330,7 +331,7 @@ def preset_text(name: str) -> str:
 
 
 def toml_parser_problem(fault: Exception) -> Message:
-    """Returns a message for an error of Python's TOML reader; its own words if none is known."""
+    """Returns our message for an error of Python's TOML reader, or else the reader's own words."""
     text = " ".join(str(fault).split())
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text)
     if not match:

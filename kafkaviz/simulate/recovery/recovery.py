@@ -261,7 +261,7 @@ class _Run:
             self.epochs.take(batches[:indexed_count])
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
-        """Takes batches into the indexes.
+        """Adds the entries of batches to the indexes.
 
         Returns:
             The number of batches taken, the new entries of both indexes, and the fault or 0.
@@ -393,7 +393,7 @@ def _index(
     times: np.ndarray,
     offsets: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Takes batches into both indexes.
+    """Adds the entries of batches to both indexes.
 
     Returns:
         The number of batches taken, of new offset entries and of new time entries; and the fault

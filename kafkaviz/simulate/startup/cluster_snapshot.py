@@ -231,7 +231,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """Returns the failure for a log start that no snapshot covers (recoverSnapshots)."""
+    """Returns the step that fails if no snapshot covers the log start (recoverSnapshots)."""
     latest_text = (
         f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
         if latest

@@ -62,7 +62,7 @@ class RebuiltSegment:
 class RebuildRefusal(Exception):
     """The error for a segment that Kafka's recovery cannot finish.
 
-    It holds the path of the .log, Kafka's exception, and what a start does next.
+    It holds the path of the .log, Kafka's exception, and what a broker start does next.
     """
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:

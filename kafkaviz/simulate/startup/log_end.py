@@ -30,7 +30,7 @@ def find_end_offset(
     base: int,
     behaviour: ReleaseBehaviour = NEWEST,
 ) -> int:
-    """Returns the offset after the last one of a .log (LogSegment.readNextOffset, 4.3.1).
+    """Returns the last offset of a .log plus 1 (LogSegment.readNextOffset, 4.3.1).
 
     The .log is read from the last index entry on. If no batch there reaches the entry's offset, the
     result is the base offset, even if the .log has earlier batches.

@@ -154,7 +154,7 @@ class LogLoader:
         return max(self._log.log_start_offset, self._bases[0])
 
     def log_end_offset(self) -> int:
-        """Returns the offset after the last one that `run` would leave."""
+        """Returns the log end offset after `run`."""
         base = self._bases[-1]
         if base not in self._next_offsets:
             self._directory.open_files(base, "index")
@@ -477,7 +477,7 @@ class LogLoader:
     def _replay(
         self, start: int, base: int, transactions: OpenTransactions, end: int | None
     ) -> None:
-        """Takes the batches of a segment from an offset on into the producers' state."""
+        """Replays the batches of a segment, from an offset on, into the producers' state."""
         log = self._directory.require_file(base, "log")
         for target in (end, start):  # Kafka looks up both offsets
             if target is not None:

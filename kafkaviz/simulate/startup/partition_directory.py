@@ -47,7 +47,7 @@ class LoadedDirectory:
     def path(self, base: int) -> str:
         """Returns a segment's path without ending, relative to the broker directory.
 
-        Kafka's messages have it in this form.
+        Kafka's messages have paths in this form.
         """
         return f"{self.name}/{file_stem(base)}"
 

@@ -76,7 +76,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of a start on one partition directory, regardless of other directories."""
+    """Returns the steps of a broker start on one partition directory, regardless of the others."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -189,7 +189,7 @@ def is_stray_for_sure(step: StartupStep) -> bool:
 def _is_known_at_once(step: StartupStep) -> bool:
     """Returns whether a failure marks its directory as offline before all logs are loaded.
 
-    Readers of checkpoints and of partition.metadata do so (LogDirFailureChannel). LogManager
+    Failed reads of checkpoints and of partition.metadata do so (LogDirFailureChannel). LogManager
     collects any other IOException until all logs are loaded.
     """
     is_read_by_log_manager = (

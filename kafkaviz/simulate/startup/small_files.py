@@ -166,7 +166,7 @@ def checkpoint_fault(data: bytes) -> CorruptBytes | None:
 
 
 def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns what a start does because of a damaged checkpoint.
+    """Returns what a broker start does because of a damaged checkpoint.
 
     Args:
         has_replicas: whether the directory holds a replica in use; otherwise

@@ -281,7 +281,7 @@ class OpenSegment:
     def know_largest(self, recovered_segment: RecoveredSegment) -> None:
         """Stores the largest timestamp that a recovery read.
 
-        So it need not be read again, even if a truncation forgets its entry.
+        The .log need not be read for it again, even if a truncation forgets the time entry.
         """
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True

@@ -73,7 +73,7 @@ class ProducerTable:
         self.transactions = OpenTransactions(known.open_transactions)
 
     def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
-        """Takes the next batches.
+        """Updates the producers from the next batches.
 
         Args:
             batches: rows of format.batch.BATCH or append_batches.INCOMING.
@@ -156,7 +156,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """Returns the producer of a batch; a new epoch clears its last batch."""
+        """Returns the producer of a batch; a new epoch clears the stored last batch."""
         producer_id = int(row["producer_id"])
         epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
