@@ -159,7 +159,7 @@ class Job(Generic[ResultT, ProgressT]):
             result = work(self.report)
             self._end(self.done_state, result)  # the work may have changed done_state
         except KafkavizError as error:
-            self._end("failed", error=error.with_traceback(None))  # its frames hold the data
+            self._end("failed", error=error.with_traceback(None))  # its frames would keep the data
         except Exception as error:
             self._end("failed", error=self.explain(error))
             if self.error is error:

@@ -99,7 +99,7 @@ _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 class CheckLevel(StrEnum):
     """The part of each batch that is checked; each level includes the one before."""
 
-    HEADERS = "headers"  # checksums only where a header leads nowhere; no records
+    HEADERS = "headers"  # headers, and checksums only where the next offsets do not fit
     CRC = "crc"  # all checksums; nothing is decompressed
     RECORDS = "records"  # all records
 
@@ -449,7 +449,7 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
     rows = np.zeros(1, record.ROW)
     row_count = 0
     for place in range(len(batches)):
-        row = rows[0]  # a row does not keep its array alive
+        row = rows[0]  # taken here: a row does not keep its array alive
         batch = batches[place]
         if batch.magic < MAGIC_2:
             continue
@@ -485,7 +485,7 @@ def _read_decompressed(
     row_count = 0
     start = 0
     for index in range(len(places)):
-        row = rows[0]  # a row does not keep its array alive
+        row = rows[0]  # taken here: a row does not keep its array alive
         row_count = _read_records(
             data, start, ends[index], True, batches[places[index]], row, records, row_count
         )

@@ -479,10 +479,10 @@ def _log_directory_roots(root: Path) -> list[Path]:
     if any(_may_be_partition(child) for child in children):
         return [root]
     roots = [child for child in children if _looks_like_broker(child)]
-    # a link to another log directory does not count as one
+    # a link to another log directory does not count as a second one
     roots = list(_different_paths(sorted(roots, key=Path.is_symlink)))
     roots.sort(key=lambda path: names.natural_sort_key(path.name))
-    # for a single one the user must give its own path: see _not_a_broker
+    # if there is only one, the user must give its own path: see _not_a_broker
     is_several = len(roots) > 1 and any(file.is_there(path / META_PROPERTIES) for path in roots)
     return roots if is_several else [root]
 
@@ -769,7 +769,7 @@ def _open_partition(
         remote_gaps = tiered_view.remote_gaps(path)
         if not remote_bases and not remote_gaps:
             return partition
-        # no start reads a store, so these problems do not make a start unpredictable
+        # no broker start reads a store, so these problems do not make it unpredictable
         problems += (Problem(gap.path, gap.what) for gap in remote_gaps)
         return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:

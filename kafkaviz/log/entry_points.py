@@ -38,7 +38,7 @@ STEPS = 1024  # the most headers read between an index entry and the batch of an
 # everything is read.
 HOP_BYTES = 4096
 SPARE_SHARE = 1.1  # factor on the expected bytes, because batches may grow
-END_ENTRIES = 3  # entries after an offset: its batch, the next one, and where that ends
+END_ENTRIES = 3  # entries after an offset: of its batch, the next batch, and that one's end
 SAMPLE_BATCHES = 16  # batches over which the average is taken
 LENGTH_START = field_start(HEADER, "batch_length_bytes")
 LENGTH_BYTES = LENGTH_END - LENGTH_START
@@ -349,7 +349,7 @@ class IndexSlots:
         Args:
             read: a reader of the file, or None for a missing file.
         """
-        self._read: ReadInto | Any = read  # Any stands for None; len is 0 then
+        self._read: ReadInto | Any = read  # typed Any in place of None, for which len is 0
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
 

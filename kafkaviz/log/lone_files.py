@@ -20,7 +20,7 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.cache_folder import cache_folder
 
-UNNAMED = "unnamed-0"  # the topic-partition if the folder's name is not one
+UNNAMED = "unnamed-0"  # the topic-partition to show if the folder is not named after one
 TEMPORARY = ".making-"
 
 

@@ -66,7 +66,7 @@ NO_METADATA_VERSION = (
     "java.lang.IllegalStateException: Unknown metadata version for FeaturesImage: "
     "metadataVersion(Optional.empty)"
 )
-MAX_PROBLEMS = 100  # problems with single records
+MAX_PROBLEMS = 100  # the most problems with single records that are kept
 Resource = tuple[int, str]  # (ConfigResource.Type, name); "" names the default of all brokers
 
 

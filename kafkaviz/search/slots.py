@@ -35,12 +35,12 @@ class Branch(Enum):
     """Where a search continues after a probe."""
 
     INTO_WARM = auto()  # the warm section starts below the target: continue in it
-    BEFORE_WARM = auto()  # it does not: continue before it, with slot 0 first
+    BEFORE_WARM = auto()  # the warm section does not start below the target: continue with slot 0
     NO_ENTRY = auto()  # slot 0 is above the target: nothing is found
     FROM_FIRST = auto()  # slot 0 is not above the target: continue from there
-    EXACT = auto()  # the middle holds the target
-    RIGHT = auto()  # the middle is below the target: continue from there
-    LEFT = auto()  # the middle is above the target: continue before it
+    EXACT = auto()  # the probed slot holds the target
+    RIGHT = auto()  # the probed slot is below the target: continue from there
+    LEFT = auto()  # the probed slot is above the target: continue before it
 
 
 _AT_WARM_START = {"<": Branch.INTO_WARM, "=": Branch.BEFORE_WARM, ">": Branch.BEFORE_WARM}

@@ -241,7 +241,7 @@ def display_text(path: PurePath | str) -> str:
     return str(display_path(Path(text))) if is_view else address.display(text)
 
 
-set_path_spelling(display_text)  # replaces the spelling that address set
+set_path_spelling(display_text)  # replaces the function that address.py has set
 
 
 def unpack_target(path: Path) -> Path:
@@ -277,7 +277,7 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
             _unpack(path, folder / stem(path), UnpackBudget(path, on_progress))
             folder.rename(home)
     except ARCHIVE_ERRORS as error:
-        if not home.exists():  # else another process was faster
+        if not home.exists():  # otherwise another process has unpacked it
             raise _refusal(path, error) from None
 
 
@@ -333,7 +333,7 @@ def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
             else:
                 budget.add_file()
                 _write(target, member, pieces, reserve)
-    for folder, mtime_ns in folder_times.items():  # last: their files change them
+    for folder, mtime_ns in folder_times.items():  # set last, because new files change them
         os.utime(folder, ns=(mtime_ns, mtime_ns))
 
 

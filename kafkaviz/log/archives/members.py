@@ -48,7 +48,7 @@ LIMIT_HEADERS = 4_000_000  # of every kind, including links, pax headers and lon
 LIMIT_FILES = 1_000_000  # files and folders, including folders that exist only in a member's path
 LIMIT_DEPTH = 64  # nested folders; listing or removing them needs a call for each level
 BASE_S = 300
-BYTES_PER_S = 1 << 20  # a larger packed file gets more time
+BYTES_PER_S = 1 << 20  # a packed file gets one more second per this many bytes
 PROGRESS_INTERVAL_S = 0.25  # how often the progress is reported
 UNPACK_YOURSELF = message("archive.unpack_yourself")
 

@@ -25,7 +25,7 @@ from kafkaviz.messages import Message, message
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # the limit for one pax header or long name
-# Zeros fill the last record, as tapes need it; a record is 10 KiB by default.
+# The limit for zeros at the end, which fill the last record (10 KiB by default), as tapes need it.
 TAIL_BYTES = 16 << 20
 SPARSE_CHUNKS = 100_000  # the limit for data ranges in one file
 # D is a folder in GNU's incremental archives; its content is a list of names

@@ -48,10 +48,10 @@ REQUEST_BYTES = 8 << 20  # the largest request of a sequential read
 MAGIC = b"KVBLOCK2"
 VERSION_BYTES = 32  # a digest of the ETag; zeros before the first block, or without an ETag
 FOOTER = struct.Struct("<8sQ")  # the end of a block file: MAGIC, and the description's length
-DESCRIPTION_BYTES = 64 << 20  # kafkaviz writes no longer one
+DESCRIPTION_BYTES = 64 << 20  # the longest description that kafkaviz writes
 LIMIT_VARIABLE = "KAFKAVIZ_REMOTE_CACHE_BYTES"
 LIMIT_BYTES = 20 << 30  # the default limit for all blocks on disk
-RESERVE_BYTES = 1 << 30  # stays free on the disk, or a twentieth of it if that is less
+RESERVE_BYTES = 1 << 30  # this much of the disk stays free, or a twentieth if that is less
 KEPT_SHARE = 0.8  # the share of the limit that is kept after an eviction
 EVICTION_BYTES = 128 << 20  # fetched bytes between two checks of the limit
 

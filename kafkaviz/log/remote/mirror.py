@@ -33,15 +33,15 @@ from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.log.remote.file_system import Entry
 from kafkaviz.messages import message
 
-LISTING_S = 10.0  # a listing is valid for this long, or
-LISTING_SHARE = 20  # for this many times as long as it took
+LISTING_S = 10.0  # a listing is valid for this long
+LISTING_SHARE = 20  # or for this many times as long as it took, if that is longer
 TRUST_S = 600  # how long the listing of another process is trusted
 THREADS = 16  # the threads that fetch small files
-PREFETCH_FILES = 8  # fewer files are fetched when they are read
+PREFETCH_FILES = 8  # if there are fewer, each is fetched when it is read
 
 _LOCK = threading.Lock()
 _TREES: dict[Path, float] = {}  # until when the listing of a directory and all in it is valid
-_FILES: dict[Path, float] = {}  # the same for single files
+_FILES: dict[Path, float] = {}  # until when the listing of a single file is valid
 _KNOWN: dict[Path, float] = {}  # until when a file is read without a new request
 
 

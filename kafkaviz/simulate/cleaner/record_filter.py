@@ -42,7 +42,7 @@ RULE: np.dtype = np.dtype(
 )
 COPY: np.dtype = np.dtype(
     [  # the values that apply to a whole cleaning
-        ("latest_offset", "i8"),  # of the map; all later records stay
+        ("latest_offset", "i8"),  # the latest offset in the map; all later records stay
         ("now_ms", "i8"),
         ("new_horizon_ms", "i8"),  # the delete horizon that batches get now
         ("retains_legacy_deletes", "?"),  # whether tombstones of magic 0 and 1 stay
@@ -51,7 +51,7 @@ COPY: np.dtype = np.dtype(
 KEPT_BATCH: np.dtype = np.dtype(
     [  # a batch of the new segment
         *BATCH.descr,
-        ("max_offset", "i8"),  # of its records, or the last offset if it was copied
+        ("max_offset", "i8"),  # the largest of its records, or the last offset if it was copied
         ("start", "i8"),  # its place in the output
         ("end", "i8"),
         ("needs_codec", "?"),  # whether its records still have to be compressed
@@ -66,7 +66,7 @@ TALLY: np.dtype = np.dtype(
         ("aborted", "i8"),  # records that were removed because their transaction was aborted
         ("expired", "i8"),  # tombstones that were removed because their delete horizon has passed
         ("removed_markers", "i8"),
-        ("removed", "i8"),  # records
+        ("removed", "i8"),  # records that were removed
         ("removed_ranges", "i8"),
         ("last_removed", "i8"),
         ("retained", "i8"),
@@ -117,7 +117,7 @@ def map_batches(
     rows = np.zeros(1, record.ROW)
     state = states[0]
     for place in range(first, len(batches)):
-        row = rows[0]  # a row does not keep its array alive
+        row = rows[0]  # taken here: a row does not keep its array alive
         batch = batches[place]
         body = bodies[place]
         if not is_skipped[place]:
@@ -213,7 +213,7 @@ def filter_batches(
             hashes,
             offsets,
             seeds,
-            rows[0],  # a row does not keep its array alive
+            rows[0],  # taken here: a row does not keep its array alive
             kept_records,
             tally,
             removed_ranges,

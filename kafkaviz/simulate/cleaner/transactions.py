@@ -22,7 +22,7 @@ COMMIT = int(ControlType.COMMIT)
 _KEY_BYTES = 4  # of a control record: version and type
 
 _STATE: np.dtype = np.dtype(
-    [  # one producer
+    [  # the state of one producer
         ("is_committed", "?"),  # has an open transaction that is not aborted
         ("aborted_entry", "i8"),  # the open aborted transaction, as a row of the entries; or NONE
         ("is_observed", "?"),  # whether a batch of the aborted transaction was read

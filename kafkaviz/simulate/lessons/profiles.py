@@ -34,7 +34,7 @@ START_MS = 1_788_163_200_000  # 2026-08-31 08:00 UTC, a Monday
 WEEK_MS = 7 * DAY_MS
 PARTITION = "profiles-0"
 LEAVES = "cleo"  # the customer whose tombstone is written
-TOMBSTONE = "-"  # after a key in the table below
+TOMBSTONE = "-"  # follows a key in the table below
 # per week, the keys of the batches of Monday, Wednesday and Friday
 WEEKS = (
     ("anna ben", "anna cleo", "dan ben"),

@@ -76,7 +76,7 @@ STATE: np.dtype = np.dtype(
         ("clock_ns", "i8"),  # since the start of the workload
         ("phase_start_ns", "i8"),
         ("busy_ns", "i8"),  # time in the phase, without the pauses between bursts
-        ("last_amount", "i8"),  # records, bytes or batches of the last batch, as the rate counts
+        ("last_amount", "i8"),  # the size of the last batch in the unit of the rate
         ("phase_batches", "i8"),
         ("phase_records", "i8"),
         ("phase_bytes", "i8"),

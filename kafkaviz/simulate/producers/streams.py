@@ -50,7 +50,7 @@ from kafkaviz.simulate.producers.traffic import (
 from kafkaviz.simulate.producers.workload import Workload
 
 BATCHES_PER_CHUNK = 1 << 16
-CHUNK_BYTES = 8 << 20  # the buffer has twice this size, so that the last append may go over it
+CHUNK_BYTES = 8 << 20  # the buffer has twice this size, because the last append may exceed it
 FIRST_PRODUCER_ID = 1000
 MS_NS = 1_000_000
 POOL_BYTES = 1 << 16

@@ -34,7 +34,7 @@ RUNTIME = "java.lang.RuntimeException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
 RESERVED_IDS = 100  # DirectoryId.reserved: ids below this number belong to no directory
 
-# limit for bootstrap.checkpoint and its records; a formatted directory has some dozen bytes
+# limit for bootstrap.checkpoint and its records; `format` writes some dozen bytes
 BOOTSTRAP_BYTES = 1 << 20
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 
