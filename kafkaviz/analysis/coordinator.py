@@ -1,4 +1,4 @@
-"""What the transaction coordinator knows: the newest records of __transaction_state.
+"""The knowledge of the transaction coordinator: the newest records of __transaction_state.
 
 A transaction that has no marker either still runs, or hangs. The coordinator tells them apart:
 
@@ -63,7 +63,7 @@ def judge(
     states: Mapping[int, CoordinatorState] | None,
     newest_ms: int,
 ) -> Hold:
-    """Returns what is known about an open transaction.
+    """Returns whether an open transaction hangs, and until when its coordinator lets it run.
 
     Args:
         partition: the topic-partition, such as payments-0.

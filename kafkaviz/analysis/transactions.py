@@ -130,10 +130,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """What is known about the transaction that holds consumers back.
+    """The coordinator's view of the transaction that holds consumers back.
 
     Attributes:
-        open_ms: for how long it has been open, up to the newest time in this copy; None if the
+        open_ms: the time since it began, up to the newest time in this copy; None if the
             copy does not have its first batch.
         coordinator_state, timeout_ms, coordinator_start_ms: of its producer's newest record in
             __transaction_state; None without one.
@@ -158,7 +158,7 @@ class PartitionTransactions:
             here may have ended. log_end is then the end of the copy, and last_stable_offset and
             held_by are None.
         held_by: the open transaction that begins at the last stable offset.
-        hold: what the coordinator knows about it; None until analysis.coordinator.judge says it.
+        hold: the coordinator's view of held_by; analysis.coordinator.judge makes it.
         transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
         counts: the number of transactions by outcome, with those that are not listed.
         markers_alone: the markers without a record of their transaction in this copy.

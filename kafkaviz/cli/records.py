@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,11 @@ from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say, say_count
 
 if TYPE_CHECKING:
+    from kafkaviz.messages import Message
     from kafkaviz.pipeline.datasource.arrow_rows import ArrowRows, RecordBatch
 
 STDOUT = "-"
+SHOWN_TOPICS = 50
 SUFFIXES = (".parquet", ".arrow", ".jsonl")
 # the options of kafka_records, with their placeholders and help texts
 OPTIONS = {
@@ -45,7 +48,8 @@ OPTIONS = {
     ),
     "late-ms": (
         "N",
-        "with --timestamps: how much older a record may be than an earlier one; less is then read",
+        "with --timestamps: no record is more than N ms older than one before it, so the log "
+        "is not read to its end (default: any order, and it is read to its end)",
     ),
     "tiered": ("STORE", "the store of the remote segments, which are read before the local ones"),
 }
@@ -115,6 +119,16 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     extras.require("arrow", "pyarrow")
     from kafkaviz.errors import KafkavizError
+    from kafkaviz.pipeline.datasource.source_reader import Malformed
+
+    try:
+        return _write(args)
+    except Malformed as fault:
+        raise KafkavizError(_advise(fault.message)) from fault
+
+
+def _write(args: argparse.Namespace) -> int:
+    from kafkaviz.errors import KafkavizError
     from kafkaviz.pipeline import records
     from kafkaviz.pipeline.datasource.row_files import WRITERS, RowCount
 
@@ -123,6 +137,7 @@ def run(args: argparse.Namespace) -> int:
     names = ["payload", "renamed", *(name.replace("-", "_") for name in OPTIONS)]
     options = {name: value for name in names if (value := getattr(args, name))}
     rows = records(args.paths, **options)
+    _refuse_absent_topics(args.topics, rows)
     count = RowCount()
     if args.out == STDOUT:
         WRITERS[".jsonl"](sys.stdout.buffer, rows.schema, count.add(_read(rows)))
@@ -150,6 +165,23 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_absent_topics(topics: str | None, rows: "ArrowRows") -> None:
+    """Refuses a topic, or a pattern, that matches none of the topics.
+
+    Raises:
+        KafkavizError: a name matches none.
+    """
+    from kafkaviz.errors import KafkavizError
+
+    there = sorted({partition.topic for _, partition in rows.inventory.partitions})
+    for name in filter(None, map(str.strip, (topics or "").split(","))):
+        if not any(fnmatchcase(topic, name) for topic in there):
+            shown_topics = tuple(there[:SHOWN_TOPICS]) + ("…",) * (len(there) > SHOWN_TOPICS)
+            raise KafkavizError(
+                message("cli_records.no_such_topic", name=name, topics=shown_topics)
+            )
+
+
 def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
     """Yields the batches and shows the progress on stderr."""
     sizes: dict[str, int] = {}
@@ -169,6 +201,15 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
             yield batch
         read[label] = read.get(label, 0) + sum(split.log_bytes for split in task.splits)
     progress.clear()
+
+
+def _advise(fault: "Message") -> "Message":
+    """Returns an error with this command's options in place of those of Spark."""
+    if fault["advice"].key == "option.permissive":
+        advice = message("cli_records.permissive")
+    else:
+        advice = message("cli_records.permissive_or_drop")
+    return message(fault.key, problem=fault["problem"], advice=advice)
 
 
 def _parse_file(text: str) -> Path | str:

@@ -41,8 +41,9 @@ store counts as copied. Without --tiered, a broker directory shows which segment
 copied and what prevents the upload of the others.
 
 A segment is local: only in the broker directory; both; remote: only in the store; unfinished: its
-copy has begun and not ended; dangling: in the store, but unknown to readers; lost: copied according
-to the metadata, but in neither place.
+copy has begun and not ended; dangling: in the store, but never read, as its
+deletion has begun or no metadata mentions it; lost: copied according to the metadata, but in
+neither place.
 
 The last column says of each local segment whether the leader can upload it, or what prevents it: it
 is active, it does not end below the last stable offset, the producer snapshot at its end is missing
@@ -86,8 +87,9 @@ epochs-late or unknown. kept_segments are past local retention and stay only bec
 uploaded (KAFKA-19952).
 The state of a remote segment is log-start, time, size, retried or epochs if the next pass deletes
 it; until, behind, bytes, unlimited, other-epochs, stopped, disabled or unknown if not. local_bytes
-and remote_bytes are what retention.bytes counts. doubled_segments are the first offsets of the
-segments that a new leader may delete too (KAFKA-20732, until 4.3.1).
+and remote_bytes are what retention.bytes counts. doubled_segments lists the first offsets of the
+segments that are deleted too if the pass comes before a new leader knows which offsets are copied
+(KAFKA-20732, until 4.3.1).
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 
@@ -154,6 +156,8 @@ def run(args: argparse.Namespace) -> int:
         output.say_json("tiered", to_json_object(state) | to_json_object(results))
     else:
         output.say(_render(state, uploads, retentions))
+        if plan and not state.partitions and not state.problems:
+            output.say([_explain_nothing(plan)])
         if args.roll_sizes:
             output.say(_render_roll_sizes(sizes))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)
@@ -170,6 +174,18 @@ def _plan(args: argparse.Namespace) -> "CheckPlan":
     release = assume_release(broker, args.kafka_version).release
     settings = open_settings(broker, release, dict(args.overrides))
     return plan_check(broker, args.kafka_version, args.now, settings=settings)
+
+
+def _explain_nothing(plan: "CheckPlan") -> str:
+    """Says why a broker directory shows no segment of tiered storage."""
+    from kafkaviz.log.tiered.remote_log_metadata import REMOTE_LOG_METADATA_TOPIC
+
+    topics = {partition.topic for partition in plan.partitions}
+    if REMOTE_LOG_METADATA_TOPIC in topics:
+        return say("cli_tiered.nothing_in_metadata")
+    if plan.settings.has_metadata_log:
+        return say("cli_tiered.nothing_enabled")
+    return say("cli_tiered.nothing_known")
 
 
 def _render(

@@ -144,3 +144,24 @@ def test_damage_ends_with_one_line(directory, tmp_path, capsys):
     error_text = capsys.readouterr().err
     assert error_text.startswith(f"kafkaviz: {log}, ") and error_text.count("\n") == 1
     assert not out.exists()
+
+
+@pytest.mark.parametrize("topics", ["nosuch", "t,nosuch", "no*uch"])
+def test_a_topic_that_is_not_there_is_one_line(directory, tmp_path, topics, capsys):
+    out = tmp_path / "rows.jsonl"
+    assert main(["records", str(directory), "--topics", topics, "-o", str(out)]) == 2
+    name = topics.removeprefix("t,")
+    expected = say("cli_records.no_such_topic", name=name, topics=("t",))
+    assert capsys.readouterr().err == f"kafkaviz: {expected}\n"
+    assert not out.exists()
+
+
+def test_what_cannot_be_read_names_the_options_of_this_command(directory, tmp_path, capsys):
+    log = directory / "t-0" / f"{0:020d}.log"
+    log.write_bytes(log.read_bytes()[:-1] + b"!")
+    command = ["records", str(directory), "-o", str(tmp_path / "rows.jsonl")]
+    assert main(command) == 2
+    printed = capsys.readouterr().err
+    assert printed.endswith(f"; {say('cli_records.permissive_or_drop')}\n")
+    assert "mode=" not in printed and printed.count("\n") == 1
+    assert main([*command, "--mode", "DROPMALFORMED"]) == 0

@@ -218,3 +218,15 @@ def test_a_store_alone_has_no_uploads(recorded, capsys):
 def test_neither_a_store_nor_a_broker_directory_is_one_line(tmp_path, capsys):
     assert main(["tiered", str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("is_whole", "key"), [(True, "cli_tiered.nothing_enabled"), (False, "cli_tiered.nothing_known")]
+)
+def test_a_broker_without_tiering_says_so(clean, tmp_path, capsys, is_whole, key):
+    directory = clean
+    if not is_whole:
+        directory = tmp_path / "part"
+        shutil.copytree(clean / "nulls-0", directory / "nulls-0")
+    assert main(["tiered", str(directory)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [say(key)]
