@@ -155,7 +155,8 @@ def _remember(name: str, location: Location) -> None:
         address = _location_parameters(location) | (
             {page_state.PIN: str(pin)} if pin is not None else {}
         )
-        # a page that shows only the partition must not forget the segment
+        # a page that shows less, such as only the partition, must not forget the segment and the
+        # pin
         is_same_location = (
             page is not PAGES["Segment"]
             and _location_parameters(location).items() <= previous.items()

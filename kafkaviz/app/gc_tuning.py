@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 
 # options for Streamlit while this module collects garbage
 NO_COLLECTION_AFTER_RUN = {"runner.postScriptGC": False}
-COLLECTION_S = 5.0  # between two collections
+COLLECTION_S = 5.0  # seconds between two collections
 LONG_S = 0.02  # CPU time of a long collection: some hundred thousand objects
 # seconds between two collections that include frozen objects, each of a few tenths of a second
 EVERYTHING_S = 300

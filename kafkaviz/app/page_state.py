@@ -11,9 +11,9 @@ from typing import Any
 from kafkaviz import messages
 from kafkaviz.units import replace_surrogates
 
-# Address parameters, including a page's own choices, such as an order or a filter. DIRECTORY is the
-# path of a broker directory, or of an archive of one, in the form that the visitor gave. A broker
-# with several log directories has one such parameter per log directory.
+# Address parameters, including a page's own choices, such as an order or a filter.
+# DIRECTORY is the path of a broker directory, or of an archive of one, in the form that the visitor
+# gave. A broker with several log directories has one such parameter per log directory.
 DIRECTORY = "dir"
 TOPIC_PARTITION = "tp"  # the name of the partition's directory: orders-0
 SEGMENT = "segment"  # the segment's base offset
@@ -63,7 +63,7 @@ RETENTION = {
     "retention.bytes": "keep_size",
     "min.cleanable.dirty.ratio": "dirty_ratio",
 }
-# Disk, Compaction: the topic-partition, the key whose records are listed, and whether it is text
+# Disk, Compaction: the topic-partition; the key whose records are listed; whether that key is text
 COMPACTED_LOG = "log"
 RECORD_KEY = "key"
 KEY_FORM = "key_as"

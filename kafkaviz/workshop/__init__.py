@@ -4,8 +4,8 @@
     figures/     the figures of lessons, one per kind of block
     lab/         the lab at the end of a lesson, where a copy of a log is damaged
     class_*.py   a class: its rooms, seats and answers
-    takeaway/    the same as files that need no app
-    page.py      the page that shows all this; step.py draws a step
+    takeaway/    the lessons as files for use without the app
+    page.py      the Workshop page; step.py draws a step of a lesson
 
 The app does not import the Workshop; `register` adds the Workshop to the app. Lessons are imported
 only when someone opens the Workshop or types a word into Go to.
@@ -54,7 +54,7 @@ def _class_feed() -> "type[ClassFeed]":
 
 
 def _open_class(app: object) -> AbstractAsyncContextManager[None]:
-    """Opens the class of `kafkaviz app --class` while the server runs, if there is one."""
+    """Opens the class of `kafkaviz app --class`, if any, for as long as the server runs."""
     if not os.environ.get(access.CLASS):
         return nullcontext()
     from kafkaviz.workshop import class_start

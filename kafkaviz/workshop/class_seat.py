@@ -28,7 +28,7 @@ ROOMS = ClassRooms()  # the rooms of this server
 
 @dataclass(frozen=True)
 class Attendance:
-    """This session's place in a class: a seat, or the teacher's."""
+    """This session's part in a class: a learner's seat, or the role of the teacher."""
 
     room: ClassRoom
     token: str

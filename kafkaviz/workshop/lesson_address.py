@@ -12,7 +12,8 @@ from kafkaviz.app import page_state
 if TYPE_CHECKING:
     from kafkaviz.workshop.class_room import StepKey
 
-# Address parameters. the name of the lesson, and the number of the step, from 1
+# Address parameters.
+# the name of the lesson, and the number of the step, from 1
 LESSON = "lesson"
 PART = "at"
 # the answers in the form that lesson_state.py describes, and the text typed into this step's
@@ -34,7 +35,7 @@ ASIDE = (page_state.PAPER, WORD, LAB, END)  # parameters of pages that are shown
 PAGES_SHOWN = "kv_pages_shown"  # whether the list of pages is shown
 # this session's lesson, step and answers, as address parameters
 WORKSHOP = "kv_workshop"
-# the tokens of this session's seats, and the secrets if it is a teacher's, by code of the class
+# the tokens of seats and the teacher's secrets that this session has, by code of the class
 CLASS_TOKENS = "kv_class_tokens"
 # the step to which this session last followed the class, and the revision that the page shows
 CLASS_STEP = "kv_class_step"

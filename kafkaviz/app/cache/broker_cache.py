@@ -44,7 +44,7 @@ MAX_BROKERS = 8  # directories
 STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 MAX_QUICK_FILES = 20_000  # a click compares every file up to this number, which takes 60 ms
 # pause between two comparisons of all files of a larger directory, in seconds per file: a
-# comparison takes 3 µs per file, so the pause is 16 times as long
+# comparison takes 3 µs per file, so the pause is 17 times as long
 PAUSE_S = 50e-6
 
 

@@ -53,10 +53,10 @@ SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
 # bytes of .log; the batches of an entire partition are read only up to this size
 READ_BYTES = 256 << 20
-KEPT_ROWS = 1 << 18  # batches kept in full; a larger partition is kept as windows
+KEPT_ROWS = 1 << 18  # batches; of a partition with more, only windows of them are kept
 MAX_LABEL = 14
-KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
-FEW_WARM = {"twenty": 4}  # warm entries of the lessons that have a small warm section
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # offset entries in Kafka's 8 KiB
+FEW_WARM = {"twenty": 4}  # entries of the warm section, for practice logs with a small one
 # below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
 SMALL_PAGE_SLOTS = 4
 SMALL_WARM = 64

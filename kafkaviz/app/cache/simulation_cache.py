@@ -33,7 +33,7 @@ from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 MAX_BATCHES = 400_000  # per workload
-# with compression the records have to be built to learn their size, hence the lower limit
+# per workload; lower with compression, because records have to be built to learn their size
 MAX_BYTES = 64 << 30
 MAX_COMPRESSED_BYTES = 64 << 20
 MAX_SEGMENTS = 1000  # per log

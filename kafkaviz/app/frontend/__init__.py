@@ -181,7 +181,7 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Protects clicks on the sidebar's links while a run changes them."""
+    """Keeps clicks on the sidebar's links from getting lost while a run changes the links."""
     _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 
 

@@ -126,7 +126,10 @@ def bind_to_address(
     *,
     writes_default: bool = False,
 ) -> str:
-    """Returns the word that `take_from_address` returns, and writes it into the address."""
+    """Returns the word that `take_from_address` returns, and writes it into the address.
+
+    The default word is left out of the address unless `writes_default`.
+    """
     word = take_from_address(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
     address_word = "" if is_left_out else word

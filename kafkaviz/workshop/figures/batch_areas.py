@@ -67,7 +67,7 @@ class BatchAreasView:
 
     Attributes:
         target: the requested offset.
-        answer: the index of the batch that holds it.
+        answer: the index of the batch that holds the target.
     """
 
     title: str

@@ -66,7 +66,7 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 
 
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
-    """Returns the path and the listing of a sample. At most once in LOOK_S they are checked.
+    """Returns the path and the listing of a sample, which are checked at most once in LOOK_S.
 
     It takes milliseconds to check whether a listing is current, and a step needs the listing
     several times. Twenty learners who open a step together would wait for each other.

@@ -88,7 +88,7 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
 
     Args:
         entries: number of entries, one or more.
-        then_entries: number of entries after it has grown.
+        then_entries: number of entries after the index has grown.
     """
     before = _lane(entries, None)
     after = _lane(then_entries, before)

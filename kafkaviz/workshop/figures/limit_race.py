@@ -135,7 +135,7 @@ class LimitRaceView:
 
 
 def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
-    """Returns the race of a segment.
+    """Returns the view of how a segment approached its limits.
 
     Raises:
         ValueError: the segment was not rolled.

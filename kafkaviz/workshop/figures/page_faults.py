@@ -1,6 +1,6 @@
-"""The pages of an index that lookups touch while it grows, as an image.
+"""The pages that lookups touch in a growing index, drawn as an image.
 
-Time goes to the right, pages upward, and each cold page is a dot.
+Time goes to the right, page numbers go upward, and dots mark page faults.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups. A row covers `row_pages` pages; all columns cover as many entries.
+    """The image of the lookups. A row is `row_pages` pages; columns are equal shares of entries.
 
     Attributes:
         lookup_counts: (rows, columns) array of numbers of lookups.

@@ -1,4 +1,4 @@
-"""Two figures about rolls: by time, and of a growing log.
+"""Two figures about rolls: a roll by time, and a growing log.
 
 The first shows the time-based roll of a real segment on the time axis of its records, the second a
 log that grows step by step.
@@ -337,7 +337,7 @@ def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
 CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper, _draw_question)
 
 
-# the names used on the Rolls page
+# the names in lessons, and the names on the Rolls page that they stand for
 STORIES = dict(zip(("first", "full-time-index"), simulation_cache.STORIES, strict=True))
 GROWTH_HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 

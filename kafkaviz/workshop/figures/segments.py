@@ -333,7 +333,7 @@ class IndexDump:
 
 
 def _make_dump(block: LessonBlock) -> IndexDump:
-    """Dumps the index of a block.
+    """Dumps the index of the segment that a block names.
 
     Raises:
         NoValue: the segment has no .index, or no .log to compare it with.

@@ -1,4 +1,4 @@
-"""The damage in a copy: a description, the bytes before and after it, and the findings it causes.
+"""The damage in a copy: a description, the bytes around the damage, and the findings it causes.
 
 00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
 before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
@@ -57,7 +57,7 @@ class DamageView:
     Attributes:
         title: the name of the file, and the damage in words.
         stop: how the broker was stopped.
-        before, after: the bytes around the damage; empty if no byte changed.
+        before, after: the bytes around the damage, undamaged and damaged; empty if no byte changed.
         note_before, note_after: texts next to the bytes, or in place of them.
     """
 

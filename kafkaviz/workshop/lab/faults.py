@@ -110,7 +110,7 @@ BIT = 0x10  # mask of the flipped bit
 DAY_MS = 86_400_000
 MAX_DAYS = 400
 MAX_RECORDS = 40  # the most by which a key is lowered
-POSITION_SLOTS = 3  # how many slots after an entry the one is whose position it gets
+POSITION_SLOTS = 3  # an entry gets the position of the one this many slots after it
 PADDING_BYTES = 4096  # greatest length of an index that was not trimmed
 NOTHING_TO_CHOOSE = range(1)
 
@@ -131,7 +131,8 @@ class Damage:
             partition directory.
         start, stop: the range of bytes in the file that are changed or removed; empty if the file
             grew.
-        before, after: the content of the file before and after; None if it does not exist.
+        before, after: the content of the file before and after the damage; None if it does not
+            exist.
         new_name: the new name of a renamed file.
         target_offset: the offset of the record whose timestamp a client looks up; None for other
             clients.

@@ -1,9 +1,9 @@
 """Starts a broker on a damaged copy of a log, and lets a client read the log afterwards.
 
-They follow this project's model of Kafka 4.3.1: the broker start its log loader, the client its
-fetch and list-offsets requests. The client's result is compared with that from the undamaged copy.
-For example, `run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
-read=ReadOutcome.FEWER, ...)`.
+Broker and client follow this project's model of Kafka 4.3.1: the broker start uses its log loader,
+the client its fetch and list-offsets requests. The client's result is compared with that from the
+undamaged copy. For example, `run_trial(copy, fault, place)` may return
+`StartTrial(start=StartOutcome.CUT, read=ReadOutcome.FEWER, ...)`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -194,7 +194,7 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """Returns what a client gets: from the whole log or, given a timestamp, from a lookup of that.
+    """Returns what a client gets that reads the whole log or, given a timestamp, looks it up.
 
     A consumer of the whole log fetches one batch at a time (max.partition.fetch.bytes=1), so each
     batch is looked up. It verifies checksums, which is the default.

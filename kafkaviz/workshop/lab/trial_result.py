@@ -72,7 +72,7 @@ class OffsetStrip:
 
 @dataclass(frozen=True)
 class TrialView:
-    """The result of a trial.
+    """The view of a trial: a broker start on a damaged copy, and a client's reading.
 
     Attributes:
         rows: each actor (check, broker start, client), and a line per action.
@@ -85,7 +85,7 @@ class TrialView:
 
 
 def view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """Returns the result of a trial.
+    """Returns the view of a trial: a broker start on a damaged copy, and a client's reading.
 
     Args:
         findings: the findings of a check of the damaged copy before the start.

@@ -274,7 +274,7 @@ LOOKUP_KEYS = {
 }
 # the second sample directory with the same topic-partition, and the side that leads
 REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
-# the story about a compacted log, and a day of it from 0
+# the story of a compacted log, and a day of the story from 0; the key of records in that log
 CLEANER_KEYS = {
     "log": Key(choice_parser(*CUSTOMER_LOGS), is_required=True),
     "day": Key(parse_natural, is_required=True),

@@ -34,7 +34,7 @@ COLUMNS = {  # the layout of some columns of FORMATTERS
     "codec": st.column_config.TextColumn(width=150),
     "newest": st.column_config.NumberColumn(alignment="left", width=150),
 }
-FORMATTERS = {  # returns the text of a value; columns are sorted by the values, not by the texts
+FORMATTERS = {  # functions that return the text of a value; columns are sorted by values
     "name": str,
     "log_directory": str,  # a column only if there are several
     "segments": units.format_count,

@@ -1,6 +1,6 @@
 """One topic-partition on both sides: how the logs relate, and what a follower would drop.
 
-Then come the batches of both sides, one pair byte by byte, and differing indexes.
+Below are the batches of both sides, one pair of batches byte by byte, and differing indexes.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The tab Retention of the Disk page: what the next retention passes delete, and other limits."""
+"""The tab Retention of the Disk page: what the next passes delete, now and with other limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""The Health page: the problems of a broker directory, and what its next start will do.
+"""The Health page: the problems of a broker directory, and what the next broker start will do.
 
 The top of the page shows how the broker was stopped, the assumed release, and the downloads.
 """

@@ -358,7 +358,7 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
-    """Draws the error for an offset outside the log, with buttons to its first and last offset."""
+    """Draws the error for an offset outside the log, with buttons for the log's first and last."""
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
         "lookup.past_end" if offset > nearest else "lookup.before_start",

@@ -186,7 +186,7 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws headers read over the interval. A click on a point selects its interval."""
+    """Draws the headers that a lookup reads, over the interval. A click on a point selects it."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:
