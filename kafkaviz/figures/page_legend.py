@@ -1,7 +1,7 @@
 """The legend of hot pages, cold pages and the warm section, the same in every figure.
 
-page_legend.css has their look as the classes kv-hot, kv-cold and kv-warm, which every page and
-component has. In SVG, dom.js has the same fills (`pageFill`); `bar_marker` has them for Plotly.
+HTML uses the classes kv-hot, kv-cold and kv-warm of page_legend.css. SVG has the same fills from
+`pageFill` in dom.js, and Plotly from `bar_marker`.
 """
 
 from typing import Literal
@@ -12,7 +12,7 @@ from kafkaviz.messages import say
 
 Kind = Literal["hot", "cold", "warm"]
 KINDS: tuple[Kind, ...] = ("hot", "cold", "warm")
-PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names
+PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patterns
 
 
 def page_legend(*kinds: Kind) -> Html:
@@ -25,7 +25,7 @@ def page_legend(*kinds: Kind) -> Html:
 
 
 def bar_marker(kind: Kind, mode: str) -> dict:
-    """Returns the marker of Plotly bars for this kind in a colour mode."""
+    """Returns the marker of Plotly bars for one of these kinds in a colour mode."""
     colours = tokens.colours(mode)
     return {
         "color": colours[f"{kind}_soft"],

@@ -1,8 +1,8 @@
 """A Plotly figure kept as plain values, which Plotly checks only if its attributes are read.
 
-Plotly checks and copies every value when a figure is made, and copies it again each time it is
-sent. Pages avoid that by keeping figures as plain values. Figures that are redrawn for every
-setting are built from plain values, which takes a hundredth of the time.
+Plotly checks and copies every value when a figure is made, and copies it again each time the figure
+is sent. Pages avoid that by keeping figures as plain values. A figure that is redrawn for every
+setting is built from plain values at once, which takes a hundredth of the time.
 """
 
 import base64
@@ -15,12 +15,12 @@ import plotly.graph_objects as go
 class PlainFigure(go.Figure):
     """A figure of plain values that is sent to the browser unchecked.
 
-    Reading or changing an attribute, as in a notebook or a test, turns it into a normal Plotly
-    figure.
+    Reading or changing an attribute, as in a notebook or a test, turns the object into a normal
+    Plotly figure.
     """
 
     def __init__(self, plain: dict[str, Any]) -> None:
-        """Keeps data and layout, in the form that `to_dict` of a figure returns."""
+        """Keeps data and layout in the form that Plotly's `to_dict` returns."""
         self.__dict__["_plain"] = plain
 
     @classmethod
@@ -37,7 +37,7 @@ class PlainFigure(go.Figure):
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the values that are sent. Callers must not change them."""
+        """Returns the values to send. Callers must not change them."""
         return self.__dict__.get("_plain") or super().to_dict()
 
 

@@ -1,6 +1,6 @@
 """The figures of the pages for notebooks: kv.plot.broker(broker) returns a Plotly figure.
 
-Each is drawn as on its page, with its title inside. A mode is "light" or "dark".
+Each figure is drawn as on its page, but has its title inside. `mode` is "light" or "dark".
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
     """Returns the broker map: one row per topic-partition, segments to scale, index density below.
 
     Raises:
-        MissingPackages: Plotly is not installed. The other functions raise it too.
+        MissingPackages: Plotly is not installed. The other functions of this module raise it too.
     """
     extras.require("app", "plotly")
     from kafkaviz.figures.broker import broker_map
@@ -70,7 +70,7 @@ def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
 
 
 def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
-    """Returns the path of a lookup made with kv.lookup: each probe in each index searched."""
+    """Returns the path of a lookup made with kv.lookup: each probe in each searched index."""
     extras.require("app", "plotly")
     from kafkaviz.figures.lookup import search_path
 
@@ -79,9 +79,9 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
 
 
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
-    """Returns the segments of a topic-partition from first batch to roll, with the roll's cause.
+    """Returns the segments of a topic-partition, each from first batch to roll, with the causes.
 
-    If there are more than a page shows, only the first ones are drawn.
+    If there are more segments than a page of the app shows, only the first ones are drawn.
 
     Raises:
         CannotOpen: the topic-partition has no .log.
@@ -105,7 +105,7 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
-    """Returns the batch headers that a fetch reads, for each index.interval.bytes.
+    """Returns how many batch headers a fetch reads with each index.interval.bytes.
 
     Args:
         source: anything that `kafkaviz tune` takes, including a workload.
@@ -139,7 +139,7 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
 
 
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
-    """Adds the title and the background, which on a page are outside the figure."""
+    """Adds the title and the background, which a page draws outside of the figure."""
     height = figure.layout.height
     top = figure.layout.margin.t or 0
     figure.update_layout(

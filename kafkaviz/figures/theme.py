@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from kafkaviz.figures.tokens import LIGHT_DARK, MODES, colours
 
 _TEMPLATE = (Path(__file__).parent / "plotly-template.json").read_text(encoding="utf-8")
-# an axis without a line that cannot be dragged; an annotation names it
+# an axis without a line, which cannot be dragged; its name is an annotation
 PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True}
 
 
@@ -34,7 +34,7 @@ def plain_template(mode: str) -> dict:
 
 
 def chart_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
-    """Returns the layout without a legend. The margin is left, right, top and bottom in pixels."""
+    """Returns a layout without a legend. `margin` is left, right, top and bottom in pixels."""
     left, right, top, bottom = margin
     return {
         "template": template(mode),
@@ -45,7 +45,7 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
-    """Returns the annotation that names the x axis, `shift_px` from it, below its right end."""
+    """Returns the annotation with the name of the x axis, `shift_px` below the axis' right end."""
     return note(
         text,
         colours["ink_3"],
@@ -60,7 +60,7 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
-    """Returns the annotation that names a y axis, `left_px` to its left at the height `y`."""
+    """Returns the annotation that names a y axis, `left_px` left of the axis at the height `y`."""
     return note(
         text,
         colours["ink_3"],
@@ -72,7 +72,7 @@ def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y
         y=y,
         yanchor="bottom",
         yshift=4,
-        bgcolor=colours["raised"],  # covers a mark's line that crosses the name
+        bgcolor=colours["raised"],  # the background covers a mark's line that crosses the name
     )
 
 
@@ -94,7 +94,7 @@ def grid_lines(colours: Mapping[str, str]) -> dict:
 def ticks(
     values: Sequence[float], text_of: Callable[[Any], str], *, is_log2: bool = False
 ) -> dict[str, list]:
-    """Returns the ticks of an axis, and their texts.
+    """Returns the attributes of an axis that set its ticks and their texts.
 
     Args:
         is_log2: whether the axis shows the logarithms to the base 2 of the values.
@@ -118,10 +118,10 @@ def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
 
 
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
-    """Returns an annotation without an arrow.
+    """Returns a text in a figure: an annotation without an arrow.
 
     Args:
-        place: attributes of a Plotly annotation that say where it is.
+        place: further attributes of the Plotly annotation, such as its position.
     """
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}
 
@@ -134,12 +134,12 @@ def line_names(
     lowest_px: float = float("inf"),
     shift_px: int = 6,
 ) -> list[dict[str, Any]]:
-    """Returns the names of lines, right of their ends, and far enough apart to be read.
+    """Returns annotations that name lines at their right ends, moved so that none overlap.
 
     Args:
         names: text, colour, and the distance in pixels from the top of the chart to the line's end.
         height_px: the height of the chart without its margins.
-        lowest_px: no name is lower than this.
+        lowest_px: no name is placed lower than this.
     """
     ordered = sorted(names, key=lambda name: name[2])
     places_px = [place_px for _, _, place_px in ordered]
@@ -165,7 +165,7 @@ def line_names(
 
 
 def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
-    """Returns the shape of a line over the full height of a chart."""
+    """Returns the Plotly shape of a vertical line over the full height of a chart."""
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
@@ -173,22 +173,22 @@ def area(fill: str, **place: Any) -> dict[str, Any]:
     """Returns the shape of a filled rectangle below the traces, without an outline.
 
     Args:
-        place: attributes of a Plotly shape that say where it is.
+        place: further attributes of the Plotly shape, such as its corners.
     """
     return {"type": "rect", "fillcolor": fill, "line": {"width": 0}, "layer": "below", **place}
 
 
 def hover(texts: Sequence) -> dict[str, Any]:
-    """Returns the attributes of a trace whose points have these hover texts."""
+    """Returns the attributes of a Plotly trace that give its points these hover texts."""
     return {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
 
 
 def fade(colour: str, opacity: float) -> str:
-    """Returns a colour such as #1a2b3c with an opacity."""
+    """Returns a colour such as #1a2b3c with an opacity added."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"
 
 
 def plain_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
-    """Returns chart_layout for a PlainFigure."""
+    """Returns the values of `chart_layout` for a `PlainFigure`."""
     return chart_layout(mode, height, margin) | {"template": plain_template(mode)}

@@ -13,7 +13,7 @@ PAGE_LEGEND = (FOLDER / "page_legend.css").read_text(encoding="utf-8")
 STYLESHEET = (FOLDER / "tokens.css").read_text(encoding="utf-8") + PAGE_LEGEND
 LIGHT_DARK = r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
 MODES = ("light", "dark")
-# meaning: (light, dark)
+# by meaning: the light and the dark colour
 COLOURS = {
     token.replace("-", "_"): (light, dark)
     for token, light, dark in re.findall(rf"--kv-([\w-]+): {LIGHT_DARK};", STYLESHEET)

@@ -27,17 +27,17 @@ from kafkaviz.figures.text.sentences import (
 )
 from kafkaviz.messages import say, say_count
 
-REMOTE = "remote"  # kind of a bar whose segment is only in tiered storage
+REMOTE = "remote"  # kind of a bar: its segment is only in tiered storage
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
 MAX_BARS_PER_ROW = 2000  # a row with more segments is drawn as one bar
-MAX_BARS = 6000  # on the whole map; the rows with most segments become one bar until it holds
-DENSE_TEXT_BYTES = 2500  # with fewer log bytes per entry, the number at the row's end is blue
-ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
-PLOT_PX = 754  # plot width on a page 1280 px wide; badges are placed for it
-# plot width on a page 1024 px wide, minus the row ends; badge texts must fit on it
+MAX_BARS = 6000  # on the whole map; beyond it, the rows with the most segments become one bar each
+DENSE_TEXT_BYTES = 2500  # with fewer log bytes per index entry, the number at the row's end is blue
+ENTRIES_TO_COMPARE = 5  # with no more entries than this, the index density of a log is not compared
+PLOT_PX = 754  # width of the plot on a page of 1280 px; positions of badges are computed for it
+# width of the plot on a page of 1024 px, without the row ends; badge texts must fit into it
 NARROW_PX = 550
-BARS_SHARE = 0.88  # share of the axis that bars may use; badge texts follow them
-# share of the axis, about 1.5 px: the space after a bar
+BARS_SHARE = 0.88  # share of the axis that bars may use; the rest is for badge texts
+# the space after a bar, as a share of the axis: about 1.5 px
 GAP_SHARE = 0.0018
 # from the end of a row to the middle of its badge, and from the badge to its text
 BADGE_AT_PX = 12.5
@@ -60,12 +60,15 @@ RIGHT_PX = 62
 TOP_PX = 20  # room for the heading of the numbers at the right
 BOTTOM_PX = 26
 NAME_CHARACTERS = 26
-TORN_SHARE = 0.0115  # share of the axis: drawn width of a torn end, invisible if to scale
+TORN_SHARE = 0.0115  # drawn width of a torn end (share of the axis); it would be invisible to scale
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentBar:
-    """One segment, or all of a row that has too many. start_byte counts from the row's start."""
+    """One segment, or all segments of a row that has too many.
+
+    `start_byte` counts from the start of the row.
+    """
 
     row: int
     start_byte: int
@@ -74,7 +77,7 @@ class SegmentBar:
     directory: str
     base_offset: int  # segment that a click opens
     hover: str
-    severity: str = ""  # worst finding about the segment
+    severity: str = ""  # severity of the worst finding about the segment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,15 +85,15 @@ class MapRow:
     """A topic-partition, or the heading of a log directory."""
 
     name: str
-    is_quiet: bool  # internal topic, or no longer in use
+    is_quiet: bool  # the topic is internal, or its directory is no longer in use
     log_bytes: int
     gap: str  # log bytes per entry
     is_dense: bool
     directory: str = ""
-    badge: RowBadge | None = None  # the worst finding
+    badge: RowBadge | None = None  # shows the worst finding of the row
     # ends of torn segments, in bytes from the start of the row
     torn_ends: tuple[int, ...] = ()
-    heading: str = ""  # set for a log directory: a summary of its contents
+    heading: str = ""  # only for the heading of a log directory: a summary of its contents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +102,9 @@ class BrokerMapView:
     caption: str
     rows: tuple[MapRow, ...]
     bars: tuple[SegmentBar, ...]
-    axis_bytes: float  # length of the axis: the longest row and room for badge texts
+    axis_bytes: float  # length of the axis: the longest row, plus room for badge texts
     outlined_row: int | None = None  # the row with the densest index, if the title names it
-    strip: np.ndarray  # one line per row, map_rows.CELLS wide: 0 to 1, NaN without entries
+    strip: np.ndarray  # darkness 0 to 1, (rows, `map_rows.CELLS`); NaN without entries
 
     @property
     def alt(self) -> str:
@@ -130,8 +133,8 @@ def view(
 
     Args:
         order: a key of map_rows.ORDERS.
-        tails: descriptions of the bytes after the last complete batch, by topic-partition directory
-            and base offset.
+        tails: descriptions of the bytes after the last complete batch of a segment, by
+            topic-partition directory and base offset.
         badges: findings by topic-partition directory.
     """
     badges = badges or {}
@@ -175,7 +178,7 @@ def view(
 
 
 def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -> list[int | str]:
-    """Returns the rows, with the name of each of several log directories before its first row."""
+    """Returns the rows; with several log directories, a heading is before the first row of each."""
     rows: list[int | str] = []
     last_directory = ""
     for index in indexes:
@@ -333,7 +336,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     count = {
         name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
     }
-    counts = {  # an unknown count takes the plural
+    counts = {  # `say_count` uses the plural for an unknown count
         name: say_count(f"common.n_{name}", count[name]) for name in ("batches", "records")
     }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
@@ -354,7 +357,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     ]
     if is_remote:
         lines.insert(1, say("broker.hover_remote"))
-    if torn_mask(cast(np.ndarray, segment)):  # torn_mask also takes a single row
+    if torn_mask(cast(np.ndarray, segment)):  # `torn_mask` also accepts a single row
         lines.append(say("broker.hover_torn", bytes=units.format_count(int(segment["torn_bytes"]))))
     lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MAX_LINES]]
     return "<br>".join(lines)
@@ -393,7 +396,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_alone(overview: BrokerOverview) -> int | None:
-    """Returns the number of the topic-partition that the title names as the densest."""
+    """Returns the index of the partition that the title names as the densest, or None."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)
@@ -524,7 +527,7 @@ def _outline(row: int, colours: Mapping[str, str]) -> dict:
 
 
 def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
-    """Returns the length of the axis in bytes: the longest row and room for badge texts."""
+    """Returns the length of the axis in bytes: the longest row, plus room for badge texts."""
     shares = [
         (row.log_bytes, 1 - (WORDS_PX + _text_px(row.badge.text)) / NARROW_PX)
         for row in rows
@@ -585,7 +588,7 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """Draws the bars of one kind, each shortened by a gap of 1.5 px but not below it."""
+    """Draws the bars of one kind, each 1.5 px shorter than to scale, to leave a gap after it."""
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",
@@ -626,9 +629,9 @@ def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.
 
 
 def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Draws a badge at the end of each row with findings, and pins above the segments concerned.
+    """Draws a badge at the end of each row with findings, and pins above segments with findings.
 
-    A row of one segment has no pins. The badge texts are annotations.
+    A row of one segment has no pins. The texts of badges are drawn by `_row_annotations`.
     """
     bars_per_row = Counter(bar.row for bar in map_view.bars)
     pinned_bars = [
@@ -652,7 +655,7 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
 
 
 def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
-    """Returns whether the bar ends in a torn patch, which makes a pin superfluous."""
+    """Returns whether the bar ends in the mark of a torn end, so that it needs no pin."""
     return bar.start_byte + bar.size_bytes in row.torn_ends
 
 
@@ -700,7 +703,7 @@ def _row_middle(number: int) -> float:
 def _row_annotations(
     number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Returns the row's name, its gap, and its badge text or the word for an empty log."""
+    """Returns the row's name, its log bytes per entry, and its badge text or the word "empty"."""
     y = _row_middle(number)
     if row.heading:
         heading = _annotation("", y, 12.5, colours["ink_2"], "left")

@@ -1,8 +1,8 @@
 """The badges of the broker map.
 
-The worst finding has a badge at the end of its row: an octagon with a cross for an error, a
+A row with findings ends with a badge for the worst one: an octagon with a cross for an error, a
 triangle with an exclamation mark for a warning. The hover text lists the other findings and their
-segments. A small pin is above each segment with a finding.
+segments. A small triangle (pin) is drawn above each segment with a finding.
 """
 
 from collections import defaultdict
@@ -17,14 +17,14 @@ from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
 from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
-MAX_LINES = 4  # findings in the hover text
+MAX_LINES = 4  # most findings in the hover text
 BADGE_PX = 13
 PIN_PX = 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
 COLOUR_NAMES = {
     ERROR: "torn",
     WARNING: "warning",
-}  # colour tokens; an error has the colour of a torn end
+}  # colour tokens by severity; an error has the colour of a torn end
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """Returns the badge of a row, or None if it has neither findings nor a torn end (tail)."""
+    """Returns the badge of a row; None if the row has neither findings nor a torn end (`tail`)."""
     if not base_offsets or not (badges or tail):
         return None
     row_bases = set(base_offsets)
@@ -93,7 +93,7 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 def badge_traces(
     rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the badges at the ends of rows: x, y, directory and badge of each."""
+    """Draws the badges at the ends of rows, each given as x, y, directory and badge."""
     rows = list(rows)
     scatter_traces = []
     for severity in (ERROR, WARNING):
@@ -130,7 +130,7 @@ def _sign_trace(
 def _symbol_trace(
     severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> go.Scatter:
-    # symbol, size, shift down
+    # symbol, size, and how far it is moved down
     strokes = (
         [("x-thin", 6.0, 0.0)]
         if severity == ERROR
@@ -155,7 +155,7 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws a small triangle above each segment with a finding: x, y and severity of each."""
+    """Draws a small triangle above each segment with a finding, each given as x, y and severity."""
     points = list(points)
     return [
         _pin_trace(severity, severity_points, colours)

@@ -4,7 +4,7 @@ A strip shows how close together the offset entries are. Each segment is divided
 about 3 px. All rows are drawn on one grid, whose cells are narrow enough for a strip to end where
 its bar ends: a segment of 300 bytes in a row of 720 covers cells 0 to 299.
 
-This is apart from the drawing so that a page can use it without importing Plotly.
+This module does not import Plotly, so a page can use it before it draws the map.
 """
 
 import math
@@ -27,8 +27,8 @@ def build_strip(
 
     Args:
         segments: rows of analysis.overview for one topic-partition.
-        positions: positions of its entries, in bytes of the row. None if only their number is
-            known; then each segment has one shade.
+        positions: positions of the index entries, in bytes from the start of the row. None if only
+            the number of entries is known; then each segment has one shade.
         gap_bytes: the space after each bar.
     """
     sizes = segments["log_bytes"].astype(float)
@@ -36,7 +36,7 @@ def build_strip(
         return np.full(CELLS, np.nan, np.float32)
     ends = np.cumsum(sizes)
     counts = np.maximum(1, sizes * CELLS // (longest_bytes * COLUMN_CELLS)).astype(int)
-    segment = np.repeat(np.arange(len(sizes)), counts)  # segment of each column
+    segment = np.repeat(np.arange(len(sizes)), counts)  # index of the segment of each column
     width = (sizes / counts)[segment]
     column_starts = (ends - sizes)[segment] + (
         np.arange(len(segment)) - (np.cumsum(counts) - counts)[segment]
@@ -74,17 +74,17 @@ ORDERS = {
     ),
     "By name": lambda row: natural_sort_key(row.directory),
 }
-LARGEST, NARROWEST, BY_NAME = ORDERS  # used in addresses; pages show the texts of TEXT_KEYS
+LARGEST, NARROWEST, BY_NAME = ORDERS  # values in URLs; pages show the texts of `TEXT_KEYS`
 TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "broker.by_name"}
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
-    """Returns the indexes in `rows` of the rows on a page, in one of ORDERS; pages count from 0."""
+    """Returns the indexes in `rows` of the rows on one page of an order; pages count from 0."""
     return order_rows(rows, order)[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
 
 
 def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
-    """Returns the indexes in `rows` of all rows, in one of ORDERS.
+    """Returns the indexes in `rows` of all rows, sorted by one of `ORDERS`.
 
     Rows of the same log directory stay together; the directories are sorted by name.
     """

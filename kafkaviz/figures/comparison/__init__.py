@@ -1,1 +1,1 @@
-"""Two directories compared: the map of the partitions, two logs on one axis, batches in pairs."""
+"""Figures that compare two directories: all partitions, two logs on one axis, batches in pairs."""

@@ -27,14 +27,14 @@ COLUMNS = {  # keys are column names in CSV files
 @dataclass(frozen=True)
 class PairCell:
     text: str
-    is_other: bool = False  # whether the other side has a different text there
+    is_other: bool = False  # whether the other side has a different text in this cell
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairRow:
     """The batches that begin at one offset."""
 
-    # COLUMNS of each side; empty if no batch of that side begins there
+    # a cell per column for each side; empty if no batch of that side begins at the offset
     cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
     text: str  # "the same", "other bytes", or the side that has the batch
     is_equal: bool
@@ -45,8 +45,8 @@ class PairRow:
 class HexPairRow:
     """Sixteen bytes of both batches."""
 
-    position: int  # the first of them, counted from the start of the batch
-    # per side, each byte's digits and whether the other side differs
+    position: int  # position of the first byte, counted from the start of the batch
+    # per side: the digits of each byte, and whether the byte differs on the other side
     digits: tuple[tuple[tuple[str, bool], ...], tuple[tuple[str, bool], ...]]
 
 
@@ -76,8 +76,8 @@ class BatchPairsView:
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """Returns the pairs around an offset, and the bytes of one of them.
 
-    This is preferably a pair that holds the offset and differs, else the first pair that differs,
-    else an equal pair that holds the offset.
+    The bytes are those of a differing pair that holds the offset, else of the first differing pair,
+    else of an equal pair that holds the offset.
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(
@@ -170,7 +170,7 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
 
 
 def _differing_rows(a: bytes, b: bytes) -> list[int]:
-    """Returns the numbers of the rows of sixteen bytes that differ."""
+    """Returns which rows of sixteen bytes differ, counted from 0."""
     length = max(len(a), len(b))
     return [
         start // ROW_BYTES

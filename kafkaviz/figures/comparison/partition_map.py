@@ -31,9 +31,9 @@ BOTTOM_PX = 6
 LEFT_PX = 176
 RIGHT_PX = 232
 NAME_CHARACTERS = 26
-MAX_RANGES = 120  # ranges drawn one by one; beyond that, near ones are joined
-MAX_NAMES = 5  # names in the title
-MARK_SHARE = 0.003  # share of a row: the least width of a bar, so that it stays visible
+MAX_RANGES = 120  # most ranges that are drawn one by one; of more, those close together are joined
+MAX_NAMES = 5  # most names in the title
+MARK_SHARE = 0.003  # least width of a bar, as a share of the row, so that it stays visible
 WRONG = (Relation.DOOMED_TAIL, Relation.DIVERGED, Relation.ALTERED, Relation.DAMAGED)
 ONE_SIDED = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)
 EQUAL = (Relation.IDENTICAL, Relation.INDEX_FILES_DIFFER, Relation.SEGMENTS_DIFFER)
@@ -89,7 +89,7 @@ def severity(relation: Relation) -> str:
 
 
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
-    """Returns one page of the rows, the worst first."""
+    """Returns one page of the rows, the most serious relation first."""
     partitions = comparison.worst_first[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
     return PartitionMapView(
         title=title(comparison),
@@ -193,7 +193,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the ranges; of more than MAX_RANGES, those nearer than 1/MAX_RANGES are joined."""
+    """Joins ranges less than 1/`MAX_RANGES` of a row apart if there are more than `MAX_RANGES`."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

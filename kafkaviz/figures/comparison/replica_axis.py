@@ -26,11 +26,11 @@ TOP_PX = 4
 BOTTOM_PX = 34
 LEFT_PX = 34
 RIGHT_PX = 18
-EPOCH_COLOURS = ("log", "hit", "time", "warm", "scan", "offset")  # of consecutive epochs
+EPOCH_COLOURS = ("log", "hit", "time", "warm", "scan", "offset")  # colours of consecutive epochs
 LABEL_SHARE = 0.07  # share of the axis below which an epoch or a segment has no label
 MAX_SEGMENTS = 400  # more segments are not drawn
-AROUND_OFFSETS = 8  # least number of offsets before the offset where the logs part
-ZOOM_SHARE = 0.5  # share of the axis; a larger range is not zoomed
+AROUND_OFFSETS = 8  # least number of offsets shown before the one where the logs diverge
+ZOOM_SHARE = 0.5  # a zoom is offered only if the range is below this share of the axis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +64,14 @@ class ReplicaAxisView:
     watermarks: tuple[int | None, int | None]  # the high watermark of each side
     # side, first offset and end offset (exclusive) of the records that the follower drops
     dropped: tuple[int, int, int] | None
-    # the offset where the logs part or the shorter one ends; None if they are equal
+    # the offset where the logs diverge or the shorter one ends; None if they are equal
     parting: int | None
     parting_text: str
     range: tuple[int, int]  # the offsets that the axis shows
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:
-    """Returns the lowest offset at which the sides differ, None if none or one side is missing."""
+    """Returns the lowest offset at which the sides differ; None if equal, or if one is missing."""
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
     a, b = comparison.replicas
@@ -96,12 +96,12 @@ def view(
     *,
     is_around: bool = False,
 ) -> ReplicaAxisView:
-    """Returns both logs, unchanged or after some steps of the follower.
+    """Returns both logs, unchanged or after some truncation steps of the follower.
 
     Args:
         leader: the leading side, 0 or 1; None for unchanged logs.
         steps: number of truncation steps that the follower has made.
-        is_around: whether the axis shows only the offsets near the parting offset.
+        is_around: whether the axis shows only the offsets around the one where the logs diverge.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = parting_offset(comparison)
@@ -125,7 +125,7 @@ def view(
 
 
 def can_zoom(comparison: PartitionComparison) -> bool:
-    """Returns whether the offsets around the parting offset are a small part of the axis."""
+    """Returns whether the offsets around the divergence are a small part of the axis."""
     parting = parting_offset(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])

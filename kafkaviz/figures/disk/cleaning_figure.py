@@ -1,13 +1,13 @@
 """One log before and after one cleaning.
 
 A small log is drawn record by record: each record is a cell, and below it is the same offset after
-the cleaning, so that the holes can be seen. A larger log is drawn as bars on the scale of its
-offsets: the segments before, the share of the records that the cleaning removes, the segments
-after. Two more bars show the segments on the scale of their bytes.
+the cleaning, so that the holes can be seen. A larger log is drawn as bars with an offset axis: the
+segments before, the share of the records that the cleaning removes, the segments after. Two more
+bars show the segments by their bytes.
 
     figure(view(log, cleaning, records, step=MAP))
 
-A lesson shows the steps one by one, a page the last one.
+A lesson shows the steps of the cleaning one by one, and a page only the last one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,8 +33,8 @@ CLEAN = "clean"
 DIRTY = "dirty"
 UNCLEANABLE = "uncleanable"
 PARTS = (CLEAN, DIRTY, UNCLEANABLE)
-BAR_COLUMNS = 240  # of a log that is not drawn record by record
-TEXT_CHARACTERS = 60  # of a key or a value
+BAR_COLUMNS = 240  # columns of offsets in the bars of a larger log
+TEXT_CHARACTERS = 60  # most characters of a key or a value
 NULL = "null"  # the value of a tombstone
 GONE_BEFORE = "gone-before"
 KEEPS = "keeps"
@@ -47,13 +47,13 @@ class RecordCell:
     """A record, or a run of offsets that were already missing before the cleaning.
 
     Attributes:
-        text: its offset, or the first and the last of the missing offsets.
-        value: the value, or "null"; of a marker its type.
-        look: GONE_BEFORE, or the part of the log: CLEAN, DIRTY or UNCLEANABLE.
-        is_mapped: whether the map has this offset. False before that step.
-        after: KEEPS or GOES_NOW; "" before that step.
-        why: the fate in a few words; "" before that step.
-        fate: the fate in a sentence; "" before that step.
+        text: the offset of the record, or the first and the last of the missing offsets.
+        value: the value, or "null"; for a transaction marker, its type.
+        look: `GONE_BEFORE`, or the part of the log: `CLEAN`, `DIRTY` or `UNCLEANABLE`.
+        is_mapped: whether the offset map has this offset. False before the step `MAP`.
+        after: `KEEPS` or `GOES_NOW`; "" before the step that shows it.
+        why: why it stays or goes, in a few words; "" before the step that shows it.
+        fate: the same in a sentence; "" before the step that shows it.
         marks: names of this offset, such as the first dirty offset.
     """
 
@@ -73,7 +73,7 @@ class SegmentCells:
     """A segment with its records.
 
     Attributes:
-        result: the segment after the cleaning; "" before that step.
+        result: what becomes of the segment; "" before the step that shows it.
         end_marks: names of offsets after its last record.
     """
 
@@ -90,7 +90,7 @@ class BarPiece:
 
     Attributes:
         start, stop: shares of the width, on the scale of the offsets.
-        look: one of PARTS, or AFTER.
+        look: one of `PARTS`, or `AFTER`.
     """
 
     start: float
@@ -102,14 +102,14 @@ class BarPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class LogBars:
-    """A log on the scale of its offsets.
+    """A log as bars with an offset axis.
 
     Attributes:
-        before: the segments by part.
-        removed: the share of the records that are removed, per column. If not all ranges of offsets
-            are listed, the last columns are missing.
+        before: the segments before the cleaning, cut into the parts of the log.
+        removed: the share of the records that are removed, per column of offsets. The last columns
+            are missing if the cleaning lists only some ranges of offsets.
         after: the segments after the cleaning.
-        marks: (share of the width, text).
+        marks: place (a share of the width) and text of each named offset.
     """
 
     first: str
@@ -125,7 +125,7 @@ class CleaningView:
     """One log before and after one cleaning.
 
     Attributes:
-        map_rows: the keys in the map and their offsets, in the order of the offsets.
+        map_rows: the keys in the offset map with their offsets, by ascending offset.
         segments: the records; empty if the log is drawn as bars.
         bars: None if the log is drawn record by record.
     """
@@ -145,10 +145,11 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns a log before and after one cleaning, up to one of STEPS.
+    """Returns a log before and after one cleaning, with the steps up to one of `STEPS`.
 
     Args:
-        cleaning: None if the log is not cleaned; then only the first step can be drawn.
+        cleaning: the result of the cleaning. None if the log is not cleaned; then only the first
+            step can be drawn.
         records: the result of log_records; None draws the log as bars.
     """
     if cleaning is None:
@@ -212,7 +213,7 @@ def _notes(
 
 
 def _marks(log: DecidedLog) -> list[tuple[int, str]]:
-    """Returns the offsets that decide about the cleaning, with their names, in ascending order."""
+    """Returns the offsets that limit the cleaning, with their names, in ascending order."""
     facts = log.state.facts
     name_by_offset = (
         (facts.log_start_offset, "cleaning.mark_log_start"),
@@ -419,7 +420,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the offset below which all ranges are listed; None if all of them are."""
+    """Returns the offset up to which all ranges are listed; None if the list is complete."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)
@@ -585,7 +586,7 @@ def _size(pieces: Iterable[BarPiece]) -> int:
 
 
 def _on_byte_scale(pieces: Iterable[BarPiece], total_bytes: int) -> Iterator[BarPiece]:
-    """Yields the pieces one after another, as wide as their share of total_bytes."""
+    """Yields the pieces one after another; each width is the piece's share of `total_bytes`."""
     position = 0
     for piece in pieces:
         end = position + piece.size_bytes

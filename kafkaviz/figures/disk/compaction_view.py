@@ -1,4 +1,4 @@
-"""The view of compaction: the compacted logs, the numbers of one cleaning, a key's records."""
+"""The tables of compaction: the compacted logs, the numbers of one cleaning, a key's records."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
 from kafkaviz.units import format_bytes, format_count
 
-MAX_ROWS = 300  # rows of a table that are shown
-# the names of barriers that are not the name of a setting
+MAX_ROWS = 300  # most rows of a table that are shown
+# texts for barriers that are not named after a setting
 BARRIER_KEYS = {
     Barrier.ACTIVE_SEGMENT: "rolls.active_segment",
     Barrier.HIGH_WATERMARK: "compare.key_watermark",
@@ -58,7 +58,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says which clock counts, and how many keys fit into the offset map."""
+    """Says for which time the cleaner was predicted, and how many keys fit into its offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),
@@ -68,7 +68,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs in the order of the cleaner; then those with the largest dirty ratio."""
+    """Returns the logs in the order in which the cleaner takes them, then others by dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,
@@ -81,7 +81,7 @@ def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
 
 
 def log_table(decisions: CleanerDecisions) -> LogTable:
-    """Returns the compacted logs. A topic has one row for all logs without a complete segment."""
+    """Returns the compacted logs. Logs of a topic with nothing to clean share one row."""
     places = _places(decisions)
     rows = []
     idle: Counter[str] = Counter()
@@ -113,7 +113,7 @@ def log_table(decisions: CleanerDecisions) -> LogTable:
 
 
 def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
-    """Returns the same as plain values for a CSV file, with VALUE_COLUMNS and one row per log."""
+    """Returns `VALUE_COLUMNS` of each log, unformatted, for a CSV file."""
     places = _places(decisions)
     return [
         (
@@ -165,7 +165,7 @@ def ratio_html(ratio: float) -> Html:
 
 
 def decision_text(log: DecidedLog) -> str:
-    """Says whether the cleaner takes the log; the figure says what ends the cleanable part."""
+    """Says whether the cleaner takes the log. The figure shows what ends the cleanable part."""
     decision = log.decision
     reason = compaction_text.describe_reason(decision, log.settings)
     texts = [end_sentence(say("cli_compaction.partition", name=log.partition, reason=reason))]
@@ -180,7 +180,7 @@ def decision_text(log: DecidedLog) -> str:
 
 
 def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
-    """Returns rows of a name and a value: the numbers of one cleaning."""
+    """Returns the numbers of one cleaning as rows of a name and a value."""
     source_count = sum(len(segment.sources) for segment in cleaning.segments)
     rows = [
         (
@@ -224,7 +224,7 @@ def _passes_text(cleaning: Cleaning) -> str:
 
 
 class HorizonRow(NamedTuple):
-    """The tombstones and markers with the same delete horizon after the cleaning."""
+    """The tombstones and transaction markers with the same delete horizon after the cleaning."""
 
     horizon: str
     tombstones: str
@@ -243,10 +243,10 @@ HORIZON_HEADS = (
 
 
 def horizon_rows(cleaning: Cleaning) -> list[HorizonRow]:
-    """Returns what stays only until a delete horizon, by horizon.
+    """Returns the tombstones and markers that are removed after a delete horizon, by horizon.
 
-    The listed tombstones and markers count; see Cleaning. A marker without a horizon stays as long
-    as the log has records of its transaction.
+    Only those that `Cleaning` lists are counted. A marker without a horizon stays as long as the
+    log has records of its transaction.
     """
     tombstones: Counter[tuple[int, bool]] = Counter()
     markers: Counter[tuple[int, bool]] = Counter()
@@ -277,7 +277,7 @@ def _origin(horizon_ms: int, *, is_new: bool) -> str:
 # ---- a key
 
 
-STORY_COLUMNS = ("offset", "time", "segment", "size", "value", "fate")  # of its CSV file
+STORY_COLUMNS = ("offset", "time", "segment", "size", "value", "fate")  # columns of the CSV file
 STORY_HEADS = (
     "report.record_offset",
     "report.record_time",

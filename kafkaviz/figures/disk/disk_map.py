@@ -1,8 +1,8 @@
 """The map of a disk: the space of each log directory and topic, divided by use.
 
-Bars show the space on the disk. Kafka preallocates indexes as sparse files, whose length is more
-than their space, so the difference is taken from the preallocated bytes. Tables have the exact
-lengths, which add up to the byte.
+Bars show the space on the disk. Kafka preallocates indexes as sparse files, which are longer than
+their space on the disk, so the difference is subtracted from the preallocated bytes. Tables have
+the exact lengths, which add up to the byte.
 """
 
 from collections import defaultdict
@@ -17,9 +17,9 @@ from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import format_bytes, format_count
 
-MAX_TOPICS = 12  # bars; one more bar has all other topics
-MAX_TOPIC_ROWS = 100  # rows of the table; its CSV file has all
-# the groups that share a colour, in the order of the parts of a bar
+MAX_TOPICS = 12  # topics with a bar of their own; all others share one
+MAX_TOPIC_ROWS = 100  # most rows of the table; the CSV file has all
+# groups of uses that share a colour, in the order of the parts of a bar
 GROUPS = {
     "records": (Use.RECORDS,),
     "superseded": (Use.SUPERSEDED,),
@@ -34,13 +34,13 @@ GROUPS = {
     "foreign": (Use.FOREIGN,),
 }
 NAMED_GROUPS = ("transactions", "preallocated", "damaged", "state", "going", "foreign")
-# the uses that may be sparse, in the order of subtracting the holes
+# uses that may be sparse, in the order in which holes are subtracted from them
 SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
 
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a bar: one of GROUPS, its space, and a text about its uses."""
+    """A part of a bar: the space of one of `GROUPS`, and a text about the uses in it."""
 
     group: str
     size_bytes: int
@@ -52,8 +52,9 @@ class DiskBar:
     """The space of one log directory or topic.
 
     Attributes:
-        allocated_bytes: its space in whole blocks, which may be a little more than its parts.
-        is_other: whether it sums up topics, or files outside of topics.
+        allocated_bytes: the space in whole blocks, which may be a little more than the sum of the
+            parts.
+        is_other: whether the bar stands for several small topics, or for files outside of topics.
     """
 
     name: str
@@ -149,7 +150,7 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
 
 
 def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
-    """Returns one bar per topic, the largest first, and bars for the rest."""
+    """Returns a bar for each large topic, one for all small topics, and one for other files."""
     by_topic = _by_topic(shares)
     topics = [(topic, own) for topic, own in by_topic if topic is not None]
     bars = [_bar(topic, own) for topic, own in topics[:MAX_TOPICS]]
@@ -174,7 +175,7 @@ def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
 def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTable:
     """Returns the bytes per use and log directory.
 
-    The sum row has the lengths of all files, and the last row the space on the disk.
+    The last two rows are the lengths of all files, and their space on the disk.
 
     Args:
         names: short names of the log directories, by their paths.
@@ -283,15 +284,15 @@ def _bar(name: str, shares: Sequence[DiskShare], *, is_other: bool = False) -> D
 
 
 def group_text(group: str) -> str:
-    """Names one of GROUPS; a group of one use has the name of the use."""
+    """Returns the name of one of `GROUPS`; a group of one use has the name of that use."""
     return say(f"disk.group_{group}") if group in NAMED_GROUPS else use_text(GROUPS[group][0])
 
 
 def space_per_use(share: DiskShare) -> dict[Use, int]:
     """Returns the bytes per use without the holes of sparse files.
 
-    A catalog has only the sums per partition, so that the unused ends of blocks hide a part of the
-    holes.
+    A catalog knows only the sums of lengths and of allocated bytes per partition. The unused ends
+    of blocks are part of the latter, so some bytes of holes are not seen.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes
@@ -325,7 +326,7 @@ def _group(shares: Iterable[DiskShare], attribute: str) -> dict[str | None, list
 
 
 def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskShare]]]:
-    """Returns the topics by space, the largest first; None stands for files outside of topics."""
+    """Returns the topics, the largest first; the key None has the files outside of topics."""
     groups = _group(shares, "topic")
     return sorted(
         groups.items(), key=lambda item: (item[0] is None, -_allocated(item[1]), item[0] or "")

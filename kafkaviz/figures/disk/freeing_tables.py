@@ -1,4 +1,4 @@
-"""Tables of the files that may be deleted by hand, and of the price of deleting all indexes."""
+"""Tables of the files that may be deleted by hand, and of what deleting all indexes would cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -33,7 +33,7 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
     """Returns one row per kind of file and log directory, in the order of FreeingKind.
 
     Args:
-        names: short names of the log directories, by their paths. With one, it is not shown.
+        names: short names of the log directories, by their paths. A single name is not shown.
     """
     rows = []
     for step in steps:
@@ -73,7 +73,7 @@ def path_rows(steps: Iterable[FreeingStep]) -> list[tuple[str, str, str]]:
 
 
 def price_title(prices: Sequence[IndexPrice]) -> str:
-    """Says what deleting all .index files frees, and what the next start then reads."""
+    """Says what deleting all .index files frees, and what the next broker start then reads."""
     return say(
         "disk.price_title",
         size=format_bytes(sum(price.allocated_bytes for price in prices)),
@@ -93,10 +93,10 @@ def price_table(
     recovery: Sequence[RecoveryReads] | None,
     names: Mapping[str, str],
 ) -> DiskTable:
-    """Returns the reading of the next start, with and without .index files.
+    """Returns what the next broker start reads, with the .index files and without them.
 
     Args:
-        recovery: the reading with them; None if unknown.
+        recovery: what it reads with the .index files; None if unknown.
         names: short names of the log directories, by their paths.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}

@@ -1,6 +1,6 @@
-"""The view of retention: the bytes that the next passes free, and the rule that keeps each segment.
+"""The view of retention: the bytes that coming passes free, and the rule that keeps each segment.
 
-All sizes are bytes of .log, and all times count from the clock of the pass.
+All sizes are bytes of .log, and all times count from the time of the next retention pass.
 """
 
 import shlex
@@ -27,13 +27,13 @@ from kafkaviz.units import duration, format_bytes
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-MAX_ROWS = 300  # rows of a table that are shown
-MAX_BARS = 12  # the rest shares one bar
+MAX_ROWS = 300  # most rows of a table that are shown
+MAX_BARS = 12  # most logs with a bar of their own; the others share one
 MAX_COMMAND_TOPICS = 50
 
 
 def named_logs(health: "Health") -> list[LogRetention]:
-    """Returns the logs with segments, each with its log directory's name if there are several."""
+    """Returns the logs that have segments; their names begin with the log directory, if several."""
     prefixes = health.broker.name_prefixes
     return [
         replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
@@ -46,7 +46,7 @@ def named_logs(health: "Health") -> list[LogRetention]:
 
 
 class SegmentRow(NamedTuple):
-    kind: str  # the severity of its mark; "" for none
+    kind: str  # the severity that the mark of the row shows; "" for no mark
     cells: tuple[str, ...]
     hover: tuple[str, ...]  # the full text of each cell
     partition: str
@@ -62,7 +62,7 @@ class SegmentTable(NamedTuple):
 
 
 def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
-    """Returns what keeps each segment, and until when; None without a segment."""
+    """Returns what keeps each segment, and until when; None if there are no segments."""
     logs_segments = sort_by_urgency(logs)
     if not logs_segments:
         return None
@@ -143,7 +143,7 @@ class ProposedLimits(NamedTuple):
 
 
 def setting_name(name: str, *, is_tiered: bool) -> str:
-    """Names the topic setting that limits the local log."""
+    """Returns the name of the topic setting that limits the local log."""
     return f"local.{name}" if is_tiered else name
 
 
@@ -172,7 +172,7 @@ def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -
 
 
 def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str:
-    """Says how much the next pass frees, compared with today's limits."""
+    """Says how much the next pass frees with the proposed limits, compared with today's."""
     freed_bytes = sum(change.due_bytes for change in changes)
     current_bytes = sum(change.current_due_bytes for change in changes)
     values = {
@@ -188,7 +188,7 @@ def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str
 
 
 def bars(changes: Sequence[RetentionChange]) -> Html:
-    """Returns a bar for each group of logs, to the scale of the largest one."""
+    """Returns a bar for each change; the bars are to the scale of the largest one."""
     drawn = list(changes[:MAX_BARS])
     rest = changes[MAX_BARS:]
     if rest:
@@ -247,8 +247,8 @@ def _bar(change: RetentionChange, widest: int) -> Html:
 
 class ScheduleTable(NamedTuple):
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]  # the sum, then a row per log, the largest first
-    values: tuple[tuple[str | int, ...], ...]  # the same in bytes, for CSV; all logs
+    rows: tuple[tuple[str, ...], ...]  # the row of sums, then a row per log, the largest first
+    values: tuple[tuple[str | int, ...], ...]  # a row for every log, sizes in bytes, for a CSV file
     more: int  # number of logs that are left out of `rows`
 
 
@@ -269,10 +269,10 @@ VALUE_COLUMNS = (
 def schedule_table(
     logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> ScheduleTable:
-    """Returns the dates of deletion under the proposed limits, from the clock of the pass on.
+    """Returns when bytes are deleted under the proposed limits, counted from the next pass.
 
     Args:
-        logs: the logs under today's limits; in the table if the limits are changed.
+        logs: the logs under today's limits, which have a column if the limits are changed.
     """
     pairs = sorted(zip(logs, proposed_logs, strict=True), key=lambda pair: -pair[0].log_bytes)
     values = [_schedule_values(log, proposed) for log, proposed in pairs]
@@ -292,7 +292,7 @@ def schedule_table(
         (str(row[0]), *(format_bytes(cast(int, size)) for size in row[1:9]), str(row[9]))
         for row in (total_row, *values[:MAX_ROWS])
     ]
-    if not is_changed:  # both columns would be the same
+    if not is_changed:  # the columns of today's and of the proposed limits would be the same
         columns = (*columns[:2], *columns[3:])
         rows = [(*row[:2], *row[3:]) for row in rows]
     return ScheduleTable(columns, tuple(rows), tuple(values), max(0, len(values) - MAX_ROWS))

@@ -1,4 +1,4 @@
-"""The chart of an answer: one bar per row, or a line if the first column rises."""
+"""The chart of a query's result: one bar per row, or a line if the first column rises."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ LABEL_PX = 6.6
 TAIL_PX = 6.1
 NAMES_CHARACTERS = 34
 TAIL_CHARACTERS = 48
-KEY_SUFFIXES = (  # endings of columns that identify rows and measure nothing
+KEY_SUFFIXES = (  # endings of the names of columns that identify rows and measure nothing
     "partition",
     "offset",
     "position",
@@ -46,8 +46,8 @@ KEY_SUFFIXES = (  # endings of columns that identify rows and measure nothing
 )
 SHARE_NAMES = ("share", "fill", "fraction", "ratio")
 TIME_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
-TIMES_MS = 10**11  # from here on, milliseconds are a time and not a duration
-CALENDAR_END_MS = 253_402_300_800_000  # the year 10000; a clock in microseconds is far beyond it
+TIMES_MS = 10**11  # from this value on, a number of milliseconds is a time and not a duration
+CALENDAR_END_MS = 253_402_300_800_000  # the year 10000; a time in microseconds is far beyond it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class AnswerView:
 
 
 def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:
-    """Returns the columns that can be drawn, the default one first."""
+    """Returns the columns that can be drawn; the first one is drawn by default."""
     drawable = [
         field.name
         for field in rows.schema
@@ -81,7 +81,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """Returns the chart of a column, by default the first drawable one, or None without one."""
+    """Returns the chart of a column, by default the first drawable one; None if there is none."""
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
     if column is None or not rows.num_rows:
@@ -185,7 +185,7 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """Returns a distinct name for each row: the topic-partition, or as many columns as it takes."""
+    """Returns unique names of the rows: topic-partitions or texts, plus other columns if needed."""
     if "topic" in rows[0]:
         used_columns = {"topic", "partition"}
         names = [partition_name(row) for row in rows]

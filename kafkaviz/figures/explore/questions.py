@@ -23,11 +23,11 @@ AnswerRow = Mapping[str, Any]
 class Question:
     """A question, its query and its figure. Its texts are in the catalogue `questions`."""
 
-    name: str  # used in addresses
+    name: str  # value of a URL parameter
     sql: str
     value: str  # the column that is drawn
-    title: Callable[[Sequence[AnswerRow]], str]  # takes the rows, of which there is at least one
-    # takes a row and returns the text after its bar; None for the value alone
+    title: Callable[[Sequence[AnswerRow]], str]  # called with the rows, at least one
+    # called with a row, returns the text after its bar; None shows only the value
     tail: Callable[[AnswerRow], str] | None = None
 
     @property
@@ -615,5 +615,5 @@ QUESTION_BY_NAME = {question.name: question for question in QUESTIONS}
 
 
 def find_question(text: str) -> Question | None:
-    """Returns the question with exactly this query, ignoring blanks around it."""
+    """Returns the question with exactly this query, apart from blanks around it."""
     return next((question for question in QUESTIONS if question.sql == text.strip()), None)

@@ -1,1 +1,1 @@
-"""Findings, and the steps of the next start."""
+"""The view of findings, and of the steps of the next broker start."""

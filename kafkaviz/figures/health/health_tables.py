@@ -1,8 +1,7 @@
-"""The table of the Health page: the steps of the next start.
+"""The table of the Health page: the steps of the next broker start.
 
     Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
-    Rebuild  48 files in 24 topic-partitions                      the segment extends past the
-    recovery point
+    Rebuild  48 files, 24 partitions   segments extend past the recovery point
 
 More than a few steps of the same kind and cause share one row.
 """
@@ -18,31 +17,31 @@ from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
-MAX_ROWS = 300  # rows of a table that are sent to the browser
-FIRST_ROWS = 6  # of which these are shown at first
+MAX_ROWS = 300  # most rows of a table that are sent to the browser
+FIRST_ROWS = 6  # the rows of these that are shown at first
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create", "keep")
 MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 
 
 class HealthRow(NamedTuple):
-    kind: str  # the severity of its mark; "" for none
+    kind: str  # the severity that the mark of the row shows; "" for no mark
     cells: tuple[str, ...]
     hover: tuple[str, ...]  # the full text of each cell
-    link: Mapping[str, str]  # query parameters of the page that shows its segment
-    is_one: bool = True  # whether it is about one file or segment, which its cells name
+    link: Mapping[str, str]  # query parameters of the page that shows the segment
+    is_one: bool = True  # whether the row is about one file or segment, which the cells name
 
 
 class HealthTable(NamedTuple):
     title: str
     columns: tuple[str, ...]
-    code: tuple[int, ...]  # the columns that hold names
+    code: tuple[int, ...]  # indexes of the columns that hold names
     rows: tuple[HealthRow, ...]
     shown: int  # number of rows shown at first
     more: int  # number of rows that are not sent
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
-    """Returns the steps of the start; None if there are none or they are unknown."""
+    """Returns the steps of the next start; None if there are none or they are unknown."""
     if restart is None or not restart.steps:
         return None
     groups: dict[tuple, list[StartupStep]] = {}

@@ -1,8 +1,8 @@
 """The view of the Health page.
 
-It says whether the broker will start and shows all findings with their bytes. `view` computes one
-value for the whole page; `findings_payload` and
-`start_payload` convert it for app/frontend/findings.
+It says whether the broker will start, and shows all findings with their bytes. `view` computes one
+value for the whole page. `findings_payload` and `start_payload` convert this value to plain data
+for app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 ItemT = TypeVar("ItemT", Finding, StartupStep)
 
-# hex dump: bytes per line, lines, and bytes shown before a finding
+# of a hex dump: bytes per line, number of lines, bytes shown before a finding
 ROW_BYTES = 16
 ROWS = 8
 BEFORE_BYTES = 32
-MAX_MEMBERS = 200  # findings shown per item; the JSON has all
-MAX_DUMPS = 400  # findings whose bytes are sent to the browser
-MAX_CUTS = 4  # logs named below the strip
+MAX_MEMBERS = 200  # most findings shown per item; the JSON has all
+MAX_DUMPS = 400  # most findings whose bytes are sent to the browser
+MAX_CUTS = 4  # most logs named below the strip
 MIN_SHARE = 0.016  # least share of the strip, so that a small log stays visible
 # prefixes of the codes about the start itself
 START_CODES = ("recovery-", "becomes-stray")
@@ -55,7 +55,7 @@ TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 TRANSACTION_CODES = ("open-transaction", "hanging-transaction")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
-# takes a file relative to the broker directory, a position and a length; returns the bytes
+# called with a path relative to the broker directory, a position and a length
 ByteReader = Callable[[str, int, int], bytes]
 
 
@@ -76,16 +76,16 @@ class RecoveryBar(NamedTuple):
     cut_bytes: int
     fails: bool
     words: str  # hover text
-    as_before: bool = False  # whether its indexes are the same after the start
+    as_before: bool = False  # whether the indexes of the log are the same after the start
 
 
 class RecoveryStrip(NamedTuple):
-    """The logs that the start reads, to scale."""
+    """The logs that the next start reads, as bars to scale."""
 
     title: str
     bars: tuple[RecoveryBar, ...]
-    below: str  # names the logs that are cut or fail
-    aside: str  # a note on the other logs
+    below: str  # text below the strip: the logs that are cut or fail
+    aside: str  # text about the logs that are not cut
 
 
 class HexDump(NamedTuple):
@@ -93,7 +93,7 @@ class HexDump(NamedTuple):
 
     start: int
     digits: str
-    bad: tuple[int, int]  # first and end position (exclusive) of the finding
+    bad: tuple[int, int]  # first and end position (exclusive) of the bytes with the fault
     kind: str  # the colour of the other bytes
 
 
@@ -119,7 +119,7 @@ class FindingItem(NamedTuple):
     code: str
     title: str
     where: str
-    count: int  # number of findings, including those that are not members
+    count: int  # number of findings, including those left out of `members`
     members: tuple[FindingMember, ...]
 
 
@@ -132,7 +132,7 @@ class HealthView(NamedTuple):
 
 
 def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True) -> HealthView:
-    """Returns everything the page shows. `may_show` decides which files dumps may show."""
+    """Returns everything the page shows. `may_show` says whether a file's bytes may be shown."""
     broker = health.broker
     directories = _named_directories(broker)
     names = {directory.text: name for directory, name in directories}
@@ -179,7 +179,7 @@ def _byte_reader(
     directories: Sequence[tuple[LogDirectory, str]],
     may_show: Callable[[str], bool],
 ) -> ByteReader:
-    """Returns a reader that gives no bytes of a file that is unreadable or must not be shown."""
+    """Returns a reader; it returns b"" for a file that is unreadable or must not be shown."""
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
@@ -195,7 +195,7 @@ def _byte_reader(
 
 
 def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
-    """Returns the log directories with names that tell them apart; empty if there is only one."""
+    """Returns the log directories, each with a unique name; empty if there is only one."""
     if len(broker.log_directories) == 1:
         return []
     names = broker.directory_names
@@ -228,15 +228,15 @@ def start_verdict(
     release: Release = versions.NEWEST_RELEASE,
     recovery: Sequence[RecoveryReads] = (),
 ) -> StartVerdict:
-    """Says in a headline and some sentences what the next start does.
+    """Says in a headline and some sentences what the next broker start does.
 
     Args:
         restart: the predicted start.
-        logs: number of the broker's logs, including those without a .log.
-        is_left_known: whether the directory shows how the broker was stopped.
+        logs: number of the broker's partition logs, including those without a .log file.
+        is_left_known: whether the files show how the broker was stopped.
         is_partial: whether the broker has log directories that were not read.
-        release: the release that will start.
-        recovery: the reading of each log directory's recovery.
+        release: the Kafka release that will start.
+        recovery: what the recovery of each log directory reads.
     """
     forecast = restart_forecast.forecast(restart, logs)
     source = restart_forecast_text.evidence_text(release)
@@ -554,7 +554,7 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """Names the file and the bytes of a finding; only partition and kind if it is short."""
+    """Returns the file and the bytes of a finding; if short, with abbreviated names."""
     location = (
         finding.file
         or (

@@ -1,7 +1,7 @@
 """The path of a lookup through its indexes: each probe in order, and the slot that it reads.
 
-There is one panel per search: first the time index, then the offset index of each segment that was
-tried.
+There is one panel per searched index: first the time index, then the offset index of each segment
+that was tried.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class SearchPanel:
     title: str
     kind: str
     entries: int
-    # slot, key and comparison with the target of each probe
+    # for each probe: the slot, its key, and how the key compares with the target
     probes: tuple[tuple[int, int, str], ...]
     slot: int  # the slot that was found, -1 for none
     warm_from_slot: int | None  # the first slot of the warm section; None for a plain search

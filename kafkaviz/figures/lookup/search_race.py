@@ -1,9 +1,9 @@
 """A race between plain binary search and the warm-section-first search.
 
-The browser animates it, and computes the times for the chosen disk. Each search has a strip with
-one cell per page of the index; hot pages are in memory when the search begins. If the middles of
-plain binary search move to cold pages at this entry, the race one entry earlier, when they were
-hot, is sent too.
+The browser animates the race, and computes the times for the chosen disk. Each search has a strip
+with one cell per page of the index; hot pages are in memory when the search begins. When an index
+grows by one entry, the middles that plain binary search probes may move to cold pages. Then the
+race one entry earlier, when these pages were hot, is sent too.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.units import format_bytes, format_count, format_megabytes, format_us
 from kafkaviz.versions import PLAIN, WARM
 
-# pages drawn one by one; beyond that, only pages that are read, and the warm section
+# of more pages, only those that are read and the warm section are drawn
 MAX_CELLS = 44
-MAX_HOT = 32  # then pages in memory are drawn too, up to this many in all
-# for a reader at the tail: the entry at which the middles move, or the one before it
+MAX_HOT = 32  # pages in memory are drawn too, if all drawn pages are at most this many
+# the entry with which the middles move to other pages, and the entry before it
 JUMP = "jump"
 BEFORE_JUMP = "before"
 
@@ -33,47 +33,47 @@ class RaceCell(NamedTuple):
     """A page that is drawn."""
 
     page: int
-    skipped: int  # number of pages before it that are not drawn
+    skipped: int  # number of pages that are left out before this one
 
 
 class RaceStep(NamedTuple):
     slot: int
-    cells: tuple[int, ...]  # indexes of the cells that it reads
+    cells: tuple[int, ...]  # indexes of the cells of the pages that the probe reads
 
 
 class RaceLane(NamedTuple):
     title: str
     since: str
-    first: str  # its first slot and the reason
+    first: str  # the slot of the first probe, and the reason for it
     alt: str
     hot: tuple[bool, ...]  # whether the page of each cell is in memory at the start
     steps: tuple[RaceStep, ...]
     warm_from: float | None  # the start of the warm section, in cells; None for plain binary search
-    end: str  # its probes and pages in words
+    end: str  # number of probes and pages, in words
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
-    question: str  # the title until the race is over
+    question: str  # the title before the race is over
     caption: str  # the meaning of hot and cold, and the place of the target
-    is_even: bool  # whether both searches have as many probes, pages and cold pages
+    is_even: bool  # whether both searches need the same numbers of probes, pages and cold pages
     is_in_front: bool  # whether the target is in front of the warm section
-    at: str  # the result of JUMP or BEFORE_JUMP, with the place {result}; "" for any other
+    at: str  # for the two entries: the title of the result, with the placeholder {result}; else ""
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
-    note: str  # the model; {read} stands for the time of one read
+    note: str  # text about the model; the placeholder {read} is the time of one read
     other: str  # the label of the button for the other race; "" if there is only one
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the view of the race, and that of the race one entry earlier, if given."""
+    """Returns the view of the race, and of the race one entry earlier if `before` is given."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the race on each kind of disk. `entry` is JUMP, BEFORE_JUMP or "" for any other."""
+    """Returns the view of a race. `entry` is `JUMP`, `BEFORE_JUMP`, or "" for any other race."""
     cells = drawn_cells(race)
     lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))
@@ -152,7 +152,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks to choose from, and the times of the model, as the browser needs them."""
+    """Returns the disks to choose from, and the model's times, as plain values for the browser."""
     disks = [
         {
             "name": disk.name,
@@ -198,7 +198,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 
 
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
-    """Returns the pages of one of the searches for the stepper, and which are in memory."""
+    """Returns the pages of one search, and which are in memory, for the lookup's stepper."""
     cells = drawn_cells(race)
     raced = race.warm if is_warm else race.plain
     race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)

@@ -18,11 +18,11 @@ from kafkaviz.units import format_count
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-POINTS = 1200  # of all segments together, at most
-# segments whose fate is written out, and segments that are drawn: those around the searched one
+POINTS = 1200  # most points that are drawn, over all segments
+# most segments whose fate is written out, and most that are drawn: those around the searched one
 MAX_NAMED = 12
 MAX_BANDS = 60
-# shares of the axis: to the right of them, the label above or below a mark is on its left
+# shares of the axis: a mark further right has its label (above or below it) on the left
 ABOVE_LEFT_FROM = 0.25
 BELOW_LEFT_FROM = 0.6
 HEIGHT = 320
@@ -36,7 +36,7 @@ DATES = (  # tick formats by the distance between ticks, without month names
     ("M12", "%Y-%m"),
     (None, "%Y"),
 )
-FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # any other fate is "later"
+FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # any other fate has the text of "later"
 
 
 class SegmentBand(NamedTuple):
@@ -44,7 +44,7 @@ class SegmentBand(NamedTuple):
     end_offset: int
     largest_ms: int  # the value that Kafka uses as its largest timestamp
     fate: str
-    fate_text: str  # the fate in words
+    fate_text: str  # the text of the fate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class OffsetExplanationView:
     closest: tuple[int, int] | None
     frame_ms: tuple[int, int]  # the times that are shown, without a few outliers
     notes: tuple[str, ...]
-    # segment, offsets, time range, largest timestamp with its source, and fate
+    # rows of segment, offsets, time range, largest timestamp with its source, and fate
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -94,7 +94,7 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """Returns the range of times that is shown.
+    """Returns the range of times that the figure shows.
 
     The oldest and the newest 1 % of the points are left out. The target, the answer and the closest
     record are always included.
@@ -115,7 +115,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns offsets, newest timestamps and running maxima that are drawn; None ends a segment."""
+    """Returns the offsets, newest timestamps and running maxima to draw; None ends a segment."""
     offsets = []
     newest_ms = []
     running_ms = []
@@ -142,7 +142,7 @@ class _Point(NamedTuple):
 
 
 def _sample(batches: BatchTable, most: int) -> list[_Point]:
-    """Returns the batches to draw.
+    """Returns the batches of a segment that are drawn.
 
     These are all batches if there are no more than `most`. Otherwise the segment is split into
     `most // 3` stretches of about equal length, and each gives its first, its oldest and its newest
@@ -369,7 +369,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
 
 
 def _ticks() -> dict:
-    """Returns formats without month names for other languages: Plotly has only English ones."""
+    """Returns tick formats without month names for other languages: Plotly's are English."""
     if language() == ENGLISH:
         return {}
     lower_steps = (None, *(step for step, _ in DATES))

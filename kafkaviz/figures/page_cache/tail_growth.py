@@ -1,7 +1,8 @@
 """How a lookup at the tail changes as an index grows, page by page; drawn in the browser.
 
-Every size of the index is sent at once. For each size and search there are the pages that it reads,
-the pages of the same probes in an index one page shorter, and the pages it had to wait for.
+All sizes of the index are sent at once. For each size and each of the two searches, the view has
+the pages that are read, the pages of the same probes in an index one page shorter, and the pages
+that had to be waited for.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm
 
 
 class PageWait(NamedTuple):
-    """A page that was waited for, and the log and entries written since its last touch."""
+    """A page that was waited for, and how much log and how many entries came since its last use."""
 
     page: int
     idle: str
@@ -37,10 +38,10 @@ class GrowthLane(NamedTuple):
 
     Attributes:
         slots: the slots that are read, in order.
-        moves: pairs of a probe's page in an index one page shorter, and its page now.
+        moves: for each probe, its page in an index one page shorter, and its page now.
         hot, hot_before: the pages in memory now, and when the index was one page shorter. A page
             that was waited for in between is cold in the picture.
-        warm_from: the start of the warm section in pages; None for plain binary search.
+        warm_from: the start of the warm section, counted in pages; None for plain binary search.
     """
 
     waits_text: str
@@ -60,9 +61,10 @@ class GrowthSize(NamedTuple):
     """A size of the index.
 
     Attributes:
-        size: pages and entries, in words.
+        size: the number of pages and of entries, in words.
         alt: a description for screen readers.
-        lookups: how many lookups waited since the index was one page shorter, if more than one.
+        lookups: a text on how many lookups waited since the index was one page shorter, if more
+            than one.
     """
 
     pages: int
@@ -84,8 +86,8 @@ def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
     """Returns the lookups at each size of the index, in words.
 
     Args:
-        steps: the lookups at 1, 2, 3 … pages.
-        memory: the memory that decides which pages are waited for.
+        steps: the lookups in an index of 1, 2, 3 … pages.
+        memory: the size of the memory, which decides which pages are waited for.
     """
     note = say(
         "tail_growth.note",

@@ -1,1 +1,1 @@
-"""Rolls: their time line, their summary, and a log that grows."""
+"""Figures of segment rolls: the time line, the summary of a run, and a log that grows."""

@@ -1,6 +1,6 @@
 """A log that grows, for the stepper in the browser.
 
-Every step has a sentence, its lines of Kafka's code, and its numbers.
+Every step has a sentence, the lines of Kafka's code that run in it, and numbers.
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class GrowthView:
     """The input of the browser's stepper.
 
     Attributes:
-        key: changes when the content does.
+        key: a text that changes when the content changes.
         sentences: one per step.
     """
 
@@ -124,7 +124,7 @@ def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
             time=clock(timestamp_ms),
             time_offset=format_count(time_offset),
         )
-    # the maximum never falls, so it equals the last entry's here
+    # the maximum never falls, so here it equals the maximum of the last entry
     is_known = step.after.max_timestamp_ms >= 0
     return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **values)
 

@@ -1,6 +1,7 @@
-"""Which limit rolls a segment at which write speed.
+"""The curves that show which limit rolls a segment at each write speed.
 
-The figure shows the time until a roll by each limit alone, and the shortest of these times.
+For each limit, the figure shows the time until this limit alone would roll the segment, and it
+marks the shortest of these times.
 """
 
 from dataclasses import dataclass
@@ -24,10 +25,10 @@ TOP = 12
 BOTTOM = 42
 LEFT = 56
 RIGHT = 104
-LOWEST_PX = 4.5  # the width of the line that decides
+LOWEST_PX = 4.5  # width of the line of the limit that rolls the segment
 TICKS_S = (0.01, 1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
-# the axis begins at 1 s, or lower where a line would leave the figure, but not below 10 µs
+# the time axis begins at 1 s, or lower if a line ends below it, but not below 10 µs
 HIGHEST_MIN_S = 1
 LOWEST_MIN_S = 1e-5
 MAX_S = 3.2e8
@@ -36,14 +37,14 @@ LINE_PX = 15
 
 @dataclass(frozen=True, kw_only=True)
 class LimitCurvesView:
-    """The time until a roll by each limit, over the write speed.
+    """The time until each limit rolls the segment, at each write speed.
 
     Attributes:
         speeds: bytes per second.
-        seconds: the time until a roll by each cause.
+        seconds: the times until each limit rolls the segment.
         lowest: the shortest of these times.
-        causes: the limit that decides at each speed, by its place in limits.CAUSES.
-        log_point: speed and seconds of this log; None without a speed on the axis.
+        causes: the limit that is reached first at each speed, as an index in limits.CAUSES.
+        log_point: write speed and seconds of this log; None if its speed is not on the axis.
     """
 
     title: str
@@ -57,7 +58,7 @@ class LimitCurvesView:
 
     @property
     def min_s(self) -> float:
-        """The start of the time axis: a power of ten below the end of each line."""
+        """The start of the time axis: a power of ten that is below the lowest end of a line."""
         ends_s = [times[-1] for times in self.seconds.values() if times[-1] > 0]
         power = np.floor(np.log10(min(ends_s, default=HIGHEST_MIN_S)))
         return float(np.clip(10**power, LOWEST_MIN_S, HIGHEST_MIN_S))
@@ -74,7 +75,7 @@ def view(
     """Returns the curves of a log's limits.
 
     Args:
-        bytes_per_s: the write speed of the log; 0 if it has none.
+        bytes_per_s: the write speed of the log; 0 if unknown.
         is_workload: whether the batch size is the mean of a simulated workload.
         has_phases: whether the workload changes in speed or batch size.
     """
@@ -183,7 +184,8 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
                 "customdata": [_span_text(seconds) for seconds in times.tolist()],
                 "hovertemplate": _hover_template(cause),
             }
-            # the size is drawn last and narrow: the offset index often has nearly the same times
+            # the line of the size is drawn last and narrow, because the offset index often has
+            # nearly the same times
             for cause, times in reversed(curves.seconds.items())
         ),
         *_lowest_traces(curves, colours),
@@ -191,11 +193,11 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
 
 
 def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Draws the lowest line wide, in the colour of the limit that decides."""
+    """Draws the lowest line wide, in the colour of the limit that is reached first."""
     traces = []
     for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
         is_first = curves.causes == limits.CAUSES.index(cause)
-        is_first[1:] |= is_first[:-1].copy()  # up to the next limit's halo
+        is_first[1:] |= is_first[:-1].copy()  # ends where the next limit's halo begins
         times = np.where(is_first, curves.lowest, np.inf)
         traces.append(
             {
@@ -235,7 +237,7 @@ def _hover_template(cause: RollCause) -> str:
 
 
 def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
-    """Returns times for a log axis: 0 becomes a time below the axis, and infinity becomes None."""
+    """Returns times for a logarithmic axis: 0 becomes a time below it, infinity becomes None."""
     return [max(seconds, min_s / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 

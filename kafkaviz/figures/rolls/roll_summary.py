@@ -1,6 +1,6 @@
-"""The result of a run of a log, compared with the run before.
+"""The result of a simulation run, compared with the run before.
 
-It has rolls by cause, segments and index bytes, each with its change.
+It has the rolls by cause, the segments and the index bytes, each with its change.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ SAME_TEXT = "="
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """The result of a run of a log.
+    """The result of a simulation run of one log.
 
     Attributes:
-        settings: pairs of name and value, the same in every language.
-        rolls: pairs of a cause that occurred and its number.
+        settings: pairs of name and value, not translated.
+        rolls: pairs of a cause that occurred and its number of rolls.
     """
 
     settings: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class RunSummary:
     log_bytes: int
     offset_entries: int
     time_entries: int
-    open_ms: float | None  # mean of the rolled segments
+    open_ms: float | None  # mean over the segments that were rolled
 
     @property
     def index_bytes(self) -> int:
@@ -72,10 +72,10 @@ def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
 def describe_changes(
     before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
 ) -> str:
-    """Lists the settings that differ: segment.ms 1 min → 10 s.
+    """Lists the settings that differ between two runs: segment.ms 1 min → 10 s.
 
     Args:
-        text_of: returns the text of a name or a value.
+        text_of: called with a name or a value, returns its text.
     """
     old_settings = dict(before.settings)
     texts = [
@@ -118,7 +118,7 @@ def _mean(run_summary: RunSummary) -> float:
 
 
 def change_text(before: float | None, after: float | None) -> str:
-    """Returns a change: × 3.1 or −79 %; = for the same."""
+    """Returns the change between two values: × 3.1 or −79 %, or = if they are equal."""
     if before == after:
         return SAME_TEXT
     if not before or after is None:

@@ -18,17 +18,17 @@ from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
 
-ROWS_PER_PAGE = 10  # segments drawn at once
+ROWS_PER_PAGE = 10  # most segments drawn at once
 ROW_PX = 26
 BOX_PX = 20
 STRIP_PX = 40
 TOP_PX = 8
 BOTTOM_PX = 28
-# WIDTH_PX: the card's width on a page of 1280 px; decides on which side texts fit
+# width of the card on a page of 1280 px; used to compute on which side texts fit
 LEFT_PX = 78
 RIGHT_PX = 8
 WIDTH_PX = 990
-NARROW_PX = 730  # the card's width on a page of 1024 px
+NARROW_PX = 730  # width of the card on a page of 1024 px
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
     RollCause.SIZE: "log_bytes",
@@ -45,7 +45,7 @@ BINS = 160
 
 @dataclass(frozen=True)
 class WriteSpan:
-    """A period with about the same write speed; its ends are in ms since the first batch."""
+    """A period of about constant write speed; its ends are in ms since the first batch."""
 
     first_ms: float
     last_ms: float
@@ -58,7 +58,7 @@ class RollRow:
     """A segment's row. Times are in ms since the log's first batch.
 
     Attributes:
-        lines: (n, 5) time, and the shares of the four limits.
+        lines: (n, 5): the time, and how much of each of the four limits is used up (0 to 1).
     """
 
     name: str
@@ -67,7 +67,7 @@ class RollRow:
     lines: np.ndarray
     cause: str
     reason: str
-    colour: str | None  # colour of the dot; None without a roll
+    colour: str | None  # colour of the dot at the roll; None without a roll
     text_colour: str
     hover_lines: tuple[str, ...]
 
@@ -93,10 +93,10 @@ class RollTimelineView:
 def view(
     history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
 ) -> RollTimelineView:
-    """Returns ROWS_PER_PAGE segments, beginning with `first_row`.
+    """Returns the view of `ROWS_PER_PAGE` segments, beginning with `first_row`.
 
     Args:
-        appended: roll_history.APPEND of a simulated log, for the strip above.
+        appended: rows of roll_history.APPEND of a simulated log, for the strip of the write speed.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
     page_segments = history.segments[first_row : first_row + ROWS_PER_PAGE]
@@ -165,9 +165,9 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
 
 
 def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns the fill levels from the first append to the roll, with all known points between.
+    """Returns the used share of each limit at all known times, from the first append to the roll.
 
-    At the roll, the limit that caused it is reached.
+    At the roll, the share of the limit that caused it is 1.
     """
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
@@ -238,8 +238,8 @@ def _find_stretches(
 ) -> list[tuple[int, int]]:
     """Returns the first and last bin of each period.
 
-    A single bin is the seam between two periods. If there are many single bins or they hold much,
-    all bins are one period.
+    A period of a single bin is the seam between two others. If there are many of them, or if they
+    hold many bytes, all bins become one period.
     """
     stretches = [[0, 0]]
     content, *more_contents = bytes_per_bin.tolist()
@@ -473,7 +473,7 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
 
 
 def _width_px(text: str) -> int:
-    """Estimates the width of a text; a Chinese character is as wide as two others."""
+    """Estimates the width of a text; a Chinese character counts as two Latin ones."""
     return sum(12 if character > "\u2e7f" else 6 for character in text)
 
 
@@ -503,12 +503,12 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
 
 
 def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
-    """Returns the end of a segment's row, which is wide enough to be seen."""
+    """Returns the drawn end of a segment's row, which makes the row wide enough to be seen."""
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
 def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """Draws the size as an area, time and indexes as lines: one trace each, for all rows."""
+    """Draws the size as an area, time and indexes as lines; one trace has the lines of all rows."""
     xs = []
     ys = [[], [], [], []]
     area_x = []
@@ -610,7 +610,7 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
 
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """Returns the cause of each roll: after its row if that fits, else before it, else inside."""
+    """Returns the text of each cause: after its row if it fits there, else before, else inside."""
     pixels = (NARROW_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
     annotations = []
     for row_number, row in enumerate(timeline.rows):
@@ -624,7 +624,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
             x = row.opened_ms
             anchor = "right"
             shift = -9
-        else:  # inside the row
+        else:  # the text is inside the row
             x = end
             anchor = "right"
             shift = -9

@@ -1,1 +1,1 @@
-"""A segment: its ruler, its bytes, its tables."""
+"""Figures of one segment: its ruler, its bytes, its tables, its transactions, a fetch."""

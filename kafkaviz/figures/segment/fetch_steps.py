@@ -21,7 +21,7 @@ from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, file_stem, format_count
 
-MAX_ROWS = 200  # of each table
+MAX_ROWS = 200  # most rows of each table
 ENTRY_HEADS = (
     "common.segment",
     "segment.head_slot",
@@ -41,15 +41,15 @@ BATCH_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class FetchStepsView:
-    """A fetch.
+    """A fetch in sentences and tables.
 
     Attributes:
-        request: sentences on the broker's reads; empty if it reads nothing.
+        request: sentences on what the broker reads; empty if it reads nothing.
         response: sentences on the response and on the consumer.
         entry_rows: rows of ENTRY_HEADS.
         batch_rows: rows of BATCH_HEADS.
-        more_batches: the number of rows that are left out.
-        end: the next fetch, or the exception that the consumer throws.
+        more_batches: the number of rows left out of `batch_rows`.
+        end: says where the next fetch begins, or which exception the consumer throws.
     """
 
     title: str
@@ -64,9 +64,9 @@ class FetchStepsView:
 
 
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
-    """Returns the offset of a fetch that skips something in a segment, if one does.
+    """Returns an offset from which a fetch skips aborted records of a segment, if there are any.
 
-    It is the beginning of the last transaction that was aborted there.
+    It is the first offset of the last aborted transaction in the segment.
     """
     stable_offset = transactions.last_stable_offset
     aborted = [
@@ -166,7 +166,7 @@ def _word(value: object) -> str:
 
 
 def _entry_runs(fetch: CommittedFetch) -> Iterator[list[tuple[str, ...]]]:
-    """Yields the rows of the entries; those that ended before the fetch are one row per file."""
+    """Yields the rows of the entries; those that ended before the fetch share a row per file."""
     for (base_offset, decision, _), group in groupby(
         fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)
     ):
@@ -202,7 +202,7 @@ def _entry_row(fetch: CommittedFetch, step: IndexStep) -> tuple[str, ...]:
 
 
 def _batch_runs(batches: Sequence[FetchedBatch]) -> Iterator[list[FetchedBatch]]:
-    """Yields runs of batches with the same fate, each of one producer if they are skipped."""
+    """Yields runs of batches with the same fate; skipped ones are also of the same producer."""
 
     def key(batch: FetchedBatch) -> tuple:
         producer_id = None if batch.fate == BatchFate.DELIVERED else batch.producer_id

@@ -14,7 +14,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import format_count, format_percent
 
 HEIGHT_PX = 284
-# places in the figure, whose sides are 0 to 1: the .log, the column of small files, the magnifier
+# positions in the figure (0 to 1): the .log, the column of small files, the magnifier
 LOG_WIDTH = 0.42
 LOG_HEIGHT = 0.8
 BASE = 0.1
@@ -23,7 +23,7 @@ GLASS_X = 0.55
 GLASS_Y = 0.1
 GLASS_WIDTH = 0.445
 GLASS_HEIGHT = 0.8
-# gap between small files; share of the magnifier's height that its tallest file takes
+# gap between small files; share of the magnifier's height that the tallest file in it takes
 SMALL_GAP = 0.03
 GLASS_SHARE = 0.34
 COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
@@ -44,7 +44,7 @@ class FileAreasView:
     question: str
     caption: str
     files: tuple[FileArea, ...]
-    candidates: tuple[int, ...]  # possible sizes of the .index, for the question
+    candidates: tuple[int, ...]  # the sizes of the .index that the question offers
 
 
 def view(
@@ -144,7 +144,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """Draws the .log, and the possible sizes of the .index."""
+    """Draws the .log, and the sizes of the .index that the question offers."""
     colours = theme.colours(mode)
     log_bytes = areas.files[0].size_bytes
     shapes = []

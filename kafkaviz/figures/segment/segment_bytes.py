@@ -1,8 +1,8 @@
-"""The data of the bytes view: bytes around the pin in a segment's file, and spans that name them.
+"""The data of the bytes view: bytes around the pinned offset in a file, and spans that name them.
 
-For the .log it shows the pinned batch, for an index the entire file around the pinned slot, for any
-other file all of it. It sends a little more than a screen holds, 4 KiB; the browser asks for more
-as it scrolls. A compressed batch has a second pane with its decompressed records.
+Of a .log, the pinned batch can be seen; of any other file, all bytes, and in an index the view
+begins at the pinned slot. Only 4 KiB are sent, a little more than a screen holds; the browser asks
+for more as it scrolls. A compressed batch has a second pane with its decompressed records.
 """
 
 import json
@@ -38,35 +38,35 @@ from kafkaviz.messages import language, render, say, say_count, table
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
-BEFORE_BYTES = 1024  # the part of them before the byte to look at
-PANE_BYTES = 16 << 20  # more cannot be scrolled through
+BEFORE_BYTES = 1024  # bytes before the one that is looked at
+PANE_BYTES = 16 << 20  # the browser cannot scroll through a larger range
 FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
 ENTRY_BYTES = {
     ".index": offset_index.ENTRY.itemsize,
     ".timeindex": time_index.ENTRY.itemsize,
     ".txnindex": txn_index.ENTRY.itemsize,
 }
-# kinds of spans in batches, in the order of the legend
+# kinds of spans that a batch can have, in the order of the legend
 BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
-# file names that a link can contain
+# file names that a link can name
 PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
 
 class Pane(NamedTuple):
-    """Bytes `start` to `end` of a file or of decompressed records.
+    """A pane that shows bytes `start` to `end` of a file or of decompressed records.
 
-    The bytes from `first` on are included, with their spans.
+    Only the bytes in `data`, which begin at `first`, are sent, with their spans.
     """
 
-    of: str  # "batch", "file" or "records": the start from which positions are counted
+    of: str  # what positions are counted in: "batch", "file" or "records"
     start: int
     end: int
     first: int
     data: bytes
     spans: list[Span]
     chosen: int  # the byte to look at first
-    links: dict[int, int]  # the offset that a span leads to, by the start of the span
-    opens: int | None = None  # the start of the span that the inner pane shows decompressed
+    links: dict[int, int]  # by the start of a span: the offset that a click on the span leads to
+    opens: int | None = None  # start of the span whose content the inner pane shows decompressed
 
 
 class BytesView(NamedTuple):
@@ -74,14 +74,14 @@ class BytesView(NamedTuple):
     outer: Pane
     inner: Pane | None
     title: str  # title of the inner pane
-    fault: str  # why a compressed batch has no second pane, or ""
-    # previous_offset, next_offset: an offset in the batch before and after
+    fault: str  # why a compressed batch has no inner pane, or ""
+    # previous_offset, next_offset: an offset in the batch before and in the batch after
     previous_offset: int | None
     next_offset: int | None
 
 
 class ByteWindow(NamedTuple):
-    """The byte that a reader moved to in each pane; None for the byte that is shown first."""
+    """The byte to which the reader has scrolled in each pane; None before the reader scrolls."""
 
     outer: int | None = None
     inner: int | None = None
@@ -91,10 +91,10 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to look at first: of the address if it is shown, else the field of the pin."""
+    """The byte to look at first: the one in the URL if it is shown, else the pinned field."""
 
     byte: int | None = None
-    is_by_time: bool = False  # whether the pin was chosen by its time entry
+    is_by_time: bool = False  # whether the pinned offset was chosen by a time entry
 
 
 DEFAULT_BYTE = InitialByte()
@@ -107,7 +107,7 @@ def find_files(segment: Segment) -> dict[str, FileInfo]:
 
 
 def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """Returns the address of a byte on the Segment page; {} if no link can name it."""
+    """Returns the URL parameters of a byte on the Segment page; {} if no link can name the byte."""
     name = file.rpartition("/")[2]
     if not PLAIN_NAME.fullmatch(name):
         return {}
@@ -126,7 +126,7 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Returns a file from its first byte, shown under the name `file`. Raises CannotOpen."""
+    """Returns the view of a file from its first byte, titled `file`. Raises CannotOpen."""
     first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
@@ -156,7 +156,7 @@ def view(
     window: ByteWindow = DEFAULT_WINDOW,
     initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
-    """Returns the bytes of the pinned batch, or of an index. Raises CannotOpen."""
+    """Returns the view of the pinned batch, or of an index. Raises CannotOpen."""
     if file != ".log":
         chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
         return BytesView(
@@ -183,8 +183,8 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
     """Returns a view whose bytes can be read and decoded, but are not named.
 
     Args:
-        byte: the first byte of a .log without a name. For an index, a byte of the only entry that
-            is included, so that the number of entries stays hidden.
+        byte: for a .log, the first byte that is not named. For an index, a byte of the only entry
+            that is included, so that the number of entries stays hidden.
     """
     pane = bytes_view.outer
     entry_bytes = ENTRY_BYTES.get(bytes_view.file)
@@ -213,7 +213,7 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
     """Returns the kinds of spans and their names.
 
-    A .log always has the six kinds of batches; any other kind is there only if it occurs.
+    For a .log it always has the six kinds of batches; any other kind is listed only if it occurs.
     """
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
@@ -228,12 +228,12 @@ def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
 
 
 def translate_span(span: Span) -> Span:
-    """Returns a span in the reader's language; Kafka's field names and file contents stay."""
+    """Translates a span to the reader's language, except Kafka's field names and file contents."""
     return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
 
 
 def _batch_offset(batch: np.void) -> int:
-    """Returns an offset that leads to a batch; a legacy wrapper has only its last one."""
+    """Returns an offset in a batch, for a link; of a legacy wrapper only the last one is known."""
     base_offset = int(batch["base_offset"])
     return base_offset if base_offset >= 0 else int(batch["last_offset"])
 
@@ -259,7 +259,7 @@ def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: In
 def _index_pane(
     anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
 ) -> Pane:
-    """Returns an entire index file, each entry with the offset that it leads to."""
+    """Returns a pane of an entire index file, in which each entry links to its offset."""
     index_file = getattr(anatomy.segment, FILES[file])
     size_bytes = ENTRY_BYTES[file]
     key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
@@ -297,7 +297,7 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """Reads the bytes around one of them, at most PANE_BYTES."""
+    """Reads at most `PANE_BYTES` bytes around the wanted one."""
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
@@ -324,7 +324,7 @@ def _read_pane(
 
 
 def _window_start(start: int, end: int, wanted_byte: int) -> int:
-    """Returns the start of the shown bytes, which are rows of sixteen around `wanted_byte`."""
+    """Returns the start of the bytes to show, which are rows of sixteen around `wanted_byte`."""
     wanted_byte = max(start, min(wanted_byte, end - 1))
     return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
 
@@ -332,7 +332,7 @@ def _window_start(start: int, end: int, wanted_byte: int) -> int:
 def _inner_pane(
     log: FileInfo, batch: np.void, wanted_byte: int | None
 ) -> tuple[Pane | None, str, str]:
-    """Returns the content of a compressed batch, its title, and why it cannot be shown."""
+    """Returns the decompressed content of a batch, its title, or why it cannot be shown."""
     window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
         records_bytes = byte_ranges.read_decompressed(
@@ -372,7 +372,8 @@ def browser_payload(bytes_view: BytesView, key: str) -> bytes:
     panes' bytes.
 
     Args:
-        key: distinguishes the content; while it is the same, the browser keeps the reader's place.
+        key: identifies the content; while the key is the same, the browser keeps the scroll
+            position.
     """
     panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
     payload = {

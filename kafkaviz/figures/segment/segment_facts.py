@@ -26,12 +26,12 @@ TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}
 class Fact(NamedTuple):
     label: str
     value: str
-    detail: str = ""  # small text after the value
+    detail: str = ""  # a note in small type after the value
     hover: str = ""  # the exact value
-    is_wrong: bool = False  # whether it is drawn as a fault
+    is_wrong: bool = False  # whether the fact is drawn as a fault
 
 
-FactGroups = list[tuple[str, str, list[Fact]]]  # a colour token, a file, and its facts
+FactGroups = list[tuple[str, str, list[Fact]]]  # a colour token, a file name, its facts
 
 
 def file_facts(
@@ -122,7 +122,7 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
-    """Returns the times of the first and the newest record, with the day if they span one."""
+    """Returns the times of the first and the newest record, with dates if they are a day apart."""
     first_ms = int(
         first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
     )
@@ -156,7 +156,7 @@ def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str)
 def _retention_facts(
     log: LogRetention | None = None, segment: SegmentRetention | None = None
 ) -> list[Fact]:
-    """Returns until when retention keeps the segment; rule and settings are in the hover text."""
+    """Returns until when retention keeps the segment; the hover text has the rule and settings."""
     if log is None or segment is None:
         return []
     until_ms = (
@@ -303,7 +303,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:
-    """Says why offset entries have no time entry; "" if Kafka would have written one."""
+    """Says why some offset entries have no time entry; "" if Kafka would have written one."""
     links = anatomy.links
     times = anatomy.times.entries
     without_time = (links.entry_time == NONE) & (links.entry_home != NONE)

@@ -1,7 +1,7 @@
 """The data of the segment ruler.
 
-It is the title, the lanes, the entire segment in columns, and the batches and entries around a
-window.
+The data are the title, the lanes, the entire segment in columns, and the batches and entries around
+the visible window.
 
 A segment of up to 5000 batches is sent completely, and the browser never asks again. For a larger
 one, a slice of 2000 batches that starts at a multiple of 1000 is sent, so that a window can move
@@ -34,12 +34,12 @@ DAY_MS = 86_400_000
 class SegmentOverview(NamedTuple):
     """The segment in columns of equal length."""
 
-    entries: np.ndarray  # index entries that point into each column, at most 255
+    entries: np.ndarray  # number of index entries that point into each column, at most 255
     shades: np.ndarray  # darkness of each column's batches, 0 to 255
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the values drawn lightest and darkest; of sizes, the largest 1 % is left out."""
+    """Returns the values drawn lightest and darkest; of sizes, the largest 1 % are ignored."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -47,7 +47,7 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
-    """Explains the shade, with the result of shade_range, and the controls of the figure."""
+    """Explains the shades, from the result of `shade_range`, and the controls of the figure."""
     low, high = value_range
     if shade == "Size":
         shade_text = say(
@@ -72,7 +72,7 @@ def build_overview(
     A column in which no batch begins belongs to the batch that covers it.
 
     Args:
-        value_range: the result of shade_range.
+        value_range: the result of `shade_range`.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
@@ -98,7 +98,7 @@ def build_overview(
     return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))
 
 
-Columns = dict[str, np.ndarray]  # by name; those of one table have the same length
+Columns = dict[str, np.ndarray]  # columns by name; those of one table have the same length
 WHOLE_ROWS = 5000
 SLICE_ROWS = 2000
 STEP_ROWS = 1000
@@ -120,7 +120,7 @@ class Slice(NamedTuple):
 
 
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
-    """Returns the rows around one of them; rows that are close together get the same slice."""
+    """Returns the slice that holds a row; rows that are close together have the same slice."""
     rows = len(anatomy.batches)
     start = 0
     stop = rows
@@ -142,7 +142,7 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     twin_slots = links.entry_time[from_slot:to_slot]
     twin_slots = twin_slots[
         twin_slots != NONE
-    ]  # the newest record of an entry may come before the slice
+    ]  # the newest record that an entry names may be in a batch before the slice
     from_time = min(from_time, int(twin_slots[0])) if len(twin_slots) else from_time
     return Slice(
         start,
@@ -249,8 +249,8 @@ class RulerView:
     slice: Slice
     overview: SegmentOverview | None  # None if there are few enough batches to draw each
     selection: Selection
-    missing_reason: str  # why the requested offset is not here
-    span_bytes: int  # size of the window before a reader moves it
+    missing_reason: str  # why the requested offset is not in this segment
+    span_bytes: int  # bytes that the window shows before the reader moves it
     shade: str  # one of SHADES
     shade_range: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
     columns: dict[str, Columns]  # keys: "batch", "entry" and "time"
@@ -325,8 +325,8 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
     the start of each table, counted from the end of the JSON.
 
     Args:
-        key: changes with the segment and with its content.
-        address: the other parameters of the address, for links to a pin.
+        key: a text that changes with the segment and with its content.
+        address: the other parameters of the URL, for links that pin an offset.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
     sections.append(

@@ -29,7 +29,7 @@ FAULTS = {
 
 
 class PinnedRow(NamedTuple):
-    """The pinned row, and the slots of both indexes that belong to it; NONE if it has none."""
+    """The row of the pinned batch, and the slot in each index that belongs to it, or `NONE`."""
 
     row: int
     slot: int
@@ -43,25 +43,25 @@ class BatchRow(NamedTuple):
     records: str
     newest: str
     codec: str
-    epoch: str | None  # None if no batch of the segment has one, which is so before magic 2
+    epoch: str | None  # None if no batch of the segment has an epoch (magic 0 and 1)
     crc: str
     magic: int
-    slot: int  # the slot of its own entry
-    found_from_slot: int  # the slot that a search for it finds
-    fault: str  # entries that point to it by mistake, or fail to
+    slot: int  # the slot of the entry that points to this batch
+    found_from_slot: int  # the slot that a search for this batch finds
+    fault: str  # names entries that wrongly point to this batch, or wrongly do not
     is_pinned: bool
 
 
 class IndexRow(NamedTuple):
     slot: str
     byte: str
-    raw_hex: str  # the eight bytes in the file
+    raw_hex: str  # the eight bytes of the slot in the file
     relative_offset: str
     offset: str
     position: str
     gap: str
     batch: str
-    fault: str  # a wrong place that the entry leads to, else ""
+    fault: str  # where the entry points if that is wrong, else ""
     is_pinned: bool
 
 
@@ -70,16 +70,20 @@ class TimeRow(NamedTuple):
     byte: str
     timestamp: str
     offset: str
-    index_slot: str  # the offset entry it was written with
+    index_slot: str  # the slot of the offset entry that was written together with this one
     later_by: str
-    fault: str  # how it disagrees with the log
+    fault: str  # how the entry disagrees with the log, or ""
     is_pinned: bool
 
 
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns a row with the slots by which it was chosen, else its own, else those of a search."""
+    """Returns a row with the slots by which it was chosen.
+
+    Without them, these are the slots of entries that point to the batch, or else those that a
+    search for it finds.
+    """
     links = anatomy.links
     if slot == NONE:
         slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE
@@ -99,7 +103,7 @@ def find_pinned_row(
 
 
 def rows_around(count: int, row: int) -> range:
-    """Returns the rows of a table of `count` that are shown: up to eleven around `row`."""
+    """Returns the range of rows to show in a table of `count` rows: up to eleven around `row`."""
     first_row = max(0, min(count - ROWS_PER_TABLE, row - ROWS_PER_TABLE // 2))
     return range(first_row, min(count, first_row + ROWS_PER_TABLE))
 
@@ -155,7 +159,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """Returns a batch's offsets; a compressed magic 0 or 1 wrapper has only its last one."""
+    """Returns a batch's offsets; of a compressed magic 0 or 1 wrapper, only the last is known."""
     last = units.format_count(int(batch["last_offset"]))
     if batch["base_offset"] >= 0:
         return f"{units.format_count(int(batch['base_offset']))}–{last}"
@@ -163,7 +167,7 @@ def offset_range_text(batch: np.void) -> str:
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
-    """Returns the slots of .index around the pin's slot, or the first ones if it has none."""
+    """Returns the slots of the .index around the pinned slot, or the first ones without one."""
     return [
         _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
@@ -195,7 +199,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """Returns the slots of .timeindex around the pin's slot."""
+    """Returns the slots of the .timeindex around the pinned slot, or the first ones without one."""
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))
@@ -226,7 +230,7 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
 
 
 def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
-    """Returns one of TABLES completely, as UTF-8 with a header line.
+    """Returns all rows of one of `TABLES` as CSV (UTF-8) with a header line.
 
     There is one line per batch or written slot. Numbers are not formatted, and a missing value is
     an empty cell.

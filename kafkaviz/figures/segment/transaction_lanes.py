@@ -3,7 +3,8 @@
 An aborted transaction is hatched, and an open one has no right end. A consumer with read_committed
 gets nothing from the last stable offset on; that range is shaded.
 
-A figure has at most MAX_TRANSACTIONS and MAX_LANES, the open and the newest ones first.
+A figure has at most `MAX_TRANSACTIONS` transactions in `MAX_LANES` lanes. Open transactions are
+chosen first, then the newest ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,10 +42,11 @@ COLUMNS = tuple(each.name for each in fields(Transaction))
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionBar:
-    """A transaction.
+    """A transaction as it is drawn.
 
     Attributes:
-        end_offset: its marker; of an open transaction the end of the log.
+        end_offset: the offset of the marker that ends the transaction. For an open transaction, the
+            log end offset.
     """
 
     first_offset: int
@@ -65,11 +67,12 @@ class TransactionLanesView:
     """The drawn transactions of a range of offsets.
 
     Attributes:
-        held_by: a sentence on the transaction that holds the last stable offset; "" without one.
-        segment_offset: the base offset of the segment. If transactions are left out, first_offset
-            is above it.
-        end_offset: the offset after the range.
-        stable_offset: the last stable offset; None if it is after the range, or unknown.
+        held_by: a sentence on the open transaction at which the last stable offset is; "" without
+            one.
+        first_offset: where the drawn range begins; after `segment_offset` if older transactions are
+            left out.
+        end_offset: the offset after the drawn range.
+        stable_offset: the last stable offset; None if it is after the drawn range, or unknown.
         transactions: the drawn ones, the newest first.
     """
 
@@ -86,7 +89,7 @@ class TransactionLanesView:
 
     @property
     def legend(self) -> list[str]:
-        """The names of the drawn marks, as in the legend."""
+        """The entries of the legend, for the marks that are drawn."""
         drawn = {transaction.outcome for transaction in self.transactions}
         names = [str(outcome) for outcome in Outcome if outcome in drawn]
         if drawn - {Outcome.OPEN}:
@@ -99,7 +102,7 @@ class TransactionLanesView:
 def view(
     transactions: PartitionTransactions, segment_offset: int, base_offsets: Iterable[int]
 ) -> TransactionLanesView:
-    """Returns the transactions that overlap the offsets of one segment.
+    """Returns the lanes of the transactions that overlap the offsets of one segment.
 
     Args:
         segment_offset: the base offset of the segment.
@@ -115,7 +118,7 @@ def view(
     ]
     inside.sort(key=lambda each: (_end(each, log_end), each.first_offset), reverse=True)
     newest = inside[:MAX_TRANSACTIONS]
-    if len(inside) > len(newest):  # from here on, nothing is left out
+    if len(inside) > len(newest):  # the first offset from which on no transaction is left out
         first_offset = max(first_offset, _end(inside[len(newest)], log_end) + 1)
     by_producer: dict[int, list[Transaction]] = {}
     for transaction in newest:
@@ -145,7 +148,7 @@ def view(
 
 
 def _end_of_log(transactions: PartitionTransactions) -> int:
-    """Returns the end of the log, or that of its transactions if Kafka could not find it."""
+    """Returns the log end offset; if unknown, the offset after the last one of a transaction."""
     if transactions.log_end is not None:
         return transactions.log_end
     last_offsets = (
@@ -197,7 +200,7 @@ def _began(transaction: Transaction) -> Message:
 
 
 def producer(transaction: Transaction) -> Message:
-    """Returns the producer: its id, and its transactional.id if known."""
+    """Returns the producer's id, and the transactional.id if it is known."""
     if transaction.transactional_id is None:
         return message("finding.producer", producer=transaction.producer_id)
     return message(
@@ -254,7 +257,7 @@ def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
 
 
 def _offsets(transaction: Transaction) -> str:
-    """Returns the offsets of its records, as far as this copy has them."""
+    """Returns the offsets of a transaction's records, as far as this copy of the log has them."""
     if transaction.last_offset is None:
         return units.MISSING
     first, last = map(format_count, (transaction.first_offset, transaction.last_offset))
@@ -268,7 +271,7 @@ def _took(transaction: Transaction) -> str:
 
 
 def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
-    """Returns the drawn transactions as rows of HEADS."""
+    """Returns the drawn transactions as table rows; the columns are `HEADS`."""
     return [
         (
             _offsets(transaction),
@@ -284,7 +287,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
 
 
 def values(transactions: PartitionTransactions) -> list[tuple]:
-    """Returns all transactions as rows of COLUMNS, for CSV."""
+    """Returns all transactions as rows of a CSV file; the columns are `COLUMNS`."""
     return [
         tuple(getattr(transaction, name) for name in COLUMNS)
         for transaction in transactions.transactions
@@ -299,7 +302,7 @@ def figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
 
 
 def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
-    """Returns the figure without the last stable offset."""
+    """Returns the figure without the last stable offset, which the reader is asked for."""
     return _figure(lanes_view, mode, is_answered=False)
 
 
@@ -409,7 +412,7 @@ def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> 
 
 
 def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:
-    """Returns the middle line of each lane."""
+    """Returns a thin line through the middle of each lane."""
     return [
         {
             "type": "line",

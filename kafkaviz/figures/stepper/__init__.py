@@ -1,11 +1,12 @@
-"""A lookup step by step: everything the stepper draws is computed here and sent at once.
+"""A lookup step by step: computes everything that the stepper in the browser draws.
 
 stepper.py        the text of each step, the values after it, and the message to the browser
 index_search.py   the figure of an index
 log_scan.py       the figure of a .log
 records.py        the figure of the records
 
-Each takes a LookupContext: a finished lookup and the data around it.
+Each module takes a `LookupContext`: a finished lookup and the data around it. All steps are sent at
+once.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 
 class LookupRecord(NamedTuple):
-    """A record of the batch that was found; `label` is a word of its content, "" for none."""
+    """A record of the batch that was found; `label` is a word from its content, or ""."""
 
     offset: int
     timestamp_ms: int
@@ -32,12 +33,12 @@ class LookupContext:
 
     result: Lookup
     log: LogView
-    # takes a base offset; returns the segment's batches with at least log_scan.COLUMNS
+    # called with a base offset; returns the segment's batches with the columns of log_scan
     batches: Callable[[int], BatchTable]
-    # takes a base offset and a position; returns the records of that batch
+    # called with a base offset and the position of a batch; returns the batch's records
     records: Callable[[int, int], Sequence[LookupRecord]]
     page_bytes: int = PAGE_BYTES  # smaller in a lesson
-    is_index_alone: bool = False  # whether there is an index but no log
+    is_index_alone: bool = False  # whether the lookup has an index but no .log
 
     @property
     def is_by_time(self) -> bool:

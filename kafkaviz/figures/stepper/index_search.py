@@ -1,7 +1,7 @@
-"""A search in an index: the text of each probe, and the figure of its slots.
+"""A search in an index: the text of each probe, and the figure of the index's slots.
 
-Only the slots that a search touches are sent, unless the index is small enough to draw every slot.
-So a full index of 1 310 720 entries takes as few bytes as one of 100.
+Unless the index is small enough to draw every slot, only the slots that a search touches are sent.
+So an index of 1 310 720 entries does not take more bytes than one of 100.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from kafkaviz.search.slots import Branch, Probe
 from kafkaviz.units import clock, format_count
 
 DRAWN_SLOTS = 64  # an index of up to this many slots is drawn slot by slot
-# the line of the pseudocode for each branch
+# the line of the pseudocode that each branch runs
 PLAIN_LINES = {
     Branch.NO_ENTRY: 1,
     Branch.FROM_FIRST: 2,
@@ -45,8 +45,8 @@ class ProbeRow(NamedTuple):
     slot: int
     key: str
     compare: str
-    # before, after: first and last slot that are possible before and after it; after is None if
-    # none is left
+    # before, after: first and last slot that are still possible before and after the probe; `after`
+    # is None if no slot is left
     before: tuple[int, int]
     after: tuple[int, int] | None
     pages: tuple[int, ...]
@@ -55,13 +55,13 @@ class ProbeRow(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
     search: IndexSearch
-    # text and line of the pseudocode of each probe, then of the result
+    # text and pseudocode line of each probe, and then of the result
     steps: tuple[tuple[str, int], ...]
     rows: tuple[ProbeRow, ...]
     page_slots: float
     pages: int
     warm_slots: int
-    # key, value and hover text of each slot of a small index, else None
+    # of a small index, the key, value and hover text of each slot; of others, None
     cells: tuple[tuple[str, str, str], ...] | None
 
     def count_pages(self, probes: int) -> int:
@@ -125,7 +125,7 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
 
 
 def key_text(kind: str, key: int) -> str:
-    """Returns a key of an index: an offset, or a time of day."""
+    """Returns the text of an index key: an offset, or a time of day."""
     return clock(key) if kind == TIME else format_count(key)
 
 

@@ -1,4 +1,4 @@
-"""A scan of a .log: the text of each header and its decision, and the figure of its batches."""
+"""A scan of a .log: a text for each header that is read, and the figure of the batches."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, format_count
 
-# steps of a scan at most; batches drawn before the first one read; batches drawn at least
+# most steps of a scan; batches drawn before the first one that is read; fewest batches drawn
 MAX_STEPS = 120
 BATCHES_BEFORE = 2
 MIN_BATCHES = 8
@@ -25,7 +25,7 @@ COLUMNS = (
     "max_timestamp_ms",
     "record_count",
 )
-# the line of the pseudocode for each outcome
+# the line of the pseudocode that each outcome runs
 LINES = {
     HeaderOutcome.BASE_EQUAL: 2,
     HeaderOutcome.BASE_ABOVE: 3,
@@ -54,21 +54,21 @@ class ScanStep(NamedTuple):
     """A step of a scan: one header, or many that are skipped together."""
 
     position: int
-    sizes: tuple[int, ...]  # bytes of each of its reads
+    sizes: tuple[int, ...]  # bytes of each read in this step
     text: str
     line: int  # the line of the pseudocode, -1 for none
-    reads_done: int  # number of the scan's reads up to the end of this step
+    reads_done: int  # number of reads from the start of the scan to the end of this step
 
 
 @dataclass(frozen=True)
 class ScanView:
     scan: ForwardScan
     steps: tuple[ScanStep, ...]
-    batches: np.ndarray  # rows of COLUMNS around it
+    batches: np.ndarray  # the batches to draw, with `COLUMNS`
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Returns how many of the first reads were of 17 bytes, and how many of a whole header."""
+        """Counts the reads of 17 bytes, and those of a whole header, among the first reads."""
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
             read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads
@@ -97,7 +97,7 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
-    """Returns at most MAX_STEPS steps; those in the middle of a long scan become one."""
+    """Returns at most `MAX_STEPS` steps; the middle headers of a long scan share one step."""
     end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
     count = len(scan.headers) + len(end)
     half = MAX_STEPS // 2
@@ -150,7 +150,7 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
         target=format_count(target),
         size=size,
         sizes=_sizes_text(sizes),
-        # nothing more is read of a message of magic 0 or 1
+        # of a message of magic 0 or 1, Kafka reads nothing more
         read=format_count(sizes[-1] if sizes else header.size_bytes),
     )
 

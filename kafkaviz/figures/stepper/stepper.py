@@ -48,18 +48,18 @@ DRAWN_RECORDS = 9
 class LookupStep(NamedTuple):
     phase: Phase
     text: str
-    # search, probes, over: the search that is drawn, the number of its probes so far, and whether
-    # its result is known
+    # search, probes, over: index of the search that is drawn, the number of probes made so far, and
+    # whether the result of the search is known
     search: int
     probes: int
     over: bool
-    # scan, readings, ended: the same for the scan
+    # scan, readings, ended: the same for the scan of a .log and the headers read so far
     scan: int
     readings: int
     ended: bool
-    # "search" or "scan" and the number of a line of its pseudocode; None for none
+    # the highlighted line of pseudocode: "search" or "scan", and a line number; None for no line
     line: tuple[Literal["search", "scan"], int] | None
-    # the value of each of VALUE_NAMES, and whether this step changed it
+    # for each of `VALUE_NAMES`: the value, and whether this step changed it
     values: tuple[tuple[str, bool], ...]
     titles: tuple[str, str, str]  # the titles of the figures of the index, the log and the records
 
@@ -73,13 +73,13 @@ def value_names() -> list[str]:
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records near the one found."""
+    """The records around the one that was found."""
 
     records: tuple[LookupRecord, ...]
-    first_number: int  # the index of the first of them in the batch
+    first_number: int  # index of the first shown record in the batch
     count: int  # number of records in the batch
     hit_offset: int | None
-    # why no records can be shown, or ""; a lookup may not need the bytes that are damaged
+    # why no records can be shown, or ""; a lookup can succeed without reading the damaged bytes
     fault: str = ""
 
 
@@ -148,7 +148,7 @@ def _records_title(records_view: RecordsView, context: LookupContext, *, is_read
 
 
 def _record_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    """Returns offset, formatted offset, label or time, and hover text of each record."""
+    """Returns the offset, formatted offset, label or time, and hover text of each record."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [
         format_time(record.timestamp_ms) if is_by_time or not record.label else record.label
@@ -279,7 +279,7 @@ class LookupSteps:
         return clock(target)[3:] if self._context.is_by_time else format_count(target)
 
     def _search_values(self) -> tuple[str, ...]:
-        """Returns target, N, F, probes, lo, hi, mid, key and pages."""
+        """Returns the values of target, N, F, probes, lo, hi, mid, key and pages."""
         search_view = self._searches[self._search]
         search = search_view.search
         slot_search = search_view.search.slot_search
@@ -318,7 +318,7 @@ class LookupSteps:
 
 
 def _short_key(search: IndexSearch, key: int) -> str:
-    """Returns a key; the hour of a time is left out."""
+    """Returns the text of a key without the hour of a time."""
     return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
 
 
@@ -370,7 +370,7 @@ def _beginning_text(context: LookupContext) -> str:
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
-    """Says which segment has the largest timestamp, and what the release does with its offset."""
+    """Says which segment has the largest timestamp, and whether its offset is the answer."""
     result = context.result
     count = len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
@@ -434,7 +434,7 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
-    """Says whether the broker or the consumer throws for damaged bytes, and names the exception."""
+    """Says whether the broker or the consumer throws at damaged bytes, and names the exception."""
     name = error.class_name.rpartition(".")[2]
     fault = describe_error(error)
     if scan.batch is None:
@@ -489,7 +489,7 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the payload before the first probe: one step, and nothing that a search reads."""
+    """Returns the payload before the first probe, with one step and without what a search reads."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
@@ -508,7 +508,7 @@ def _base_step(stepper: StepperView) -> LookupStep:
 
 
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """Names the segment in a figure's hint if the log has several; the page may show another."""
+    """Names the segment in a figure's hint if the log has several, as the page may show another."""
     if len(context.log.segments) == 1:
         return figure_object
     segment_text = say("stepper_figures.of_segment", segment=units.file_stem(base_offset))

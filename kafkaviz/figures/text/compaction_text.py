@@ -1,4 +1,4 @@
-"""The decision about the cleaning of a log, in words for page and commands."""
+"""The cleaner's decision about a log in words, for pages and commands."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def describe_reason(
     """Says whether the cleaner takes the log now, and why."""
     name = decision.reason.name.lower()
     if decision.reason == DecisionReason.RATIO_TOO_LOW and not decision.cleanable_bytes:
-        name = "nothing_new"  # no ratio would help
+        name = "nothing_new"  # a lower min.cleanable.dirty.ratio would change nothing
     setting = settings[DIRTY_RATIO]
     limit = setting.value
     if not setting.is_given:
@@ -36,7 +36,7 @@ def describe_reason(
 def describe_barrier(
     decision: CleaningDecision, oldest_transaction: OpenTransaction | None
 ) -> Message:
-    """Says what ends the cleanable part, in words that follow "because"."""
+    """Says why the cleanable part of a log ends where it does, in words that follow "because"."""
     return message(
         f"compaction.barrier_{decision.held_by.name.lower()}",
         offset=decision.first_uncleanable_offset,
@@ -45,7 +45,7 @@ def describe_barrier(
 
 
 def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
-    """Says whether a record stays in a cleaning at this moment, and why."""
+    """Says whether a cleaning at this moment would keep a record, and why."""
     return message(
         f"key_story.fate_{record.fate.replace('-', '_')}",
         offset=record.replaced_by,

@@ -22,7 +22,7 @@ from kafkaviz.analysis.comparison.start_changes import (
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import Message, Text, message, say
 
-MAX_RANGES = 5  # ranges that are written out
+MAX_RANGES = 5  # most ranges that are written out
 
 
 def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
@@ -76,18 +76,18 @@ def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
 
 
 def offset_range_text(start: int, end: int, form: Callable[[int], str] = str) -> Text:
-    """Returns offsets before `end` as text: 180–219."""
+    """Returns the offsets up to `end` (exclusive) as text: 180–219."""
     return f"{form(start)}–{form(end - 1)}" if start < end else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:
-    """Returns the first ranges of the records' offsets."""
+    """Returns the offsets of records as text: the first ranges, and how many are left out."""
     more = records.more_ranges + max(0, len(records.ranges) - MAX_RANGES)
     return join_ranges(records.ranges[:MAX_RANGES], has_more=bool(more))
 
 
 def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
-    """Joins ranges of offsets: 180–219, 230."""
+    """Returns ranges of offsets as text: 180–219, 230."""
     texts = [str(first) if first == last else f"{first}–{last}" for first, last in ranges]
     return join_comma([*texts, *(["…"] if has_more else [])])
 
@@ -129,13 +129,13 @@ def _place(location: FileLocation) -> Message:
 
 
 def field_text(name: str) -> Text:
-    """Returns the name of a field, or words for anything else."""
+    """Returns the name of a batch's field, or words for a difference that is not in a field."""
     in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 
 
 def describe_index(index: IndexComparison) -> Message:
-    """Says how many entries both indexes have, and why the numbers differ."""
+    """Says how many entries an index has on each side, and why the numbers differ."""
     text = message(
         "comparison.index",
         segment=index.segment,
@@ -196,7 +196,7 @@ def describe_change(change: FileChange) -> Message:
 
 
 def outcome_text(start: StartComparison) -> str:
-    """Says whether the broker was started in between, and how many predictions were right."""
+    """Says whether a broker was started between two states, and how many predictions were right."""
     if not start.changes:
         return say("comparison.nothing_changed")
     if start.is_swapped:

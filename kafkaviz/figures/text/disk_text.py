@@ -1,4 +1,4 @@
-"""The uses of a log directory's bytes and the time of a recovery, in words for page and command."""
+"""The use of a log directory's bytes and the time of a recovery in words, for page and command."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,28 +9,28 @@ from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, format_bytes
 
-ASSUMED_RATE = 100_000_000  # bytes per second; a disk that seeks reads about as fast
+ASSUMED_RATE = 100_000_000  # bytes per second per thread; about what a spinning disk reads
 
 
 def use_text(use: Use) -> str:
-    """Names a use, such as "batch headers"."""
+    """Returns the name of a use of bytes, such as "batch headers"."""
     return say(f"disk.use_{use.replace('-', '_')}")
 
 
 def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
-    """Returns the uses with their bytes, the largest first."""
+    """Returns the uses of bytes and their sizes, the largest first."""
     return sorted(uses.items(), key=lambda item: -item[1])
 
 
 def freeing_text(kind: FreeingKind) -> str:
-    """Names files that may be deleted, such as "waiting for deletion"."""
+    """Returns the name of a kind of files that may be deleted, such as "waiting for deletion"."""
     if kind == FreeingKind.RETENTION:
         return say("disk.freeing_retention")
     return use_text(Use(kind.value))
 
 
 def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
-    """Says what deleting all .index files frees, and what the next start then reads.
+    """Says what deleting all .index files frees, and what the next broker start then reads.
 
     Args:
         rate: bytes per second that one thread reads.
@@ -47,7 +47,7 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
 
 
 def reading_time(reads: RecoveryReads, rate: int) -> str:
-    """Returns the time in which a recovery reads its segments, such as "12 min to 24 min".
+    """Returns the time that a recovery takes to read its segments, such as "12 min to 24 min".
 
     Args:
         rate: bytes per second that one thread reads.
@@ -76,9 +76,9 @@ def recovery_text(reads: RecoveryReads, rate: int) -> str:
 
 
 def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
-    """Says how long the recovery of all log directories takes; "" if they recover nothing.
+    """Says how long the recovery of all log directories takes; "" if nothing must be recovered.
 
-    They are recovered at the same time, so the slowest one counts.
+    Kafka recovers all log directories at the same time, so this is the time of the slowest one.
     """
     if not recovery:
         return ""
@@ -95,7 +95,7 @@ def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
 
 
 def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
-    """Says on which rate and threads the time of a recovery depends."""
+    """Says for which read rate and how many threads the time of a recovery was computed."""
     return say(
         "disk.rate_assumed" if is_assumed else "disk.rate_given",
         rate=units.rate(rate),
@@ -104,5 +104,5 @@ def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
 
 
 def threads_text(threads: int | None) -> str:
-    """Names the number of recovery threads of a log directory, or that it is unknown."""
+    """Says how many recovery threads a log directory has, or that this is unknown."""
     return say("disk.threads_unknown") if threads is None else say_count("disk.threads", threads)

@@ -11,7 +11,7 @@ from kafkaviz.units import format_bytes, format_count
 
 
 def lines(retention: RemoteRetention) -> Iterator[str]:
-    """Says what the next pass deletes, then the reason of each run of segments."""
+    """Says what the next retention pass deletes, then why each run of segments goes or stays."""
     basis = basis_text(retention.limits) if retention.limits.deletes else ""
     yield say("remote_retention.pass", when=moment_text(retention.now_ms), basis=basis)
     due = [segment for segment in retention.segments if segment.is_due]
@@ -37,9 +37,10 @@ def lines(retention: RemoteRetention) -> Iterator[str]:
 
 
 def _run_text(retention: RemoteRetention, run: Sequence[RemoteSegmentRetention]) -> str:
-    """Says why a run of segments goes or stays.
+    """Says why a run of consecutive segments goes or stays.
 
-    They are all in the same state, or wait for a time of their own or of an older segment.
+    All segments of the run are in the same state, or all wait until a time, their own or that of an
+    older segment.
     """
     return say(
         "remote_retention.run",

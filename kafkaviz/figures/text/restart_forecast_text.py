@@ -1,4 +1,4 @@
-"""The changes that a start will make to a directory, in words that page and command share.
+"""The changes that the next broker start makes to a directory in words, for page and command.
 
 RestartForecast(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
 change_texts    ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
@@ -16,10 +16,10 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """Returns the changes, each in words that follow "will".
+    """Returns the important changes, each in words that follow "will".
 
-    Among them are replicas created, logs cut, files and directories deleted, and indexes rebuilt,
-    but not routine changes such as deleted leftovers.
+    These are replicas to create, logs to cut, files and directories to delete, and indexes to
+    rebuild, without routine changes such as the deletion of leftovers.
     """
     cut_values = {
         "bytes": units.format_count(forecast.cut_bytes),
@@ -53,9 +53,9 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns all changes as one text.
+    """Returns the important changes as one text.
 
-    If there are only changes that every start may make, it returns their numbers.
+    If there are none, it returns the numbers of routine changes, which every start may make.
     """
     is_unusual = (
         forecast.created_replicas
@@ -75,20 +75,20 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """Says how many directories will not be served, in words that follow "will"; "" if none."""
+    """Says how many directories the broker will not serve, in words that follow "will", or ""."""
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
     return ""
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs are read again and what happens to their indexes; "" if none."""
+    """Says how many logs the start reads again and what happens to their indexes; "" if none."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
-    """Says that no start of this release was recorded; "" if some were."""
+    """Says that no start of this release was recorded, so its source was used; "" if some were."""
     if release in versions.RECORDED_STARTS:
         return ""
     release_text, *recorded_texts = (
@@ -100,7 +100,7 @@ def evidence_text(release: Release) -> str:
 
 
 def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
-    """Yields what every start removes or writes, even in a healthy directory."""
+    """Yields the routine changes, which a start also makes in a healthy directory."""
     for key, count in (
         ("directories", forecast.deleted_directories),
         ("waiting", forecast.waiting_files),

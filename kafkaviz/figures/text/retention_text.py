@@ -1,4 +1,4 @@
-"""Retention in words: which record keeps a segment, by which rule, and until when.
+"""Retention in words: which record and which rule keep a segment, and until when.
 
 The page and the command share these texts.
 """
@@ -21,12 +21,15 @@ from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
 
 def held_text(state: str) -> str:
-    """Says what keeps a segment in one of the states of analysis.retention."""
+    """Says what keeps a segment; `state` is one of analysis.retention."""
     return say(f"retention.held_{state}")
 
 
 def newest_text(segment: SegmentAge) -> str:
-    """Returns the time that counts and its origin: 2026-11-21 09:29:44.123, offset 7 304."""
+    """Returns the time that retention uses, with its origin.
+
+    For example: 2026-11-21 09:29:44.123, offset 7 304.
+    """
     if segment.timestamp_ms is None:
         return held_text("unknown")
     origin = (
@@ -49,7 +52,7 @@ def _offset_origin(offset: int | None) -> str:
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
-    """Returns whether the time cannot be in milliseconds."""
+    """Returns whether a segment's time cannot be in milliseconds."""
     return segment.counted_by == "record" and bool(
         has_suspect_unit(np.array([segment.timestamp_ms]))[0]
     )
@@ -93,7 +96,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds how much must be written until retention.bytes deletes the segment earlier."""
+    """Adds after how many more bytes retention.bytes deletes the segment, if earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
         return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
@@ -114,7 +117,7 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many segments the next pass deletes and keeps, without a full stop; "" for none."""
+    """Says how many segments the next pass deletes and keeps, without a full stop, or ""."""
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
         return ""
@@ -177,7 +180,7 @@ def counted_segments_text() -> str:
 
 
 def basis_text(limits: RetentionLimits) -> str:
-    """Returns the settings that keep a log, with their sources."""
+    """Returns the retention settings of a log, with their sources."""
     if limits.deletes is None:
         return say("retention.policy_unknown", source=limits.policy_source)
     if not limits.deletes:
@@ -194,7 +197,7 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Names the settings that keep the segments, and says if a broker's default is unknown."""
+    """Returns the most common retention settings of the logs, and says if a default is unknown."""
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False
@@ -219,5 +222,5 @@ def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
 
 
 def moment_text(ms: int | None) -> str:
-    """Returns a time to the second; a value that is not a time as a number."""
+    """Returns a time to the second; a value that cannot be a time is returned as a number."""
     return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"

@@ -8,7 +8,7 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_count
 
-# colour tokens of marks and lines; text has the same token with _text, if there is one
+# colour tokens of marks and lines; for text, "_text" is appended if there is such a token
 COLOUR_NAMES = {
     RollCause.SIZE: "log",
     RollCause.TIME: "ink",
@@ -17,7 +17,7 @@ COLOUR_NAMES = {
     RollCause.OFFSET_OVERFLOW: "ink",
 }
 INDEXES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
-COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of the CSV file
+COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # columns of the CSV file
 
 
 def cause_name(cause: RollCause) -> str:
@@ -35,7 +35,7 @@ def history_cause(segment_history: SegmentHistory) -> str:
 
 
 def history_reason(segment_history: SegmentHistory) -> str:
-    """Returns the numbers that caused the roll, or that today's settings do not explain it."""
+    """Returns the numbers that caused the roll, or says that today's settings do not explain it."""
     if segment_history.is_active:
         return say("rolls.active_segment")
     if segment_history.reason is None:
@@ -72,10 +72,10 @@ def _cause_texts(rolls: Mapping[RollCause | None, int]) -> list[str]:
 
 
 def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
-    """Returns COLUMNS of each segment.
+    """Returns the values of `COLUMNS` for each segment.
 
-    The cause is "active" or "unseen" if none is known. `found` and `limit` are in the unit of the
-    cause.
+    The cause is "active" for the active segment, and "unseen" if it is unknown. `found` and `limit`
+    are in the unit of the cause.
     """
     return [
         (

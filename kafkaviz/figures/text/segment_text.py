@@ -1,7 +1,8 @@
 """Texts about a segment.
 
-They are the finding in its figure's title, the sentences around the figure, the reasons why
-something is missing, and the notes next to a number about segments that are not in use.
+These are the finding in the title of the segment's figure, the sentences around the figure, the
+reasons why something is missing, and the notes that say whether a number includes segments that are
+not in use.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,12 +20,12 @@ from kafkaviz.figures.text.sentences import (
 )
 from kafkaviz.messages import render, say, say_count
 
-# states that a sentence describes
+# states that have a sentence of their own
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """Returns the sentence below the title: how many batches there are, how a search finds them."""
+    """Returns the text below the title: the number of batches, and how a search finds them."""
     count = len(anatomy.batches)
     indexed_count = len(anatomy.links.indexed_rows)
     renamed_state = next(
@@ -104,7 +105,7 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns what wrote a last time entry without an offset entry: "stop", "roll" or ""."""
+    """Returns what wrote the last time entry if it has no offset entry: "stop", "roll" or ""."""
     if anatomy.segment.state == "active":
         return "stop"
     if anatomy.index.unwritten_slots or anatomy.index.trailing_bytes or not anatomy.segment.index:
@@ -113,7 +114,7 @@ def closing_event(anatomy: Anatomy) -> str:
 
 
 def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
-    """Says why the requested offset has no batch; "" if it has one."""
+    """Says why no batch holds the requested offset; "" if one does."""
     if selection.row is not None:
         return ""
     if selection.why is NoRowReason.NO_NUMBER:
@@ -250,21 +251,21 @@ def _sampling_text(anatomy: Anatomy) -> str:
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
-    """Returns the note on a number that counts everything; "" if all segments are in use."""
+    """Returns the note for a number that includes unused segments; "" if all are in use."""
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Returns the note on a number that counts only logs in use; "" if nothing is left out."""
+    """Returns the note for a number that leaves out what is not in use; "" if everything is."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Returns the note that segments with these suffixes have no rows of batches; "" for none."""
+    """Returns the note that files with these suffixes have no rows in table batches, or ""."""
     if suffixes:
         return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
     return ""

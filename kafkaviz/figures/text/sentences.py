@@ -18,27 +18,27 @@ def join_comma(parts: Iterable[str]) -> str:
 
 
 def join_details(parts: Iterable[str]) -> str:
-    """Joins details of one thing, with commas."""
+    """Joins details about one thing with commas."""
     return join("details", parts, language())
 
 
 def join_each_and(parts: Iterable[str]) -> str:
-    """Joins with an "and" between any two."""
+    """Joins with "and" before every part but the first: A and B and C."""
     return join("each_and", parts, language())
 
 
 def join_and(parts: Iterable[str]) -> str:
-    """Joins as A; A and B; A, B and C."""
+    """Joins parts as A; A and B; A, B and C."""
     return join("and", parts, language())
 
 
 def join_or(parts: Iterable[str]) -> str:
-    """Joins as A; A or B; A, B or C."""
+    """Joins parts as A; A or B; A, B or C."""
     return join("or", parts, language())
 
 
 def join_each_or(parts: Iterable[str]) -> str:
-    """Joins with an "or" between any two."""
+    """Joins with "or" before every part but the first: A or B or C."""
     return join("each_or", parts, language())
 
 
@@ -52,19 +52,19 @@ def join_sentences(parts: Iterable[str]) -> str:
 
 
 def sentence_gap() -> str:
-    """Returns the text between two sentences, for a figure that joins them in the browser."""
+    """Returns the text to put between two sentences; a figure in the browser joins with it."""
     return say("common.then", first="", next="")
 
 
 def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
-    """Joins with commas, and says how many are left out."""
+    """Joins parts with commas, and says how many more are left out."""
     if left_out_count:
         return say_count("common.and_others", left_out_count, names=join_comma(parts))
     return join_comma(parts)
 
 
 def count_phrase(key: str, count: int) -> str:
-    """Returns a number of things, a small number as a word: one log, three logs, 24 logs."""
+    """Returns a number with its noun, a small number as a word: one log, three logs, 24 logs."""
     return say_count(key, count, n=number_word(count))
 
 
@@ -75,7 +75,7 @@ def number_word(count: int) -> str:
 
 
 def to_sentence(text: str) -> str:
-    """Adds a capital and a full stop."""
+    """Makes a sentence of a text: capitalizes it and adds a full stop."""
     return end_sentence(capitalize(text))
 
 

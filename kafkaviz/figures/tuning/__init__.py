@@ -1,1 +1,1 @@
-"""Figures for index.interval.bytes: cost curves, verdict, assumptions and limits."""
+"""Figures and verdicts of the Tuning page: index interval, index size, batches and codec."""

@@ -1,4 +1,4 @@
-"""The savings of larger batches and other codecs on a topic: both verdicts and both figures."""
+"""What larger batches and another codec save on a topic: a verdict and a figure for each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class PartVerdict:
     """A verdict on the batches or the codec, in words.
 
     Attributes:
-        mark: one of the severities of a page.
-        lines: the settings of the producers, as lines of their properties; none to keep.
-        price: rows of a quantity, its value today, and the value with the advised settings.
-        reasons: why, one sentence each.
-        known: says which part of the log was read, and how the numbers are known.
+        mark: the severity that the page shows next to the verdict.
+        lines: the advised producer settings, as lines of a properties file; empty for no change.
+        price: rows of name, value today, and value with the advised settings.
+        reasons: the reasons for the verdict, one sentence each.
+        known: says which part of the log was read, and whether numbers are counted or modelled.
     """
 
     mark: str
@@ -109,7 +109,7 @@ def _saving_text(saving: Saving, *, is_up_to: bool = False) -> str:
 
 
 def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
-    """Returns today's batches, and a row per linger.ms and batch.size."""
+    """Returns a row of today's batches, then a row per combination of linger.ms and batch.size."""
     pairs = [(merging.today, merging.today), *((each.low, each.high) for each in merging.merges)]
     names = [say("curves.word_today")]
     for merge in merging.merges:
@@ -187,7 +187,7 @@ PRODUCER_COLUMNS = (
 
 
 def producer_cells(facts: ProducerFacts) -> tuple[str, ...]:
-    """Returns producer id, bytes, batches, records per batch, mean batch, headers, codecs."""
+    """Returns a producer's id, bytes, batches, records per batch, mean batch, headers, codecs."""
     name = say("batching.no_producer_id") if facts.producer_id == NO_PRODUCER_ID else None
     return (
         name or str(facts.producer_id),
@@ -202,7 +202,7 @@ def producer_cells(facts: ProducerFacts) -> tuple[str, ...]:
 
 
 def producer_values(facts: ProducerFacts) -> tuple[object, ...]:
-    """Returns the values of PRODUCER_COLUMNS."""
+    """Returns a producer's values of `PRODUCER_COLUMNS`."""
     values = [getattr(facts, column) for column in PRODUCER_COLUMNS]
     return tuple(round(value, 3) if isinstance(value, float) else value for value in values)
 
@@ -268,12 +268,12 @@ def _codec_price(advice: CodecAdvice) -> tuple[tuple[str, ...], ...]:
 
 
 def batch_sizes(answer: BatchingAnswer) -> tuple[int | None, ...]:
-    """Returns the sizes of the batches in which the records were packed; None for today's."""
+    """Returns the batch sizes with which the codecs were tried; None stands for today's batches."""
     return tuple(dict.fromkeys(row.batch_bytes for row in answer.packed))
 
 
 def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsView:
-    """Returns a row per codec and level, in batches of one size."""
+    """Returns a row per codec and level, tried in batches of one size."""
     packed = [row for row in answer.packed if row.batch_bytes == batch_bytes]
     advice = answer.codec
     names = [row.name for row in packed]
@@ -311,7 +311,7 @@ def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsVi
 
 
 def _stored_range(row: PackedCodec) -> Range:
-    """Returns the interval of the ratio, with the headers of the batches added."""
+    """Returns the uncertainty range of a compression ratio, with the batch headers added."""
     headers = row.stored_ratio - row.ratio
     low = row.ratio if row.ratio_low is None else row.ratio_low
     high = row.ratio if row.ratio_high is None else row.ratio_high
@@ -340,7 +340,7 @@ CODEC_COLUMNS = (
 
 
 def codec_values(row: PackedCodec) -> tuple[object, ...]:
-    """Returns the values of CODEC_COLUMNS."""
+    """Returns a codec's values of `CODEC_COLUMNS`."""
     values = ["" if (value := getattr(row, name)) is None else value for name in CODEC_COLUMNS]
     return tuple(round(value, 6) if isinstance(value, float) else value for value in values)
 

@@ -1,7 +1,8 @@
 """The effect of segment.index.bytes on searches in an index, and on the rolls of a log.
 
-The upper panel shows probes, pages and device reads in a closed segment's offset index, the lower
-one the .log at the roll. Reads of a cold index are modelled; everything else is counted.
+The upper panel shows the probes, pages and device reads of a search in a closed segment's offset
+index. The lower panel shows the size of the .log at the roll. Device reads of a cold index are
+modelled; everything else is counted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,15 +27,16 @@ LEFT = 58
 RIGHT = 106
 TOP = 28
 BOTTOM = 42
-# shares of the height
+# positions as shares of the figure's height
 READS_FROM = 0.54  # start of the upper panel
 ROLLS_TO = 0.31  # end of the lower panel
-MARKS_TO = 0.94  # end of the marks
-MIDDLE_BITS = 20  # a mark from 1 MiB on has its name on the left
+MARKS_TO = 0.94  # upper end of the lines that mark a size
+MIDDLE_BITS = 20  # from 1 MiB on, the name of a mark is on its left
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
-# without a considered size, today's is compared with one that rolls this many times as often
+# without a considered size, today's is compared with a size that causes this many times as many
+# rolls
 TIMES_AS_MANY = 8
 NAME_PX = 15
 LINES = {  # colour, width and dash, by the name of a field of the view
@@ -65,16 +67,18 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeCurveView:
-    """A log written with each index size. Arrays have a value per size.
+    """The same log written with each index size. Arrays have one value per size.
 
     Attributes:
-        sizes: segment.index.bytes.
-        probes, plain_probes, pages, cold_reads: means of a search in a closed segment's index, with
-            a warm section; plain_probes without one.
-        log_bytes: the .log of a segment at its roll.
-        least_safe: the least size with which no index ends a segment; None without one.
-        today, considered: indexes in the arrays; considered is None if it is today's.
-        most_reads, log_range: the ends of both vertical axes.
+        sizes: the values of segment.index.bytes.
+        probes, pages, cold_reads: means per search in a closed segment's index, with the
+            warm-section-first search.
+        plain_probes: mean probes of a plain binary search.
+        log_bytes: the size of a segment's .log at the roll.
+        least_safe: the least size with which a full index never rolls a segment; None if there is
+            none.
+        today, considered: indexes into the arrays; `considered` is None if it is today's size.
+        most_reads, log_range: the ends of the upper and of the lower vertical axis.
     """
 
     title: str
@@ -103,12 +107,12 @@ def view(
     today_interval_bytes: int | None = None,
     is_today_known: bool = True,
 ) -> IndexSizeCurveView:
-    """Returns the curve of sizes at one interval.
+    """Returns the curve over all index sizes, with the same index interval.
 
     Args:
-        outcomes: the outcome of each size, including today's and the considered one.
+        outcomes: the outcome of each size, including today's and the considered size.
         today_interval_bytes: today's interval, if it may differ from that of the outcomes.
-        is_today_known: whether it is known; otherwise it is inferred or assumed.
+        is_today_known: whether today's size is known; otherwise it is inferred or assumed.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today = places[today_bytes]
@@ -150,7 +154,7 @@ def _caption(interval_bytes: int, today_bytes: int | None, *, is_today_known: bo
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
-    """Returns the least size with which no index ends a segment; None without one."""
+    """Returns the least size with which a full index never rolls a segment; None without one."""
     return next((each.index_bytes for each in outcomes if not each.is_index_full), None)
 
 
@@ -178,7 +182,7 @@ def _title(
     considered: IndexSizeOutcome,
     costs: LookupCosts,
 ) -> str:
-    """Returns today's cost of a lookup, where an index ends segments, and another size's cost."""
+    """Returns the title: the cost of a lookup or of full indexes today, and with another size."""
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_per_gib / today.rolls_per_gib
     least = least_safe_bytes(outcomes)
@@ -205,10 +209,10 @@ def _title(
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
-    """Returns the size that today's is compared with if no other is considered.
+    """Returns the outcome that today's is compared with if no other size is considered.
 
-    If an index ends segments, it is Kafka's default, else one with TIMES_AS_MANY times as many
-    rolls.
+    If a full index rolls segments today, this is Kafka's default size; else one with
+    `TIMES_AS_MANY` times as many rolls.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -230,7 +234,7 @@ def count_text(value: float) -> str:
 
 
 def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
-    """Describes a size and an interval, with a line break between sentences."""
+    """Describes the outcome of a size and an interval, with a line break between sentences."""
     search = outcome.search()
     return say(
         "index_size.hover",
@@ -279,7 +283,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
     return values
 
 
-# the columns of a table of sizes by their heads
+# the columns of a table of sizes, by the keys of their heads
 CELLS: dict[str, Callable[[IndexSizeOutcome, LookupCosts], str]] = {
     "index_size.head_size": lambda size, _: format_bytes(size.index_bytes),
     "index_size.head_slots": lambda size, _: (
@@ -378,7 +382,7 @@ def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
 
 
 def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
-    """Draws the .log size at the roll, each point in the colour of the limit that ends it."""
+    """Draws the .log size at the roll; a point has the colour of the limit that causes the roll."""
     cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
     return go.Scatter(
         x=np.log2(curve.sizes.astype(float)),
@@ -429,7 +433,7 @@ def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
 
 
 def _line_texts(curve: IndexSizeCurveView) -> dict[str, str]:
-    """Returns the names of the lines that are seen; a line below an equal one is named with it."""
+    """Returns the names of the visible lines; a name also covers an equal line that it hides."""
     texts = {name: say(f"index_size.line_{name}") for name in LINES}
     if np.allclose(curve.plain_probes, curve.probes, equal_nan=True):
         del texts["plain_probes"]
@@ -443,7 +447,7 @@ def _line_texts(curve: IndexSizeCurveView) -> dict[str, str]:
 
 
 def _full_until(curve: IndexSizeCurveView) -> float | None:
-    """Returns the right edge of the area where an index ends the segment, None without one."""
+    """Returns the right edge of the area in which a full index rolls segments; None without one."""
     if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
         return None
     last = float(np.log2(curve.sizes[-1])) + 0.3
@@ -451,7 +455,7 @@ def _full_until(curve: IndexSizeCurveView) -> float | None:
 
 
 def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns where an index ends the segment, per panel, and its name; both empty without one."""
+    """Returns the area in which a full index rolls segments, for each panel, and its name."""
     until = _full_until(curve)
     if until is None:
         return [], []
@@ -482,7 +486,7 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list
 
 
 def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns the lines of today's and the considered size, and their names below the panel."""
+    """Returns the lines that mark today's and the considered size, and names below the panel."""
     marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
     if curve.considered is not None:
         size = format_bytes(int(curve.sizes[curve.considered]))

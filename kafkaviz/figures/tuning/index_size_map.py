@@ -1,7 +1,7 @@
-"""The cost of a cold lookup, and the roll of a log, over index interval and index size.
+"""The map of the cost of a cold lookup, and of rolls, over index interval and index size.
 
-Colour is the cost of a mean lookup with nothing in memory. Lines are the .log of a segment at its
-roll. Rolls are counted, microseconds are modelled.
+The colour shows the mean cost of a lookup with nothing in memory. A line connects settings with
+which the .log has the same size at the roll. Rolls are counted, microseconds are modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,16 +26,16 @@ BOTTOM = 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # sizes of the .log whose lines are drawn
-NAME_CELLS = (5, 2)  # size of a mark's name, in cells
-ABOVE = {"yanchor": "bottom", "yshift": 7}  # places of a mark's name
+ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log sizes for which a line is drawn
+NAME_CELLS = (5, 2)  # width and height of a mark's name, in cells of the map
+ABOVE = {"yanchor": "bottom", "yshift": 7}  # positions of a mark's name
 BELOW = {"yanchor": "top", "yshift": -7}
-DARKEST = 0.62  # share of the scale's colour, so that lines and texts on it stay legible
+DARKEST = 0.62  # opacity of the darkest colour, so that lines and texts on it stay legible
 
 
 @dataclass(frozen=True)
 class MapMark:
-    """A place on the map.
+    """A marked place on the map.
 
     Attributes:
         kind: "today" or "considered".
@@ -51,13 +51,13 @@ class IndexSizeMapView:
     """The costs of intervals and index sizes.
 
     Attributes:
-        cold_us: the cost of a mean lookup, shape (sizes, intervals); NaN where Kafka cannot write
+        cold_us: the mean cost of a lookup, shape (sizes, intervals); NaN where Kafka cannot write
             such a log.
-        log_bytes: the .log of a segment at its roll, the same shape.
-        safe_bytes: the least size with which no index ends a segment, one per interval; NaN if no
-            size or every size is safe.
-        roll_lines: index sizes with which a segment rolls at each .log size in ROLLS_AT, one per
-            interval or NaN.
+        log_bytes: the size of a segment's .log at the roll, in the same shape.
+        safe_bytes: for each interval, the least index size with which a full index never rolls a
+            segment; NaN if this is true of no size or of every size.
+        roll_lines: for each .log size in `ROLLS_AT`, the index size that rolls a segment at it: one
+            per interval, or NaN.
     """
 
     title: str
@@ -96,12 +96,12 @@ def view(
     today: tuple[int, int],
     considered: tuple[int, int],
 ) -> IndexSizeMapView:
-    """Returns the map around a log's settings.
+    """Returns the map, with a log's settings marked.
 
     Args:
-        outcomes_by_interval: the sizes of each interval, including today's interval and size.
-        today: interval and size.
-        considered: interval and size that today's are compared with.
+        outcomes_by_interval: the outcomes of all sizes for each interval, including today's.
+        today: today's interval and size.
+        considered: the interval and size that are compared with today's.
     """
     # only powers of two, so that all cells have the same size
     intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)
@@ -150,7 +150,7 @@ def view(
 
 
 def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
-    """Returns both axes and today's place, without a cost."""
+    """Returns the map before any cost is computed: both axes and today's mark."""
     return replace(
         size_map,
         title=say("index_size.map_asked"),
@@ -162,7 +162,7 @@ def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
 
 
 def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
-    """Says how each setting alone changes the cost, with the other at today's value."""
+    """Says how the cost changes with each setting alone, while the other stays at today's value."""
     ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
     names = dict(zip(("least", "most", "least_by_size", "most_by_size"), ends, strict=True))
     if names["least_by_size"] == names["most_by_size"]:
@@ -171,9 +171,9 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Returns, for each .log size in ROLLS_AT, the index sizes with which a segment rolls there.
+    """Returns, for each .log size in `ROLLS_AT`, the index sizes that roll a segment at it.
 
-    They are interpolated by logarithms between the two nearest index sizes.
+    They are interpolated between the two nearest index sizes, on logarithmic scales.
     """
     lines = {}
     for target in ROLLS_AT:
@@ -350,7 +350,7 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names above their marks; if two would overlap, one is below its mark."""
+    """Returns the names of the marks, above them; if two would overlap, one is below its mark."""
     names = []
     below = _name_below(size_map)
     for mark in size_map.marks:
@@ -362,7 +362,7 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
 
 
 def _place(mark: MapMark, size_map: IndexSizeMapView) -> tuple[float, float]:
-    """Returns where a mark is on the axes."""
+    """Returns the coordinates of a mark on the axes."""
     interval_bytes = max(mark.interval_bytes, size_map.intervals[0])
     return float(np.log2(interval_bytes)), float(np.log2(mark.index_bytes))
 
@@ -370,8 +370,8 @@ def _place(mark: MapMark, size_map: IndexSizeMapView) -> tuple[float, float]:
 def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
     """Returns the mark whose name must be drawn below it, because both names above would overlap.
 
-    This is the lower mark, or today's if both are at the same height. None if there is only one
-    mark, or if the marks are far enough apart.
+    This is the lower mark, or today's if both are at the same height. Returns None if there is only
+    one mark, or if the marks are far enough apart.
     """
     today = size_map.today
     considered = size_map.considered

@@ -1,6 +1,6 @@
-"""A log with its own settings compared with the same log written again with other settings.
+"""The table that compares a log with the same log written again with other settings.
 
-Each row gives the change, and how the numbers are known.
+Each row has the change, and says how the numbers are known (counted or modelled).
 """
 
 from collections.abc import Callable, Iterable
@@ -13,8 +13,8 @@ from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 
-COLUMNS = ("what", "today", "considered")  # of the CSV file
-COUNTED = {  # how the numbers are known
+COLUMNS = ("what", "today", "considered")  # columns of the CSV file
+COUNTED = {  # texts that say how the numbers are known
     "segments": "writers_rules",
     "offset_entries": "replayed",
     "time_entries": "with_last",
@@ -30,9 +30,9 @@ class ReplayRow:
     """One row of the comparison.
 
     Attributes:
-        key: the name of the row for programs.
-        values: the values before and after.
-        basis: how they are known.
+        key: the name of the row in JSON and CSV.
+        values: the values with the old and with the new settings.
+        basis: says how the values are known.
     """
 
     key: str
@@ -43,17 +43,17 @@ class ReplayRow:
 
 
 def file_cells(rows: Iterable[ReplayRow]) -> list[tuple[float | str, ...]]:
-    """Returns the values of COLUMNS for each row, which are not translated."""
+    """Returns the values of `COLUMNS` for each row; they are not translated."""
     return [(row.key, *(round(value, 6) for value in row.values)) for row in rows]
 
 
 def cells(row: ReplayRow) -> tuple[str, ...]:
-    """Returns name, value before, value after, change, and how they are known."""
+    """Returns name, value before, value after, change, and how the values are known."""
     return row.name, *map(row.format_value, row.values), change_text(*row.values), row.basis
 
 
 def rows(current: WhatIf, considered: WhatIf) -> list[ReplayRow]:
-    """Returns changed settings, segments, rolls by cause, bytes, entries, files and maps."""
+    """Returns rows of changed settings, segments, rolls, bytes, entries, files and memory maps."""
     both = current, considered
     settings = []
     for name in SETTINGS:

@@ -1,4 +1,4 @@
-"""Rows of settings over several quantities: a range for each, with today's row marked.
+"""A figure with a row per setting and a column per quantity; today's row is marked.
 
 row            records per batch    .log, share of today's
 today              o                                 o
@@ -18,18 +18,18 @@ LEFT = 104
 RIGHT = 22
 TOP = 44
 BOTTOM = 26
-GAP = 0.07  # between two quantities, as a share of the width
+GAP = 0.07  # the space between two quantities, as a share of the width
 BAR_PX = 8
-LOG_MARGIN = 1.6  # a logarithmic axis goes beyond its values by this factor
+LOG_MARGIN = 1.6  # a logarithmic axis extends beyond its values by this factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowQuantity:
-    """A quantity, with a range for each row.
+    """A column of the figure: a quantity, with a range for each row.
 
     Attributes:
         name: may have line breaks (<br>).
-        ranges: low and high; the same for a number, NaN if unknown.
+        ranges: low and high of each row; equal for an exact number, NaN if unknown.
     """
 
     name: str
@@ -43,8 +43,8 @@ class SettingRowsView:
     """The rows of settings.
 
     Attributes:
-        today: the row of today's settings, None without one.
-        advised: the row of the advised settings, None to keep.
+        today: the index of today's row; None if no row has today's settings.
+        advised: the index of the advised row; None if the advice is to change nothing.
     """
 
     title: str
@@ -56,7 +56,7 @@ class SettingRowsView:
 
 
 def range_text(quantity: RowQuantity, row: int) -> str:
-    """Returns a range such as "11 – 17", or a number if both ends look the same."""
+    """Returns a range such as "11 – 17", or one number if both ends are formatted the same."""
     low, high = map(quantity.format_value, quantity.ranges[row])
     return low if low == high else f"{low} – {high}"
 
@@ -159,7 +159,7 @@ def _today_shapes(
 def _traces(
     rows: SettingRowsView, quantity: RowQuantity, axis: str, colours: dict[str, str]
 ) -> list[dict]:
-    """Returns the bars as lines, and their ends as dots, which a range of no length has too."""
+    """Returns the bars as lines with dots at both ends, so that an exact number is seen too."""
     outline = {"color": colours["ink"], "width": 2}
     today = {"size": 11, "color": colours["raised"], "line": outline}
     bars = []

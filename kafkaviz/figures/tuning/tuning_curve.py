@@ -1,7 +1,7 @@
 """The cost of each index interval: headers per lookup, with the bytes of both indexes above.
 
-Today's interval is marked. Headers and bytes are counted. Only the line and the band of a budget,
-which is given in microseconds, are modelled.
+Today's interval is marked. Headers and bytes are counted. Only the line and the band of a latency
+budget (microseconds) are modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,8 @@ from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count, format_percent, format_us
 
-# ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
+# ends of the axis: every batch has a header of 61 bytes, and by default Kafka refuses batches of 4
+# MiB
 MIN_X = 64
 MAX_X = 4 << 20
 X_TICKS = [64 << 4 * power for power in range(5)]
@@ -33,17 +34,18 @@ BOTTOM = 40
 LINE_PX = 16
 FOOT_PX = 2
 TICK_PX = 4
-# up to this relative difference in mean headers, the index on disk counts as equal to its replay
+# with a smaller relative difference in mean headers, the index on disk counts as equal to the
+# replay
 ALIKE_SHARE = 0.1
-CLOSE_RATIO = 8  # up to this ratio of two intervals, the labels of their marks would overlap
-# from here on the name of the considered interval has room on the left of its line
+CLOSE_RATIO = 8  # if the ratio of two intervals is smaller, the labels of their marks would overlap
+# from this interval on, the name of the considered interval fits on the left of its line
 LEFT_ROOM_BYTES = 2048
 LEFT_BYTES = (
-    16_384  # from here on the name is always there, because the curve is higher on the right
+    16_384  # from this interval on, the name is on the left, because the curve is high on the right
 )
-# columns of sweep.SWEEP that the view has too
+# columns of sweep.SWEEP that are also fields of the view
 ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
-COMPARED_BYTES = 65_536  # compared with today's interval if no other is considered
+COMPARED_BYTES = 65_536  # today's interval is compared with this one if no other is considered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class CurveMark:
     """An interval that is marked.
 
     Attributes:
-        x_bytes: the interval, limited to MIN_X and MAX_X.
+        x_bytes: the interval, limited to `MIN_X` and `MAX_X`.
     """
 
     interval_bytes: int
@@ -64,12 +66,13 @@ class CurveMark:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """The curve. Arrays have a value per interval, from 64 B on.
+    """The cost curve. Arrays have a value per interval, from 64 B on.
 
     Attributes:
-        budget: the headers at which a p99 lookup reaches its budget: low at the highest price of
-            the model, typical, high at the lowest price; None without a budget.
-        least_batch_bytes: shorter intervals change nothing; None if unknown.
+        budget: how many headers use up the budget of a p99 lookup: low at the model's highest price
+            per header, typical, high at the lowest price. None without a budget.
+        least_batch_bytes: the size of the smallest batch, below which all intervals have the same
+            effect; None if unknown.
     """
 
     title: str
@@ -102,15 +105,15 @@ def view(
     is_today_known: bool = True,
     headline: str = "",
 ) -> TuningCurveView:
-    """Returns the costs over the interval.
+    """Returns the curve of the costs over the interval.
 
     Args:
         costs_by_interval: each swept interval with its costs, including the considered one.
-        current: today's interval; it is not on the curve if the index on disk differs from its
-            replay.
+        current: today's interval with its costs, which is not on the curve if the index on disk
+            differs from its replay.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        headline: the verdict on the interval. It is the title, and the comparison of both
-            intervals begins the caption; without it the comparison is the title.
+        headline: the verdict on the interval, used as the title; the caption then begins with the
+            comparison of both intervals. If it is "", the comparison is the title.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     if considered_bytes == current.interval_bytes:
@@ -168,7 +171,7 @@ def _caption(
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
-    """Returns the costs of today's interval, without those of any other."""
+    """Returns the curve before other intervals are computed: only the costs of today's."""
     is_today = curve.intervals == curve.today.interval_bytes
     today = format_count(curve.today.interval_bytes)
     return replace(
@@ -186,10 +189,10 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 def _comparison_point(
     by_interval: Mapping[int, IntervalCost], current: IntervalCost
 ) -> IntervalCost:
-    """Returns the interval that today's is compared with if no other is considered.
+    """Returns the costs that today's are compared with if no other interval is considered.
 
-    It is a replay of today's interval, batch by batch. If the index on disk equals that replay, it
-    is 64 KiB.
+    These are the costs of a replay of today's interval, batch by batch. If the index on disk equals
+    that replay, they are the costs of 64 KiB.
     """
     replayed_current = by_interval.get(current.interval_bytes, current)
     if _differs_on_disk(replayed_current, current):
@@ -201,7 +204,7 @@ def _comparison_point(
 def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
     """Returns whether the index on disk differs from its replay.
 
-    It does if its entries stand for complete appends.
+    This is so if a broker appended several batches at once and wrote at most one entry for them.
     """
     on_disk = max(float(current.row["headers_mean"]), 1e-9)
     return abs(float(replayed_current.row["headers_mean"]) / on_disk - 1) >= ALIKE_SHARE
@@ -231,7 +234,7 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
 
 
 def _title(current: IntervalCost, compared: IntervalCost) -> str:
-    """Returns a title such as "A lookup reads 3.7 headers at 4 KiB, and 8.9 headers at 16 KiB"."""
+    """Returns the title: "A lookup reads 3.7 headers at 4 KiB, and 8.9 headers at 16 KiB"."""
     is_replay = compared.interval_bytes == current.interval_bytes
     key = "headers_on_disk" if is_replay and _differs_on_disk(compared, current) else "headers"
     return say(
@@ -282,7 +285,7 @@ def _hover_text(interval_cost: IntervalCost) -> str:
 
 
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
-    """Returns rows of interval, entries, bytes, headers and modelled times, not formatted."""
+    """Returns rows of interval, entries, bytes, headers and modelled times, unformatted."""
     return [
         (
             interval_cost.interval_bytes,
@@ -302,10 +305,11 @@ def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
 def table(
     costs_by_interval: Sequence[IntervalCost], today_bytes: int, *, has_share: bool = False
 ) -> tuple[list[str], list[Sequence[str]], int]:
-    """Returns the heads and the rows of a table of all intervals, and the number of today's row.
+    """Returns the heads and the rows of a table of all intervals, and the index of today's row.
 
     Args:
-        has_share: whether a column has the indexes' share of the log, which is too wide for a page.
+        has_share: whether to add a column with the indexes' share of the log, for which a page is
+            too narrow.
     """
     heads = [
         say("tuning.head_interval"),
@@ -359,7 +363,7 @@ def most_headers(headers_p99: np.ndarray) -> float:
 
 
 def drawn_budget(budget: Range | None, most: float) -> Range | None:
-    """Returns the part of a budget that is on an axis of headers, from 1 header up.
+    """Returns the part of a budget that is on the axis of headers, which begins at 1 header.
 
     Returns:
         None if no part is on the axis.
@@ -443,7 +447,7 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             *_index_size_annotations(curve, colours),
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
             theme.vertical_axis_name(say("curves.axis_headers"), colours, left_px=LEFT, y=1)
-            | {"yshift": 4 + LINE_PX},  # above the sizes
+            | {"yshift": 4 + LINE_PX},  # the name of the second axis is above the sizes
         ],
     )
     return chart
@@ -464,7 +468,7 @@ def _curve_line(
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    """Returns the points under the pointer: their hover text, and interval for a click."""
+    """Returns invisible points that have the hover texts, and the interval that a click selects."""
     return {
         "type": "scatter",
         "x": curve.intervals.tolist(),
@@ -483,7 +487,7 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
 
 
 def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str]) -> dict:
-    """Returns the marks on a line, which do not change when another point is clicked."""
+    """Returns the dots of the marks on a line; a click on another point does not fade them."""
     opaque = {"opacity": 1}
     outline = {"color": colours["raised"], "width": 2}
     return {
@@ -510,10 +514,10 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks, where the curve is not: at the top, or at the foot.
+    """Returns the names of the marks at the top or at the foot, where they do not cover the curve.
 
-    A name is on the left of its line if the other line is close on its right, or if the curve is
-    high there. Only today's name is at the foot, if it is on the right of its line.
+    A name is on the left of its line if the other line is close on the right, or if the curve is
+    high on the right. Only today's name is at the foot, and only if it is on the right of its line.
     """
     marks_with_style = (
         (curve.today, curve.considered, "ink_2", 400, CLOSE_RATIO * MIN_X, MAX_X / CLOSE_RATIO),
@@ -542,14 +546,14 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
                     "xshift": -4 if is_left else 4,
                     "text": mark.name,
                     "font": {"size": 12, "color": colours[colour], "weight": weight},
-                    "bgcolor": colours["raised"],  # covers a budget's line
+                    "bgcolor": colours["raised"],  # the background covers the line of a budget
                 }
             )
     return annotations
 
 
 def _index_sizes(curve: TuningCurveView) -> dict[int, int]:
-    """Returns the size of both indexes at every other tick, so that they have room on a phone."""
+    """Returns the size of both indexes at every other tick; on a phone, more would not fit."""
     sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
     return {interval: sizes[interval] for interval in X_TICKS[1::2] if interval in sizes}
 
@@ -582,12 +586,12 @@ def _index_size_ticks(curve: TuningCurveView, colours: dict[str, str]) -> list[d
 
 
 def _has_plateau(least_batch_bytes: int | None) -> bool:
-    """Returns whether intervals that change nothing are on the axis."""
+    """Returns whether the axis has intervals below the smallest batch, which change nothing."""
     return least_batch_bytes is not None and least_batch_bytes > MIN_X
 
 
 def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the area of intervals that change nothing; empty without one."""
+    """Returns the area of intervals below the smallest batch; empty without one."""
     least_bytes = curve.least_batch_bytes
     if least_bytes is None or not _has_plateau(least_bytes):
         return []
@@ -599,7 +603,7 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
     """Returns a dotted line at the model's typical price, and a band between its extreme prices.
 
     Args:
-        budget: the result of drawn_budget.
+        budget: the result of `drawn_budget`.
         most: the upper end of the axis; a line beyond it is not drawn.
     """
     if budget is None:

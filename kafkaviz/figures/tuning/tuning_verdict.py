@@ -1,4 +1,4 @@
-"""A recommendation in words: a headline, its reasons, and the words of its numbers."""
+"""A recommendation in words: a headline, the reasons, and texts of the numbers."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ class VerdictView:
     """The verdict in words.
 
     Attributes:
-        mark: one of the severities of a page.
-        reason: the reasons that decide, one sentence each.
+        mark: the severity that the page shows next to the verdict.
+        reason: the decisive reasons, one sentence each.
     """
 
     mark: str
@@ -53,9 +53,9 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict with the time of a lookup.
+    """Returns the verdict with the mean time of a lookup.
 
-    Where it keeps an interval that misses the p99 budget, it says why.
+    If the verdict keeps an interval that misses the p99 budget, the headline says why.
     """
     text = headline(recommendation)
     p99_uses = missed_p99(recommendation)
@@ -79,7 +79,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def missed_p99(recommendation: Recommendation) -> tuple[float, float] | None:
-    """Returns the p99 lookup at worst and its budget if today's interval is kept and misses it."""
+    """Returns the worst p99 time and the p99 budget, if today's interval is kept but misses it."""
     if recommendation.verdict != TuningVerdict.KEEP:
         return None
     for reason in recommendation.reasons:
@@ -96,7 +96,7 @@ def _verdict_kind(recommendation: Recommendation) -> str:
 
 
 def range_text(us: Range) -> str:
-    """Returns a range: 7.8 to 22 µs."""
+    """Returns a range of times: 7.8 to 22 µs."""
     low = format_us(us.low)
     high = format_us(us.high)
     if low == high:
@@ -123,7 +123,7 @@ TOPIC_HEADS = (
 
 
 def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
-    """Returns a topic's cells below TOPIC_HEADS; None for a topic without a batch."""
+    """Returns the cells of a topic's row, in the order of `TOPIC_HEADS`."""
     if recommendation is None:
         return case.name, "0 B", *[MISSING] * 5, say("tuning.no_batch")
     cost = recommendation.current_cost
@@ -143,7 +143,7 @@ def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tupl
 
 
 def describe_all(recommendation: Recommendation) -> list[str]:
-    """Returns the reasons for an answer, then those that no interval fixes, one sentence each."""
+    """Returns the reasons for a verdict, then faults that no interval fixes, one sentence each."""
     return [
         reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
     ]
