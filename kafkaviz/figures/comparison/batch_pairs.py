@@ -76,7 +76,7 @@ class BatchPairsView:
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """Returns the pairs around an offset, and the bytes of one of them.
 
-    The bytes are those of a differing pair that holds the offset, else of the first differing pair,
+    It shows the bytes of a differing pair that holds the offset, else of the first differing pair,
     else of an equal pair that holds the offset.
     """
     chosen = _choose_pair(pairs, offset)

@@ -73,7 +73,7 @@ class SegmentCells:
     """A segment with its records.
 
     Attributes:
-        result: what becomes of the segment; "" before the step that shows it.
+        result: the fate of the segment in words; "" before the step that shows it.
         end_marks: names of offsets after its last record.
     """
 

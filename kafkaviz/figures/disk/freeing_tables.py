@@ -1,4 +1,4 @@
-"""Tables of the files that may be deleted by hand, and of what deleting all indexes would cost."""
+"""Tables of the files that may be deleted by hand, and of the cost of deleting all indexes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -96,7 +96,7 @@ def price_table(
     """Returns what the next broker start reads, with the .index files and without them.
 
     Args:
-        recovery: what it reads with the .index files; None if unknown.
+        recovery: the reads with the .index files; None if unknown.
         names: short names of the log directories, by their paths.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}

@@ -62,7 +62,7 @@ class SegmentTable(NamedTuple):
 
 
 def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
-    """Returns what keeps each segment, and until when; None if there are no segments."""
+    """Returns what keeps each segment, and until when; None if no log has segments."""
     logs_segments = sort_by_urgency(logs)
     if not logs_segments:
         return None

@@ -236,7 +236,7 @@ def start_verdict(
         is_left_known: whether the files show how the broker was stopped.
         is_partial: whether the broker has log directories that were not read.
         release: the Kafka release that will start.
-        recovery: what the recovery of each log directory reads.
+        recovery: the reads of each log directory's recovery.
     """
     forecast = restart_forecast.forecast(restart, logs)
     source = restart_forecast_text.evidence_text(release)

@@ -38,7 +38,7 @@ class GrowthLane(NamedTuple):
 
     Attributes:
         slots: the slots that are read, in order.
-        moves: for each probe, its page in an index one page shorter, and its page now.
+        moves: each probe's page in an index one page shorter, and the probe's page now.
         hot, hot_before: the pages in memory now, and when the index was one page shorter. A page
             that was waited for in between is cold in the picture.
         warm_from: the start of the warm section, counted in pages; None for plain binary search.

@@ -1,6 +1,6 @@
 """The data of the bytes view: bytes around the pinned offset in a file, and spans that name them.
 
-Of a .log, the pinned batch can be seen; of any other file, all bytes, and in an index the view
+In a .log, the reader sees the pinned batch; in any other file, all bytes. In an index, the view
 begins at the pinned slot. Only 4 KiB are sent, a little more than a screen holds; the browser asks
 for more as it scrolls. A compressed batch has a second pane with its decompressed records.
 """
@@ -183,7 +183,7 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
     """Returns a view whose bytes can be read and decoded, but are not named.
 
     Args:
-        byte: for a .log, the first byte that is not named. For an index, a byte of the only entry
+        byte: the first byte of a .log that is not named. For an index, a byte of the only entry
             that is included, so that the number of entries stays hidden.
     """
     pane = bytes_view.outer

@@ -42,7 +42,7 @@ COLUMNS = tuple(each.name for each in fields(Transaction))
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionBar:
-    """A transaction as it is drawn.
+    """A drawn transaction.
 
     Attributes:
         end_offset: the offset of the marker that ends the transaction. For an open transaction, the
@@ -69,8 +69,8 @@ class TransactionLanesView:
     Attributes:
         held_by: a sentence on the open transaction at which the last stable offset is; "" without
             one.
-        first_offset: where the drawn range begins; after `segment_offset` if older transactions are
-            left out.
+        first_offset: the start of the drawn range; it is after `segment_offset` if older
+            transactions are left out.
         end_offset: the offset after the drawn range.
         stable_offset: the last stable offset; None if it is after the drawn range, or unknown.
         transactions: the drawn ones, the newest first.

@@ -21,7 +21,7 @@ from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
 
 def held_text(state: str) -> str:
-    """Says what keeps a segment; `state` is one of analysis.retention."""
+    """Says what keeps a segment in this state (one of analysis.retention)."""
     return say(f"retention.held_{state}")
 
 

@@ -258,7 +258,7 @@ def included_text(inactive: Sequence[InactiveSegment]) -> str:
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Returns the note for a number that leaves out what is not in use; "" if everything is."""
+    """Returns the note for a number that leaves out unused logs; "" if nothing is left out."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)

@@ -1,4 +1,4 @@
-"""What larger batches and another codec save on a topic: a verdict and a figure for each."""
+"""The savings by larger batches and by another codec: a verdict and a figure for each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

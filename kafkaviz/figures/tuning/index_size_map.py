@@ -30,7 +30,7 @@ ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log sizes for which a 
 NAME_CELLS = (5, 2)  # width and height of a mark's name, in cells of the map
 ABOVE = {"yanchor": "bottom", "yshift": 7}  # positions of a mark's name
 BELOW = {"yanchor": "top", "yshift": -7}
-DARKEST = 0.62  # opacity of the darkest colour, so that lines and texts on it stay legible
+DARKEST = 0.62  # strength of the darkest colour, so that lines and texts on it stay legible
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class IndexSizeMapView:
         cold_us: the mean cost of a lookup, shape (sizes, intervals); NaN where Kafka cannot write
             such a log.
         log_bytes: the size of a segment's .log at the roll, in the same shape.
-        safe_bytes: for each interval, the least index size with which a full index never rolls a
-            segment; NaN if this is true of no size or of every size.
-        roll_lines: for each .log size in `ROLLS_AT`, the index size that rolls a segment at it: one
-            per interval, or NaN.
+        safe_bytes: the least index size with which a full index never rolls a segment, one per
+            interval; NaN if this is true of no size or of every size.
+        roll_lines: the index sizes that roll a segment at each .log size in `ROLLS_AT`: one per
+            interval, or NaN.
     """
 
     title: str
