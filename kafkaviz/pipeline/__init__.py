@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.datasource.arrow_rows import ArrowRows, OptionValue, Source
 
 
-OLDEST_SPARK = (4, 1)  # the first that passes filters to Python data sources
+OLDEST_SPARK = (4, 1)  # the first release that passes filters to Python data sources
 
 
 def register(spark: "SparkSession") -> None:
@@ -42,11 +42,11 @@ def register(spark: "SparkSession") -> None:
 def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
     """Returns the records of directories, as the format kafka_records gives them.
 
-    Nothing is read before the rows are asked for.
+    Nothing is read before the first row is requested.
 
     Args:
-        source: a broker or partition directory, an archive or address of one, a pattern, an opened
-            Partition or Broker, or several of these.
+        source: the path or URL of a broker directory, a partition directory or an archive of one; a
+            pattern; an opened Partition or Broker; or a sequence of these.
         options: the options of kafka_records (docs/data-source.md), such as topics, offsets and
             mode. payload may also be "text": keys, values and headers as text.
 

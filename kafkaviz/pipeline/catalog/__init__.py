@@ -1,1 +1,1 @@
-"""The catalog: a folder of Parquet tables with a description of itself."""
+"""The catalog: a folder of Parquet tables, and a JSON file that describes them."""

@@ -1,9 +1,9 @@
 """Builds Arrow columns from Python and numpy values, directly from bytes.
 
 pyarrow.array accepts any values, but its first call imports pandas to recognise pandas' own values.
-This costs 0.4 s of CPU time per process, a tenth of a small ingest. So the buffers are written here
-in Arrow's format: a validity bit per row, then the values. A text column also has the start of each
-text.
+This costs 0.4 s of CPU time per process, a tenth of a small ingest. So this module writes the
+buffers in Arrow's format: a validity bit per row, then the values. A text column also has the start
+of each text.
 
     ["a", None, "bcd"]    bits 0b101, starts 0 1 1 4, "abcd"
 """
@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from kafkaviz.pipeline.catalog.schema import BOOL, DOUBLE, INT, LONG, STRING
 
-# the type names of module array and of numpy
+# the names of a type in module `array` and in numpy
 NUMBERS = {INT: ("i", np.int32), LONG: ("q", np.int64), DOUBLE: ("d", np.float64)}
-LARGEST_OFFSET = 2**31 - 1  # the largest start of a text in a column
+LARGEST_OFFSET = 2**31 - 1  # the largest start of a text that a column can hold
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -37,7 +37,7 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Returns a column of Python values; None becomes null.
 
     Raises:
-        TypeError: a value has another type.
+        TypeError: a value does not have this type.
         OverflowError: a number is too large for the type.
     """
     if kind == STRING:
@@ -46,7 +46,7 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if kind == BOOL:
         return numpy_column(np.array(list(map(bool, values)), bool), kind, is_absent)
     code, _ = NUMBERS[kind]
-    # stricter than numpy: a float is not accepted as an int
+    # unlike numpy, this does not accept a float as an int
     numbers = array(code, (0 if value is None else value for value in values))
     return _build(kind, len(values), [pa.py_buffer(numbers)], is_absent)
 

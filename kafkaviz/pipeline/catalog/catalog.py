@@ -7,9 +7,10 @@ The description lists the files of the catalog and the directories that they wer
     restart_steps/  retention/  checked/  stamps/
         each with *.parquet
 
-All of these are links into .current, which is a link to the folder of the last run. A run replaces
-.current by one rename (commit.py). So the tables and _catalog.json always change together, and
-listing a table's folder gives each row once. Spark is not needed here.
+All of these are links into .current, which is itself a link to the folder of the last run. A run
+replaces .current with one rename (commit.py). So the tables and _catalog.json always change
+together, and the files in a table's folder hold each row once. Reading a catalog does not need
+Spark.
 """
 
 import json
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.findings import StoredHealth
 
 NAME = CATALOG_FILE
-ROWS_AT_ONCE = 1024  # rows of a table that are read at once
+ROWS_AT_ONCE = 1024  # most rows of a table that are read at once
 FULL_INGEST = message("errors.full_ingest")
 
 
@@ -60,7 +61,7 @@ class Catalog:
     def batches(
         self, name: str, columns: Sequence[str] | None = None, rows_at_once: int = ROWS_AT_ONCE
     ) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a table in order, in parts.
+        """Yields the rows of a table in order, as batches of Arrow.
 
         Raises:
             CannotOpen: files of the table are missing or damaged, or the catalog was replaced.
@@ -73,10 +74,10 @@ class Catalog:
                     yield from rows.iter_batches(rows_at_once, columns=columns, use_threads=False)
 
     def stamps(self) -> Iterator[StampRow]:
-        """Yields the rows of table stamps: the files in the state in which they were read.
+        """Yields the rows of table `stamps`: the state of each file when it was read.
 
         Raises:
-            CannotOpen: a row is invalid, or the table cannot be read; see `batches`.
+            CannotOpen: a row is invalid, or the table cannot be read (see `batches`).
         """
         columns = ["broker", "base_offset", "suffix", "json"]
         with self._translate_faults("stamps"):
@@ -84,7 +85,7 @@ class Catalog:
                 yield from (from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """Returns all stored segments and columns of table segments, in the same order.
+        """Returns all stored segments, and some columns of table `segments` in the same order.
 
         Raises:
             CannotOpen: a file cannot be read, or the two tables do not match.
@@ -105,11 +106,11 @@ class Catalog:
         """Returns the findings about a broker, as analysis.broker_health.check returns them.
 
         Args:
-            broker: its name in the tables.
+            broker: the broker's name in the tables.
 
         Raises:
-            CannotOpen: the catalog has no findings, or none about this broker. The kind is
-                "missing".
+            CannotOpen: the catalog was made without findings, or it does not have this broker. The
+                kind is "missing".
         """
         from kafkaviz.pipeline.catalog.findings import stored_health
 
@@ -226,10 +227,10 @@ def read_info(path: Path) -> CatalogInfo:
 
 
 def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
-    """Returns the table and name of each Parquet file that is missing or damaged.
+    """Returns the table and the name of each Parquet file that is missing or damaged.
 
-    The tables segments and stamps, which every run needs, are read completely. For other tables,
-    only the footers are read.
+    The tables `segments` and `stamps`, which every run needs, are read completely. For other
+    tables, only the footers are read.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
@@ -245,7 +246,7 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
         count = sum(1 for _ in segments_of(Catalog(path, info).stamps()))
     except CannotOpen:
         return missing | {("stamps", NAME)}
-    # otherwise the tables have rows of different segments
+    # otherwise `segments` and `stamps` have rows of different segments
     return missing if info.rows["segments"] == count else missing | {("segments", NAME)}
 
 

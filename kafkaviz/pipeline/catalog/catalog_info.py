@@ -1,8 +1,8 @@
 """The content of _catalog.json, and its JSON format.
 
-It describes the directories that were read and the files of the tables. The state of each segment
-and the places of its rows are in table stamps instead (stamps.py): as JSON they would take 75 MB
-for a hundred thousand segments.
+It describes the directories that were read and the files of the tables. Table `stamps` (stamps.py)
+has the state of each segment and the location of its rows: for a hundred thousand segments, these
+would take 75 MB as JSON.
 """
 
 import re
@@ -22,10 +22,10 @@ from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
 FORMAT = 14
-# 11 has neither log directories nor the column log_directory; 12 has no bytes per use; 13 has no
-# uncompressed bytes of batches
+# format 11 has neither log directories nor the column log_directory; 12 has no bytes per use; 13
+# has no uncompressed bytes of batches
 READ_FORMATS = (11, 12, 13, FORMAT)
-Stamp = tuple[int, int]  # size in bytes, and mtime in ns
+Stamp = tuple[int, int]  # of a file: size in bytes, and modification time in ns
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ class StoredLogDirectory:
 class CatalogSource:
     """A broker in the state in which it was read."""
 
-    broker: str  # its name in the tables
-    path: Path  # the log directory with the metadata log, or else the first one
-    given: Path  # the same, or the folder or archive that contains it
+    broker: str  # name of the broker in the tables
+    path: Path  # main log directory: the one with the metadata log, or else the first one
+    given: Path  # the opened path: `path`, or a folder or archive that contains it
     node_id: str | None
     cluster_id: str | None
-    # the names of its partition directories, with the folder if two are equal: disk-b/orders-0
+    # names of the partition directories; if two are equal, with their folder: disk-b/orders-0
     directories: tuple[str, ...]
-    # the files outside of partitions; by path from the directory `path`
+    # the files outside of partition directories, by their path relative to `path`
     files: Mapping[str, Stamp]
-    log_directories: tuple[StoredLogDirectory, ...] = ()  # empty up to format 11
-    # None if the findings were left out
+    log_directories: tuple[StoredLogDirectory, ...] = ()  # empty in catalogs up to format 11
+    # None if the catalog was made without findings
     checked: SourceCheck | None = field(default=None, compare=False)
 
     @property
@@ -72,7 +72,7 @@ class CatalogSource:
 
 @dataclass(frozen=True)
 class RowRange:
-    """Rows of a segment in a Parquet file: `rows` rows from `first_row` on."""
+    """Where rows of a segment are: the `rows` rows of a Parquet file from `first_row` on."""
 
     file: str
     first_row: int
@@ -83,10 +83,10 @@ class RowRange:
 class CatalogInfo:
     kafkaviz: str  # the version that wrote the catalog
     sources: tuple[CatalogSource, ...]
-    tables: Mapping[str, Mapping[str, int]]  # the files of each table, and the rows in each
-    # everything that could not be read, of directories and segments
+    tables: Mapping[str, Mapping[str, int]]  # by table: the files, and the number of rows in each
+    # all files and directories that could not be read
     problems: tuple[Problem, ...] = ()
-    # the number of segments that are not in use, by file suffix
+    # number of segments that are not in use, by file suffix
     suffixes: Mapping[str, int] = field(default_factory=dict)
     format: int = FORMAT  # one of READ_FORMATS
 
@@ -113,8 +113,7 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
     """Parses a description that to_json returned.
 
     Raises:
-        ValueError: the document is invalid; LookupError, TypeError and AttributeError mean the
-            same.
+        ValueError, LookupError, TypeError or AttributeError: the document is invalid.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     sources = tuple(_parse_source(source) for source in document["sources"])
@@ -132,7 +131,7 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
 
 
 def version() -> str:
-    """Returns the version of kafkaviz; a catalog of another version is read again."""
+    """Returns the version of kafkaviz. An ingest does not reuse rows that another version wrote."""
     try:
         return metadata.version("kafkaviz")
     except metadata.PackageNotFoundError:
@@ -224,7 +223,7 @@ def problems_json(problems: Iterable[Problem]) -> list[dict]:
 
 
 def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
-    """Parses problems that problems_json returned; their kinds were not stored."""
+    """Parses problems that `problems_json` returned; the result lacks their kinds."""
     return tuple(
         Problem(address.local_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
@@ -232,7 +231,7 @@ def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
 
 
 def parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
-    """Parses size and mtime of files, by path."""
+    """Parses the size and modification time of files, by path."""
     return {
         path: (ensure_type(int, size), ensure_type(int, mtime_ns))
         for path, (size, mtime_ns) in files.items()

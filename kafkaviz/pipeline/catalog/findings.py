@@ -1,4 +1,4 @@
-"""Converts findings, restart steps and retention of a broker to table rows and back."""
+"""Converts the findings, restart steps and retention of a broker to table rows and back."""
 
 import json
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ AGE_COLUMNS = {
 }
 RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
 LIMITS_COLUMNS = ("deletes", "retention_ms", "retention_bytes", "is_tiered")
-OFFSET_COLUMNS = ("log_start_offset", "high_watermark", "log_end_offset")  # of table partitions
+OFFSET_COLUMNS = ("log_start_offset", "high_watermark", "log_end_offset")  # in table `partitions`
 SOURCE_COLUMNS = {
     "policy_source": "policy_source",
     "retention_ms_source": "ms_source",
@@ -49,7 +49,7 @@ SOURCE_COLUMNS = {
 class StoredHealth(NamedTuple):
     """The findings about a broker in a catalog.
 
-    With the broker added, these are the fields of analysis.broker_health.Health.
+    Together with the broker, these are the fields of analysis.broker_health.Health.
     """
 
     assumed_release: AssumedRelease
@@ -75,7 +75,7 @@ def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
 
 
 def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
-    """Returns a row per segment of a log, with the reason that keeps it and the log's settings."""
+    """Returns a row per segment of a log: what keeps the segment, and the log's settings."""
     owner = _owner(broker, log.partition, log.log_directory)
     return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
@@ -92,13 +92,13 @@ def source_check(
 
 
 def disk_columns(share: DiskShare) -> dict[str, int]:
-    """Returns the columns of table partitions about the use of bytes."""
+    """Returns the columns of table `partitions` that say what the bytes are used for."""
     uses = {use_column(use): share.uses.get(use, 0) for use in CHECKED_USES}
     return {"files": share.files, "allocated_bytes": share.allocated_bytes, **uses}
 
 
 def _parse_share(row: dict) -> DiskShare | None:
-    """Returns the share of a partition, or None if the catalog does not have it."""
+    """Returns the use of a partition's bytes, or None if the catalog does not have it."""
     if row.get("files") is None:
         return None
     sizes = {use: row[use_column(use)] for use in CHECKED_USES}
@@ -119,7 +119,7 @@ def stored_health(
     retention: pa.Table,
     partitions: pa.Table,
 ) -> StoredHealth:
-    """Returns one broker's findings, restart, retention and bytes per use, from its rows.
+    """Returns the findings, restart, retention and bytes per use of the broker with these rows.
 
     Raises:
         ValueError: a row is invalid.
@@ -149,7 +149,7 @@ def stored_health(
 
 
 def _owner(broker: str, directory: str | None, log_directory: str | None) -> dict:
-    """Returns the leading columns, with the partition directory and its log directory."""
+    """Returns the leading columns of a row: the partition directory and its log directory."""
     name = names.parse_directory(directory) if directory else None
     partition = {"topic": name.topic, "partition": name.partition} if name else {}
     owner = {"broker": broker, "directory": directory, "log_directory": log_directory}
@@ -193,9 +193,10 @@ def _parse_segment(row: dict) -> SegmentRetention:
 
 
 def _storable(row: dict) -> dict:
-    """Returns a row that Parquet accepts.
+    """Returns a copy of a row that Parquet accepts.
 
-    A directory name may not be UTF-8, and a number in a file name may not fit into 64 bits.
+    It replaces bytes of names that are not UTF-8, and makes a number (of a file name) null if it
+    does not fit into 64 bits.
     """
     texts = {
         name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)

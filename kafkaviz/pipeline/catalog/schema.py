@@ -1,7 +1,7 @@
 """The catalog's tables: each column, declared once as an Arrow type.
 
-Null means that the value is unknown: the format lacks that field, or a file is missing or could not
-be read. A timestamp of -1 is a -1 that Kafka wrote.
+Null means that the value is unknown: the batch's format lacks the field, or a file is missing or
+could not be read. A timestamp of -1 was written by Kafka.
 """
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """Returns the columns log_bytes, log_allocated_bytes, log_mtime_ns and the same for each index.
+    """Returns the columns log_bytes, log_allocated_bytes, log_mtime_ns, and the same per index.
 
     They are null if the file does not exist.
     """
@@ -31,14 +31,14 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
 
 
 def use_column(use: Use) -> str:
-    """Names the column of a use: batch_headers_bytes."""
+    """Returns the name of the column for a use of bytes, such as batch_headers_bytes."""
     return f"{use.replace('-', '_')}_bytes"
 
 
-# The number of its files, their disk space, and the bytes per use, which add up to the lengths of
-# its files. They are null without checks.
+# For each partition: the number of files, their disk space, and the bytes per use, whose sum is the
+# length of all files. They are null if the ingest did not check anything.
 DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, CHECKED_USES))
-# the path of its log directory; null for a whole broker with several
+# path of the log directory; null in rows about a broker with several
 LOG_DIRECTORY = ("log_directory", STRING)
 PARTITIONS = pa.schema(
     [
@@ -46,7 +46,7 @@ PARTITIONS = pa.schema(
         ("directory", STRING),
         ("state", STRING),  # current, delete, future, stray
         ("topic_id", STRING),
-        ("segments", INT),  # segments with a .log and no suffix
+        ("segments", INT),  # segments in use: they have a .log without a suffix
         ("log_start_offset", LONG),
         ("high_watermark", LONG),
         ("recovery_point", LONG),
@@ -55,12 +55,12 @@ PARTITIONS = pa.schema(
         *((name, LONG) for name in DISK_COLUMNS),
     ]
 )
-CONTENT = [  # found by reading the files of a segment
+CONTENT = [  # columns that are filled by reading the files of a segment
     ("batches", LONG),
     ("records", LONG),  # null if a compressed batch of magic 0 or 1 is unreadable
     ("first_offset", LONG),
     ("last_offset", LONG),
-    # by the headers only: the first record's or the largest timestamp of each batch
+    # from the batch headers: the smallest of the first records' timestamps, the largest of all
     ("min_timestamp_ms", LONG),
     ("max_timestamp_ms", LONG),
     ("offset_entries", LONG),
@@ -68,7 +68,7 @@ CONTENT = [  # found by reading the files of a segment
     ("unwritten_offset_slots", LONG),
     ("unwritten_time_slots", LONG),
     ("valid_bytes", LONG),  # bytes of the .log up to the end of its last complete batch
-    ("torn_bytes", LONG),  # the bytes after that
+    ("torn_bytes", LONG),  # bytes after that end
 ]
 SEGMENTS = pa.schema(
     [
@@ -78,7 +78,7 @@ SEGMENTS = pa.schema(
         *_file_columns(),
         *CONTENT,
         ("roll_reason", STRING),
-        # segment.bytes of its topic, from settings, rolls or the release
+        # segment.bytes of the topic, taken from settings, rolls or the release's default
         ("segment_bytes", LONG),
         ("segment_bytes_source", STRING),
         ("interval_low_bytes", LONG),
@@ -95,7 +95,7 @@ BATCHES = pa.schema(
         ("last_offset", LONG),
         ("leader_epoch", INT),
         ("magic", INT),
-        # none, gzip, snappy, lz4, zstd; an id without a codec is written as its number
+        # none, gzip, snappy, lz4, zstd; an unknown codec id is written as a number
         ("codec", STRING),
         ("timestamp_type", STRING),  # CreateTime, LogAppendTime
         ("is_transactional", BOOL),
@@ -108,8 +108,8 @@ BATCHES = pa.schema(
         ("producer_epoch", INT),
         ("base_sequence", INT),
         ("crc", LONG),
-        ("entry_slot", INT),  # a slot of the offset index; null if no entry points to this batch
-        # size of the records without compression; null unless a check has read all of them
+        ("entry_slot", INT),  # slot of the offset index that points to this batch, or null
+        # size of the uncompressed records; null unless a check has read all records of the batch
         ("uncompressed_bytes", LONG),
     ]
 )
@@ -134,14 +134,14 @@ TIME_ENTRIES = pa.schema(
     ]
 )
 FINDINGS = pa.schema(
-    [  # topic and partition are null if it is about the broker directory itself
+    [  # topic and partition are null if the finding is about the broker directory itself
         *PARTITION,
         ("code", STRING),
         ("severity", STRING),  # error, warning, info
-        ("file", STRING),  # relative to the broker directory
+        ("file", STRING),  # path relative to the broker directory
         ("position", LONG),
         ("length", LONG),
-        ("evidence", STRING),  # found and expected, in one line
+        ("evidence", STRING),  # the found and the expected value, in one line
         ("consequence", STRING),
         ("next_step", STRING),
         ("directory", STRING),
@@ -151,7 +151,7 @@ FINDINGS = pa.schema(
         ("evidence_expected", STRING),
         ("found_hex", STRING),
         ("expected_hex", STRING),
-        ("json", STRING),  # the finding, for kafkaviz: findings.finding_codec
+        ("json", STRING),  # the whole finding, only for kafkaviz: findings.finding_codec
         LOG_DIRECTORY,
     ]
 )
@@ -163,7 +163,7 @@ SWEEP = pa.schema(
         ("segment_base_offset", LONG),
         ("interval_bytes", LONG),
         ("entries", LONG),  # entries of the offset index
-        ("index_bytes", LONG),  # the size of both indexes
+        ("index_bytes", LONG),  # size of both index files
         (
             "headers_mean",
             DOUBLE,
@@ -179,7 +179,7 @@ RESTART_STEPS = pa.schema(
     [  # the steps of the broker's next start, in order
         *PARTITION,
         ("directory", STRING),
-        ("segment_base_offset", LONG),  # null if the step is not about a single segment
+        ("segment_base_offset", LONG),  # null if the step is about more than one segment, or none
         ("action", STRING),  # truncate, rebuild, delete, create, keep, fail
         ("cause", STRING),
         ("why", STRING),
@@ -188,7 +188,7 @@ RESTART_STEPS = pa.schema(
         ("bytes", LONG),
         ("error", STRING),
         ("way_out", STRING),
-        ("json", STRING),  # the step, for kafkaviz
+        ("json", STRING),  # the whole step as JSON, which only kafkaviz reads
         LOG_DIRECTORY,
     ]
 )
@@ -198,44 +198,45 @@ RETENTION = pa.schema(
         ("directory", STRING),
         ("segment_base_offset", LONG),
         ("bytes", LONG),
-        ("timestamp_ms", LONG),  # the timestamp that counts; null if it cannot be read
-        ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
-        ("offset", LONG),  # the offset of that record
-        # why the next pass deletes it (log-start, size, time), or what keeps it (until, bytes, ...)
+        ("timestamp_ms", LONG),  # the timestamp that retention uses; null if it cannot be read
+        ("counted_by", STRING),  # origin of the timestamp: record, entry, unwritten, mtime, unknown
+        ("offset", LONG),  # the offset of the record with that timestamp
+        # why the next pass deletes the segment (log-start, size, time), or what keeps it (until,
+        # bytes, and others)
         ("state", STRING),
-        ("until_ms", LONG),  # when the segment itself is old enough
-        ("gone_ms", LONG),  # when the segments before it are old enough too
-        ("blocked_by", LONG),  # the base offset of the segment it waits for
-        ("more_bytes", LONG),  # bytes to append until retention.bytes deletes it
-        ("now_ms", LONG),  # the time of that pass
-        ("deletes", BOOL),  # false: only compacted
+        ("until_ms", LONG),  # when this segment is old enough to be deleted
+        ("gone_ms", LONG),  # when this segment and all segments before it are old enough
+        ("blocked_by", LONG),  # base offset of the older segment that must be deleted first
+        ("more_bytes", LONG),  # bytes to append until retention.bytes deletes the segment
+        ("now_ms", LONG),  # time of the retention pass that was predicted
+        ("deletes", BOOL),  # false if cleanup.policy is only compact
         ("policy_source", STRING),
         ("retention_ms", LONG),
         ("retention_ms_source", STRING),
         ("retention_bytes", LONG),
         ("retention_bytes_source", STRING),
         ("is_tiered", BOOL),
-        ("limits_json", STRING),  # the limits and their sources, for kafkaviz
+        ("limits_json", STRING),  # the limits and their sources as JSON, which only kafkaviz reads
         LOG_DIRECTORY,
     ]
 )
 CHECKED = pa.schema(
-    [  # what the next run need not find again; only kafkaviz reads it
+    [  # check results that the next run can reuse; only kafkaviz reads them
         *PARTITION,
         ("directory", STRING),
-        ("base_offset", LONG),  # null: what a start does to the directory
+        ("base_offset", LONG),  # null in the row with the effect of a broker start on the directory
         ("suffix", STRING),
-        ("digest", STRING),  # a digest of all inputs of the check
+        ("digest", STRING),  # a digest of everything that the check depends on
         ("json", STRING),
     ]
 )
 STAMPS = pa.schema(
-    [  # stamps of the files, in a row per segment and one for other files; for kafkaviz
+    [  # state of the files: a row per segment and one for other files; only kafkaviz reads them
         *PARTITION,
         ("directory", STRING),
-        ("base_offset", LONG),  # null: the other files of the directory
+        ("base_offset", LONG),  # null in the row of the directory's other files
         ("suffix", STRING),
-        # size and mtime of each file, and its rows in the tables: catalog.stamps
+        # JSON: size and mtime of each file, and where its rows are (catalog.stamps)
         ("json", STRING),
     ]
 )
@@ -252,8 +253,8 @@ TABLES: dict[str, pa.Schema] = {
     "checked": CHECKED,
     "stamps": STAMPS,
 }
-OWN_TABLES = ("checked", "stamps")  # kafkaviz's own; queries are not about them
-ROW_TABLES = ("batches", "offset_entries", "time_entries")  # the contents of the files
-TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks that read the files
-# empty if a run left the findings out
+OWN_TABLES = ("checked", "stamps")  # tables for kafkaviz itself, which queries cannot read
+ROW_TABLES = ("batches", "offset_entries", "time_entries")  # tables with the contents of files
+TASK_TABLES = (*ROW_TABLES, "sweep")  # tables that are written by the tasks that read the files
+# tables that are empty if a run makes no findings
 CHECK_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")

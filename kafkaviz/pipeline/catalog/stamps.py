@@ -1,8 +1,8 @@
 """Table stamps: the state of each file when it was read, and where its rows are.
 
-It has one row per segment, in the order of the segments in their directories. Before these is one
-row for the other files of the directory. The next run compares the rows with the directories one by
-one, so neither is in memory as a whole.
+Each directory has one row for the files that belong to no segment, and then one row per segment, in
+order. The next run compares the rows with the directories one by one, so neither the rows nor the
+directories are in memory as a whole.
 
     directory  base_offset  suffix  json
     orders-0   null         ""      {"files": {"orders-0/leader-epoch-checkpoint": [13, 17…]}, ...}
@@ -28,7 +28,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 )
 from kafkaviz.units import replace_surrogates
 
-Spans = Mapping[str, tuple[RowRange, ...]]  # by table, in order
+Spans = Mapping[str, tuple[RowRange, ...]]  # by table: the row ranges, in order
 ENCODER = json.JSONEncoder(separators=(",", ":"))
 DECODER = json.JSONDecoder()
 SPANS = ',"spans":'
@@ -36,7 +36,7 @@ READABLE = '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
-    """The first batch of a segment, which explains why the segment before it was rolled."""
+    """The first batch of a segment. With it, the roll of the segment before can be explained."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -45,7 +45,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegment:
-    """A segment in the state in which it was read, and where its rows are."""
+    """The state of a segment when it was read, and where its rows are."""
 
     broker: str
     directory: str
@@ -54,9 +54,9 @@ class StoredSegment:
     files: Mapping[str, Stamp]  # by path from the broker directory
     spans: Spans = field(default_factory=dict)
     first_batch: FirstBatch | None = None
-    codecs: tuple[str, ...] = ()  # of its batches, with the names of table batches
+    codecs: tuple[str, ...] = ()  # statistics of the batches, named like columns of table `batches`
     problems: tuple[Problem, ...] = ()  # files that could not be read
-    unreadable: bool = False  # access to a file was denied, which no stamp shows
+    unreadable: bool = False  # access to a file was denied; `files` does not show that
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -76,7 +76,7 @@ StampRow = StoredDirectory | StoredSegment
 
 
 def storable_name(directory: str) -> str:
-    """Returns the name of a directory for these tables.
+    """Returns the name of a directory in the form that these tables store.
 
     Bytes that are not UTF-8 are escaped, because U+FFFD could make two names equal.
     """
@@ -84,7 +84,7 @@ def storable_name(directory: str) -> str:
 
 
 def owner_columns(broker: str, directory: str) -> dict[str, Any]:
-    """Returns the leading columns of a row of kafkaviz's own tables, with the directory."""
+    """Returns the leading columns of a row in `stamps` or `checked`, with the directory."""
     name = names.parse_directory(directory.rpartition("/")[2])
     partition = (
         {"topic": replace_surrogates(name.topic), "partition": name.partition} if name else {}
@@ -110,7 +110,7 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
-    """Parses a row that to_row returned.
+    """Parses a row that `to_row` returned.
 
     Args:
         info: the description of the same run, which lists the files of all tables.
@@ -146,10 +146,10 @@ def directory_text(stored: StoredDirectory) -> str:
 
 
 def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
-    """Returns where the rows of a segment are, by the column json of its row.
+    """Returns where the rows of a segment are, from column `json` of its row in table `stamps`.
 
     Args:
-        stored: the segment in its current state.
+        stored: the segment in its current state, to be compared with the row.
         info: the description of the same run; see from_row.
 
     Returns:
@@ -169,7 +169,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
 
 class MovedSegment(NamedTuple):
-    """A segment's row in table stamps, after the segment's rows in other tables were moved."""
+    """A segment's new row in table `stamps`, after its rows in other tables were moved."""
 
     text: str
     first_batch: FirstBatch | None
@@ -180,8 +180,8 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
     """Returns a segment's row after its rows have been moved.
 
     Args:
-        text: the column json of its row.
-        move: returns the new places of rows.
+        text: the column `json` of the row.
+        move: called with row ranges, returns their new locations.
         info: the description of the same run; see from_row.
     """
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
@@ -196,7 +196,7 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
 
 
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
-    """Yields the segments among the stamps; the n-th one is the n-th row of table segments."""
+    """Yields only the segments; the n-th segment belongs to the n-th row of table `segments`."""
     return (stored for stored in stamps if isinstance(stored, StoredSegment))
 
 

@@ -1,4 +1,4 @@
-"""The Spark data source: its schema, its plan and its rows."""
+"""The Spark data source: schemas, options, planning, and reading of rows."""
 
 import os
 from collections.abc import Generator
@@ -8,18 +8,18 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.units import escape_line
 
 # The setting spark.sql.execution.pyspark.udf.hideTraceback.enabled in a worker's environment. With
-# it, pyspark.util.handle_worker_exception of 4.0 to 4.3 sends the error without the stack.
+# it, pyspark.util.handle_worker_exception of Spark 4.0 to 4.3 sends an error without the stack.
 HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
-WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # set in every worker of these releases, and in no driver
+WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # these releases set this in every worker and in no driver
 
 
 @contextmanager
 def one_line() -> Generator[None]:
-    """Reduces an error of kafkaviz to one line if this process is a Spark worker.
+    """Makes Spark show an error of kafkaviz as one line, if this process is a Spark worker.
 
-    Spark sends a worker's error to the driver as text. By default it has Python's whole stack, and
-    the message for the user is the last of about thirty lines. The process ends with the error, so
-    nothing else runs in the changed environment.
+    Spark sends a worker's error to the driver as text. By default this text has Python's whole
+    stack, and the message for the user is the last of about thirty lines. The function changes the
+    environment of the process, which ends with the error.
     """
     try:
         yield

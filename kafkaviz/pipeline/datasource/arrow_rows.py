@@ -4,9 +4,9 @@
     rows.to_pandas()
     duckdb.sql("SELECT count(*) FROM rows")  # as any reader of Arrow streams
 
-The formats kafka_records, kafka_batches and kafka_segments have the same plan, options and rows
-(source_request.py). The tasks are read one after the other, so the memory does not
-grow with the logs.
+Spark's formats kafka_records, kafka_batches and kafka_segments have the same options, planning and
+rows (source_request.py). The tasks are read one after the other, so the memory does not grow with
+the logs.
 """
 
 import base64
@@ -44,7 +44,7 @@ NO_PAYLOAD = "false"
 BYTES = "bytes"
 TEXT = "text"
 PAYLOADS = (NO_PAYLOAD, "true", BYTES, TEXT)
-BASE64 = "base64:"  # the start of a text that stands for bytes that are not UTF-8
+BASE64 = "base64:"  # prefix of a text that encodes bytes that are not UTF-8
 TEXT_HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
 TEXT_TYPES = {"key": pa.string(), "value": pa.string(), "headers": TEXT_HEADERS}
 
@@ -53,12 +53,12 @@ OptionValue = str | int | Sequence[str] | Sequence[int]
 
 
 class ArrowRows:
-    """The rows of one format.
+    """The rows of one format, as an iterable of Arrow batches.
 
     The directories are listed and the tasks planned once. Each reading of the rows reads the files
     again.
 
-    DuckDB, Polars, pandas and pyarrow also read it as a stream (`__arrow_c_stream__`).
+    DuckDB, Polars, pandas and pyarrow also read this object as a stream (`__arrow_c_stream__`).
 
     Attributes:
         schema: the columns, in order.
@@ -93,8 +93,8 @@ class ArrowRows:
 
         Raises:
             CannotOpen: a directory cannot be opened.
-            Malformed: something cannot be read, and the mode neither makes it a row nor leaves it
-                out.
+            Malformed: something cannot be read, and option `mode` neither makes it a row nor leaves
+                it out.
         """
         for task in self.tasks:
             yield from self.read(task)
@@ -194,10 +194,10 @@ def _text_column(name: str, column: pa.Array) -> pa.Array:
 
 
 def decode_text(column: pa.Array) -> pa.Array:
-    """Returns bytes as text, from which they can be restored.
+    """Returns bytes as text, from which the bytes can be restored.
 
-    Bytes that are not UTF-8 become "base64:" and their base64. So does a text that itself begins
-    with "base64:".
+    Bytes that are not UTF-8 become "base64:" and their base64, and so does a text that already
+    begins with "base64:".
     """
     try:
         texts = column.cast(pa.string())

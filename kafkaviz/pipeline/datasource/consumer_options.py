@@ -42,7 +42,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED
 
 FORMAT = "kafka_files"
-COLUMNS = pa.schema(  # KafkaRecordToRowConverter, 4.3
+COLUMNS = pa.schema(  # the columns of KafkaRecordToRowConverter in Spark 4.3
     [
         ("key", pa.binary()),
         ("value", pa.binary()),
@@ -72,7 +72,7 @@ READ_OPTIONS = (
     "tiered",
     "task_bytes",
     "explain",
-)  # the same as for the other formats
+)  # options that the other formats also have
 OPTIONS = (
     *SUBSCRIPTIONS,
     "startingOffsets",
@@ -89,8 +89,8 @@ OPTIONS = (
     "includeReplica",
     *READ_OPTIONS,
 )
-# These are for streams, a consumer's waiting and its group; they do not change rows of a batch
-# query.
+# Options for streams, for a consumer's timeouts and for its group. They do not change the rows of a
+# batch query.
 IDLE_OPTIONS = (
     "groupidprefix",
     "fetchoffset.numretries",
@@ -101,7 +101,7 @@ IDLE_OPTIONS = (
     "maxtriggerdelay",
 )
 CONSUMER_PREFIX = "kafka."
-REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source also refuses these
+REFUSED_CONSUMER_OPTIONS = tuple(  # options that Spark's own source also refuses
     f"{CONSUMER_PREFIX}{name}"
     for name in (
         "auto.offset.reset",
@@ -120,7 +120,7 @@ TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """Requested records do not exist; with failOnDataLoss=false this is not an error."""
+    """Requested records do not exist. With failOnDataLoss=false this is only logged."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class OffsetLimit:
 
     Attributes:
         option: the option that sets the limit.
-        is_timestamp: whether values are times in milliseconds since 1970, to be looked up, rather
-            than offsets.
-        value: the value for every partition, if by_partition is None.
+        is_timestamp: whether values are times (milliseconds since 1970), whose offsets are looked
+            up.
+        value: the value for every partition, if `by_partition` is None.
         by_partition: the value for each partition.
     """
 
@@ -150,7 +150,7 @@ class Subscription:
 
     Attributes:
         topics: their names, or None if a pattern selects them.
-        partitions: the partitions named by assign, or None for all.
+        partitions: the partitions in option assign, or None for all.
     """
 
     topics: frozenset[str] | None = None
@@ -158,7 +158,7 @@ class Subscription:
     partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:
-        """Returns the topics that are read; named topics need not be available."""
+        """Returns the topics that are read, among them named topics that do not exist."""
         if self.topics is not None:
             return self.topics
         pattern = self.pattern or re.compile("")
@@ -184,14 +184,14 @@ class ConsumerOptions(SourceOptions):
 
 
 def is_internal(topic: str) -> bool:
-    """Returns whether a topic is Kafka's own; Spark's source returns no records of those."""
+    """Returns whether a topic is internal to Kafka; Spark's source returns none of its records."""
     return topic in DECODER_OF_TOPIC or topic == METADATA_TOPIC
 
 
 def consumer_columns(options: ConsumerOptions) -> pa.Schema:
-    """Returns the columns with these options; they are Spark's and all nullable.
+    """Returns the columns with these options: those of Spark's own source, all nullable.
 
-    The columns of the replica are added if they are requested by option or by name.
+    The columns that describe the replica are added if an option or their names request them.
 
     Raises:
         BadOption: a column does not exist.
@@ -248,7 +248,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
 
 
 def has_option(name: str) -> bool:
-    """Returns whether an option with this lower-case name exists; some have no effect."""
+    """Returns whether an option with this lower-case name is accepted, even if it has no effect."""
     known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
     return name in known or name.startswith(CONSUMER_PREFIX)
 
@@ -300,7 +300,7 @@ def _parse_partitions(text: str) -> frozenset[TopicPartition]:
 
 
 def compile_java_pattern(text: str) -> re.Pattern[str]:
-    r"""Compiles a Java pattern for topic names, if Python understands it in the same way.
+    r"""Compiles a Java pattern for topic names, if it has the same meaning in Python.
 
     Topic names consist of ASCII letters, digits, dots, dashes and underscores. So character classes
     and case follow ASCII, as in Java. Syntax that differs between the two languages is refused:
@@ -308,7 +308,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
     a fixed length.
 
     Raises:
-        BadOption: the pattern is invalid or differs between the two.
+        BadOption: the pattern is invalid, or it does not have the same meaning in Python.
     """
     try:
         if _has_class_operation(text):
@@ -323,7 +323,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _has_class_operation(text: str) -> bool:
-    """Returns whether a character class contains another one or &&, both literal in Python."""
+    """Returns whether a character class contains another class or &&, both literal in Python."""
     escaped = False
     in_class = False
     for at, character in enumerate(text):
@@ -380,7 +380,7 @@ def _parse_by_partition(
 
 
 def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
-    """Refuses a start at the end, or an end at the start, as Spark does for batch queries."""
+    """Refuses to start at "latest" or to end at "earliest", as Spark does for batch queries."""
     values = [limit.value] if limit.by_partition is None else limit.by_partition.values()
     if not limit.is_timestamp and value in values:
         word = "latest" if value == LATEST else "earliest"
@@ -388,7 +388,7 @@ def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
 
 
 def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
-    """Refuses two limits that name different partitions, or a start after its end."""
+    """Refuses two limits that name different partitions, or a start that is after the end."""
     first = starting.by_partition
     last = ending.by_partition
     if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
@@ -407,14 +407,14 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
 
 
 def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
-    """Refuses a start after its end, if both are given as numbers."""
+    """Refuses a start that is after the end, if both are given as numbers."""
     if start > end >= 0:
         (label,) = labels([topic_partition])
         raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))
 
 
 def labels(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
-    """Returns partitions in Kafka's form: orders-0."""
+    """Returns the names of partitions in Kafka's form: orders-0."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions))
 
 

@@ -1,7 +1,7 @@
-"""The formats that Spark finds without `register`, through the modules pyspark_kafka_*.
+"""The formats that Spark finds without a call of `register`, by the modules pyspark_kafka_*.
 
-Spark imports all modules with that prefix in each session that uses any Python data source. So
-these classes import only Spark's modules until one of them is read.
+Spark imports all modules whose names begin with pyspark_ in each session that uses any Python data
+source. So these classes import only Spark's modules until one of the formats is read.
 """
 
 from functools import cached_property
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InstalledSource(DataSource):
-    """A format that was not registered, so it lacks what register knows about the session."""
+    """A format that was not registered, so that nothing is known about the session."""
 
     FORMAT = ""
 

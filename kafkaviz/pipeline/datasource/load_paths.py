@@ -1,11 +1,11 @@
-"""The directories given to load(): one path, a list of paths, or patterns.
+"""Finds the directories for the argument of load(): a path, a list of paths, or patterns.
 
     /mnt/brokers/*                 everything in /mnt/brokers, sorted by name
     /mnt/brokers/{17,18}           these two
     s3://bucket/brokers/1[0-9]     the matching ones in a store
     /mnt/brokers/1[^0]             all except 10, in Hadoop's syntax; 1[!0] is the same
 
-A path that exists literally is not a pattern, whatever its characters.
+A path that exists under exactly this name is not a pattern, whatever characters it has.
 """
 
 import glob
@@ -26,14 +26,14 @@ from kafkaviz.units import excerpt
 PATHS_EXAMPLE = '["/mnt/brokers/1","/mnt/brokers/2"]'
 BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
 MAGIC = re.compile(r"[*?\[]")
-MAX_ALTERNATIVES = 10_000  # the most expansions of one pattern's braces
+MAX_ALTERNATIVES = 10_000  # most alternatives to which the braces of one pattern may expand
 
 
 def directories(option_values: Mapping[str, str]) -> list[str]:
     """Returns the directories and patterns in the options path and paths.
 
     Raises:
-        BadOption: the option paths is not a JSON list of them.
+        BadOption: the option paths is not a JSON list of texts.
         CannotOpen: neither option names a directory.
     """
     if option_values.get("paths"):
@@ -53,7 +53,7 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
 
 
 def expand(path: str) -> list[str]:
-    """Returns the paths that match a pattern, sorted by name, or a plain path itself.
+    """Returns the paths that match a pattern, sorted by name; without a pattern, the path itself.
 
     Raises:
         CannotOpen: nothing matches, a store cannot be listed, or the braces expand to more than
@@ -86,7 +86,7 @@ def _has_pattern(text: str) -> bool:
 
 
 def _expand_remote(remote: RemotePath) -> list[RemotePath]:
-    """Returns the matching paths in a store; each part with a pattern needs a listing."""
+    """Returns the matching paths in a store. It lists a folder for each part that is a pattern."""
     by_name: dict[str, RemotePath] = {}
     for key in _alternatives(remote.key):
         matches = [RemotePath(remote.store, "")]
@@ -149,7 +149,7 @@ def _local_path(directory: str) -> str:
     """Returns the path of a directory named by a file: URI; a remote address is returned unchanged.
 
     Raises:
-        CannotOpen: it is the address of an unsupported store.
+        CannotOpen: the address belongs to an unsupported store.
     """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):

@@ -1,13 +1,14 @@
-"""The offsets of each partition that a read of kafka_files returns, as a consumer's assignment.
+"""Finds the offsets of each partition that a read of kafka_files must return.
 
     startingOffsets={"orders":{"0":23}}     orders-0 from 23 on
     startingTimestamp=1790000000000         orders-0 from 57 on, like a list-offsets request
     earliest                                from the log start offset on, which deleteRecords moves
 
-Offsets outside of a log are lost records. Like in Spark's source they end the query, unless
-failOnDataLoss=false ignores them. Times are looked up by the indexes (search/by_time.py), as a
-broker that starts on the directory does, so a wrong index gives the same result as there. If a
-broker is running or was killed, its newest segment has no complete index, so its batches are read.
+Requested offsets outside of a log count as lost records. As in Spark's source, they end the query
+unless failOnDataLoss is false. Times are looked up with the indexes (search/by_time.py), as a
+broker that starts on the directory would do, so a wrong index gives the same wrong result. If a
+broker is running or was killed, its newest segment has no complete index, so the batches of that
+segment are read.
 """
 
 import logging
@@ -40,13 +41,14 @@ OffsetRanges = Mapping[int, Sequence[NumberRange]]
 
 
 def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
-    """Returns the offset ranges to read of each of these partitions, by id.
+    """Returns the offset ranges to read, by partition id.
 
-    With minPartitions or maxRecordsPerPartition there are several ranges, each for its own task.
+    With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for a task of
+    its own.
 
     Raises:
-        BadOption: limits name other partitions than those that exist.
-        DataLoss: offsets or partitions do not exist.
+        BadOption: the limits do not name exactly the partitions that are read.
+        DataLoss: named offsets or partitions do not exist.
     """
     partitions = [
         partition for partition in partitions if options.subscription.has(_key(partition))
@@ -72,7 +74,7 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
 
 
 def is_split(options: SourceOptions) -> bool:
-    """Returns whether the options say into how many tasks a partition is split."""
+    """Returns whether minPartitions or maxRecordsPerPartition splits partitions."""
     return isinstance(options, ConsumerOptions) and (
         options.min_partitions is not None or options.max_records is not None
     )
@@ -81,7 +83,7 @@ def is_split(options: SourceOptions) -> bool:
 def check_stable(
     options: SourceOptions, key: TopicPartition, transactions: UncommittedTransactions
 ) -> None:
-    """Handles requested offsets of kafka_files that are after the last stable offset.
+    """Reports requested offsets of kafka_files that are after the last stable offset as lost.
 
     Raises:
         DataLoss: failOnDataLoss is true.
@@ -99,7 +101,7 @@ def check_stable(
 
 
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
-    """Returns the offsets to read of a partition, both ends included; empty if least > most.
+    """Returns the offsets to read of a partition, both ends included; least > most means none.
 
     Raises:
         BadOption: no record of that time exists, or the start is after the end.
@@ -119,7 +121,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """Returns an offset, EARLIEST or LATEST, or None if no record has that time or a later one."""
+    """Returns an offset, `EARLIEST` or `LATEST`, or None if no record is as late as that time."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
@@ -136,9 +138,9 @@ def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions)
 def _within_log(
     partition: Partition, first: int, end: int | None, options: ConsumerOptions
 ) -> tuple[float, float]:
-    """Returns the first offset and the end, limited to the log.
+    """Returns the first offset and the end offset, limited to the log.
 
-    The end of the log is searched only if an offset may be after it.
+    The log end offset is searched only if a requested offset may be after it.
     """
     log_start = partition.log_start_offset or 0
     until = inf if end is None or end == LATEST else end
@@ -160,7 +162,7 @@ def _within_log(
 
 
 def report_data_loss(what: Message, options: ConsumerOptions) -> None:
-    """Handles missing records: with an error, or with a line in the log.
+    """Reports missing records with an error, or with a line in the log.
 
     Raises:
         DataLoss: failOnDataLoss is true.
@@ -175,7 +177,7 @@ def report_data_loss(what: Message, options: ConsumerOptions) -> None:
 
 
 def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> None:
-    """Raises if a named partition does not exist, or if one that exists has no limit."""
+    """Raises if a named partition does not exist, or if a limit leaves out an existing one."""
     named_partitions = set(options.subscription.partitions or ())
     for limit in (options.starting, options.ending):
         if limit.by_partition is None:
@@ -209,13 +211,13 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
     """Splits each range equally.
 
-    It has as many parts as its share of minPartitions, and none is longer than
+    The number of parts follows from the range's share of minPartitions, and none is longer than
     maxRecordsPerPartition offsets.
     """
     total = sum(limits.most - limits.least + 1 for limits in ranges.values())
     parts = {}
     for key, limits in ranges.items():
-        if limits.most == inf:  # its end cannot be read; the reader reports that
+        if limits.most == inf:  # the log end offset is unknown; the reader will report the reason
             parts[key] = [limits]
             continue
         least = int(limits.least)

@@ -1,9 +1,9 @@
-"""Asks a Spark session for its abilities, when the data sources are registered in it.
+"""Finds out two abilities of a Spark session, when the data sources are registered in it.
 
-May Spark push filters down? A reader of a Python source keeps the filters of one scan.
-Spark 4.1 to 4.3 keep this reader with the relation instead of the scan. So the next query of the
-same frame or view, and the other side of a union or join, reuse the first reader and get too few
-rows (SPARK-58551). Two small queries on a source of two rows show this.
+May Spark push filters down? A reader of a Python source holds the filters of one scan. Spark 4.1 to
+4.3 keep this reader with the relation instead of the scan. So the next query of the same frame or
+view, and the other side of a union or join, reuse the first reader and get too few rows
+(SPARK-58551). Two small queries on a source of two rows show this.
 
 Does the Python of Spark's workers have kafkaviz? On a cluster or a Spark Connect server,
 PYSPARK_PYTHON may name a Python of another environment. A Python without kafkaviz cannot load a
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
-# by session, whether it keeps the filters of its scans separate
+# by session: whether Spark keeps the filters of different scans separate
 _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Returns whether the session pushes filters and keeps those of each scan separate.
+    """Returns whether the session pushes filters down and keeps those of each scan separate.
 
     Two queries find this out, once per session.
     """
@@ -46,9 +46,9 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Returns whether two scans of one frame get their own filters.
+    """Returns whether each of two scans of the same DataFrame is read with its own filter.
 
-    It tries two scans in one query, and two queries in sequence.
+    It tests two scans in one query, and then another query on the same DataFrame.
     """
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
@@ -78,7 +78,7 @@ class TwoRowsReader(DataSourceReader):
         self._numbers = BOTH
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps the number that a filter asks for, and returns all filters."""
+        """Keeps the number that a filter asks for, and returns all filters as not yet applied."""
         for predicate in filters:
             if isinstance(predicate, EqualTo):
                 self._numbers = (predicate.value,)
@@ -89,14 +89,14 @@ class TwoRowsReader(DataSourceReader):
 
 
 HAS_KAFKAVIZ = "has_kafkaviz"
-MAX_REASON = 300  # characters of Spark's error about a Python that does not run
+MAX_REASON = 300  # most characters shown of Spark's error about a Python that does not run
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
-    """Checks that the Python that plans a session's queries has kafkaviz.
+    """Checks that the Python with which Spark plans a session's queries has kafkaviz.
 
     Raises:
-        KafkavizError: this Python does not have kafkaviz, or it cannot be run.
+        KafkavizError: the Python does not have kafkaviz, or Spark cannot run it.
     """
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()

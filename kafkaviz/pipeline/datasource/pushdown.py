@@ -7,9 +7,9 @@ Files and bytes outside of the limits are skipped.
     WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000
         topics {orders}, offset from 5000 to 5999
 
-All limits are combined with AND. Spark applies each filter again to every row, unless the limits of
-the filter are exact (is_exact). So a filter that is not understood costs time but no rows. Options
-are not applied again, so rows outside of them are never returned.
+All limits are combined with AND. Spark applies each filter again to every row, unless the filter
+has exact limits (`is_exact`). So a filter that is not understood here costs time, but the result is
+right. Options are not applied again by Spark, so no row outside of them may be returned.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -38,16 +38,16 @@ class NumberRange:
         return self.least <= number <= self.most
 
     def has_any(self, low: float, high: float) -> bool:
-        """Returns whether any number from low to high is in the range."""
+        """Returns whether any number from `low` to `high` is in the range."""
         return self.least <= high and low <= self.most
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns which numbers are in the range."""
+        """Returns a mask of the numbers that are in the range."""
         return (numbers >= self.least) & (numbers <= self.most)
 
     @property
     def is_limited(self) -> bool:
-        """Whether it excludes any number."""
+        """Whether the range excludes any number."""
         return self != ALL
 
 
@@ -86,9 +86,9 @@ class PushedFilters:
 def add_filters(
     filters: Iterable["Filter"], options: PushedFilters = PushedFilters()
 ) -> PushedFilters:
-    """Combines filters with the limits of the options.
+    """Adds the limits of pushed filters to the limits of the options.
 
-    Filters on other text columns than the topic, and negations, add no limits.
+    A negation, and a filter on a text column other than the topic, add no limit.
     """
     result = options
     for predicate in filters:
@@ -97,12 +97,12 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Returns whether the limits of a filter leave exactly the rows that the filter leaves.
+    """Returns whether exactly the rows within a filter's limits satisfy the filter.
 
-    Spark then need not check these rows again, and shows the filter as pushed.
+    If so, Spark need not apply the filter again, and shows it as pushed.
 
     Args:
-        columns: the columns whose limits are applied to every single row.
+        columns: the columns whose limits the source applies to every single row.
     """
     attribute = getattr(predicate, "attribute", ())
     value = getattr(predicate, "value", None)

@@ -25,11 +25,11 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 
-RUN_BYTES = 4 << 20  # bytes of .log read at once
-PLAIN_BYTES = 8 << 20  # bytes of decompressed records, after which they become rows
+RUN_BYTES = 4 << 20  # most bytes of .log that are read at once
+PLAIN_BYTES = 8 << 20  # decompressed records become rows once they take this many bytes
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 NO_TIMESTAMP = -1
-MAX_MS = (2**63 - 1) // 1000  # the largest time whose microseconds fit into 64 bits
+MAX_MS = (2**63 - 1) // 1000  # the largest time in ms whose microseconds fit into 64 bits
 HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 Columns = dict[str, pa.Array | np.ndarray]
 
@@ -59,8 +59,8 @@ class RecordSelection:
 
 
 class _Body(NamedTuple):
-    number: int  # the index of the batch
-    batch_bytes: memoryview  # the bytes in the .log
+    number: int  # index of the record's batch
+    batch_bytes: memoryview  # bytes of the batch in the .log
     records: bytes | memoryview
     compressed: bool
 
@@ -68,7 +68,7 @@ class _Body(NamedTuple):
 def records(
     read: ReadInto, batches: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Yields columns of the selected records, thousands at a time, in the order of the batches.
+    """Yields the selected columns and records, thousands at a time, in the order of the batches.
 
     Unreadable batches are yielded between them.
 
@@ -98,8 +98,8 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
 
     Args:
         times_ms: milliseconds since 1970.
-        none: the value that means no time and becomes null; so do times that do not fit into 64
-            bits of microseconds.
+        none: the value that means "no time" and becomes null. Times whose microseconds do not fit
+            into 64 bits become null too.
     """
     times_ms = pa.array(times_ms, pa.int64())
     values = times_ms.fill_null(0).to_numpy(zero_copy_only=False)
@@ -115,7 +115,7 @@ def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
 
 
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
-    """Yields the bytes of each batch; only the header if the batch is too large for memory."""
+    """Yields the bytes of each batch; if a batch is too large for memory, only the header."""
     for run in _runs(batches):
         first = run[0]
         last = run[-1]
@@ -130,7 +130,7 @@ def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
 
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields runs of adjacent batches, each of at most RUN_BYTES or a single batch."""
+    """Yields runs of adjacent batches. A run is a single batch, or at most `RUN_BYTES` long."""
     starts = batches["position"]
     ends = starts + batches["size_bytes"]
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
@@ -145,7 +145,7 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """Returns the records of a batch as bytes, or None if it must be read separately."""
+    """Returns the decompressed records of a batch, or None if the batch must be read separately."""
     codec_id = int(row["attributes"]) & batch.CODEC_MASK
     count = int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
@@ -164,7 +164,7 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
 def _decode_batches(
     batches: np.ndarray, bodies: Sequence[_Body], selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Yields the records of these batches, or the fault of a batch."""
+    """Yields the records of these batches; for a batch with a fault, the fault."""
     data = np.frombuffer(b"".join(body.records for body in bodies), np.uint8)
     ends = np.cumsum([len(body.records) for body in bodies])
     headers = batches[[body.number for body in bodies]]
@@ -186,9 +186,9 @@ def _decode_batches(
 def _fill(
     data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Fills the rows of each batch and returns which batches have a fault.
+    """Fills `rows` with the records of the batches, and returns which batches have a fault.
 
-    Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
+    Batch n has the bytes up to `ends[n]`, and the rows from `edges[n]` to `edges[n + 1]`.
     """
     faulty = np.zeros(len(ends), np.bool_)
     start = 0
@@ -236,7 +236,7 @@ def _columns(
 
 
 def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
-    """Returns columns from batch headers; null if the magic has no such field."""
+    """Returns the columns from batch headers; null if the batch's magic has no such field."""
     legacy = headers["magic"] < batch.MAGIC_2
     columns: Columns = {}
     for name in names:
@@ -289,7 +289,7 @@ def _decode_single(
 ) -> Iterator[Columns | UnreadableBatch]:
     """Yields the records of one batch, thousands at a time, or its fault.
 
-    Messages in a wrapper have checksums of their own.
+    It also verifies the messages in a wrapper, which have checksums of their own.
     """
     try:
         batch_records.ensure_valid(data)
@@ -299,7 +299,7 @@ def _decode_single(
         if invalid := next(
             (batch_record for batch_record in inner_records if batch_record.is_valid is False), None
         ):
-            # here the wrapper itself is sound
+            # the checksum of the wrapper itself is right
             raise CorruptBytes(0, verbatim(f"Record is corrupt (stored crc = {invalid.crc})"))
     except CorruptBytes as fault:
         position = int(row["position"])
@@ -352,8 +352,8 @@ def _columns_of(row: np.void, chunk: Sequence[BatchRecord], selection: RecordSel
 def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Columns:
     """Returns the columns of kafka_files, in the form of Spark's own kafka source.
 
-    Consumers do not get control records, so they are left out. As in KafkaRecordToRowConverter of
-    Spark 4.3, a record without a timestamp (Kafka's -1) gets the millisecond before 1970, and a
+    Control records are left out, because consumers do not get them. As in KafkaRecordToRowConverter
+    of Spark 4.3, a record without a timestamp (-1 in Kafka) has the last millisecond of 1969, and a
     record without headers has null headers.
 
     Args:

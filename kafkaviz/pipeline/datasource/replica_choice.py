@@ -1,15 +1,16 @@
 """Chooses which of several replicas of a topic-partition is read, and gives the reason.
 
-The replica that the others would follow is read. A replica that lost an election drops its own
-extra records when it starts again (analysis/comparison/leader_epochs.py), so they are no longer
+It chooses the replica that the others would follow. A replica that lost an election drops records
+that only it has when it starts again (analysis/comparison/leader_epochs.py), so these are no longer
 part of the log.
 
     offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
     offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
 
-The longest replica with the latest epoch has everything that the others have. If several are
-equally long, the leader is read according to the cluster's newest metadata log. Without one, it is
-the replica with the largest log start, because deleteRecords reaches the leader first.
+The longest replica with the latest epoch has all records that the others keep. If several are
+equally long, the one that is the leader in the cluster's newest metadata log is read. Without a
+metadata log, the one with the largest log start offset is read, because deleteRecords reaches the
+leader first.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):
-    """Why a replica is read: the first criterion that only it meets."""
+    """Why a replica is read: the first criterion that no other replica meets."""
 
     ONLY = "only replica"
     LATEST_EPOCH = "latest leader epoch"
@@ -55,13 +56,13 @@ class _Replica:
 
     @property
     def node_id(self) -> int:
-        """The node id, or NO_LEADER if meta.properties does not have it."""
+        """The broker's node id, or `NO_LEADER` if meta.properties does not have it."""
         node_id = self.broker.node_number
         return NO_LEADER if node_id is None else node_id
 
 
 class _Cluster:
-    """The brokers of one cluster; their newest metadata log is read when first needed."""
+    """The brokers of one cluster. Their newest metadata log is read when it is first needed."""
 
     def __init__(self, brokers: Sequence[Broker]) -> None:
         self._brokers = brokers
@@ -72,7 +73,7 @@ class _Cluster:
         return max(images, key=lambda image: image.end_offset)
 
     def leader(self, partition: Partition) -> PartitionLeader | None:
-        """Returns the current or last leader of a partition, or None if unknown."""
+        """Returns the current leader of a partition, or the last one; None if unknown."""
         topic_id = partition.topic_id or self._image.topic_ids.get(partition.topic, "")
         leader = self._image.leaders.get(topic_id, {}).get(partition.partition)
         return leader if leader and leader.leader != NO_LEADER else None
@@ -81,12 +82,13 @@ class _Cluster:
 def select_replicas(
     name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
 ) -> dict[int, str | None]:
-    """Returns the ids of the partitions that are read, each with the reason for its choice.
+    """Returns the ids of the partitions that are read, each with the reason why it was chosen.
 
-    A log without a known cluster, or of another topic with the same name, has no other replicas.
+    Logs whose cluster is unknown, and logs of different topics with the same name, are not replicas
+    of each other.
 
     Returns:
-        A ReplicaReason per id, or None if all replicas are read.
+        By id: a `ReplicaReason`, or None if all replicas are read.
     """
     brokers = dict(inventory.brokers)
     lone_ids = {
@@ -144,8 +146,8 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
 def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
     """Returns the latest epoch that a replica has seen.
 
-    Batches show an election only after something was written. If a checkpoint is missing, so that
-    only the batches are known, the metadata log supplies the leader's epoch.
+    Batches show an election only after the new leader has written something. So if the checkpoint
+    is missing and only the batches are known, the metadata log supplies the leader's epoch.
     """
     epoch = replica.epochs.latest_election
     if not replica.epochs.is_from_batches:
@@ -161,7 +163,7 @@ def _log_end_offset(replica: _Replica, _cluster: _Cluster) -> int:
 
 
 def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
-    """Returns whether a metadata log that is not older than the replica names it as leader."""
+    """Returns whether the metadata log names a replica as the leader, and is not older than it."""
     leader = cluster.leader(replica.partition)
     if leader is None or leader.epoch is None:
         return False
@@ -201,7 +203,7 @@ def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Re
 
 
 def _take_last_batches(partition: Partition, log_end: int, epochs: LeaderEpochs) -> None:
-    """Adds the epochs of the last batches, from the last index entry that the .log confirms."""
+    """Adds the epochs of the last batches, read from the last index entry that matches the .log."""
     written = [segment for segment in partition.live if segment.log.size_bytes]
     if not written:
         return

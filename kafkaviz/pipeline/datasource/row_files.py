@@ -1,6 +1,6 @@
 """Writes Arrow batches as a file: Parquet, Arrow IPC or JSON Lines.
 
-Each keeps at most ROW_GROUP_BYTES of rows in memory.
+Each function keeps at most `ROW_GROUP_BYTES` of rows in memory.
 """
 
 import base64
@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 
 ROW_GROUP_BYTES = 16 << 20
 ROW_GROUP_ROWS = 1 << 16
-JSON_ROWS = 1024  # rows that become Python objects at once
+JSON_ROWS = 1024  # rows that are converted to Python objects at once
 FIRST_US = -62_135_596_800_000_000  # 0001-01-01, as ISO 8601 has four digits for a year
 LAST_US = 253_402_300_799_999_999  # 9999-12-31
 
 
 def write_parquet(stream: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-    """Writes a Parquet file; a row group has at most about ROW_GROUP_BYTES."""
+    """Writes a Parquet file; a row group has at most about `ROW_GROUP_BYTES` bytes."""
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         for table in _row_groups(schema, batches):
             writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
@@ -37,7 +37,8 @@ def write_json_lines(
 ) -> None:
     """Writes one JSON object per row, in ASCII.
 
-    Bytes are base64. A timestamp is ISO 8601 in UTC; null outside of the years 1 to 9999.
+    Bytes are written as base64, and timestamps as ISO 8601 in UTC, or null outside of the years 1
+    to 9999.
     """
     conversions = {
         field.name: conversion for field in schema if (conversion := _conversion(field.type))
@@ -56,7 +57,7 @@ WRITERS: dict[str, Callable[[IO[bytes], pa.Schema, Iterable[pa.RecordBatch]], No
 
 
 class RowCount:
-    """The rows that were written, and how many of them say what could not be read."""
+    """Counts the rows that were written, and those that report something unreadable."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -102,7 +103,7 @@ def _json_rows(
 
 
 def _conversion(kind: pa.DataType) -> Callable[[pa.Array], list] | None:
-    """Returns the function that makes JSON values of a column, if to_pylist does not."""
+    """Returns a function that converts a column to JSON values, or None if `to_pylist` suffices."""
     if pa.types.is_binary(kind):
         return _encode_binary
     if pa.types.is_timestamp(kind):

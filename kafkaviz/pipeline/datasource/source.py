@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
-EXACT_COLUMNS = {  # columns that filter single rows exactly; else topic and partition
+EXACT_COLUMNS = {  # columns whose limits apply to every row; in other formats topic and partition
     "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
     "kafka_files": ("topic", "partition", "offset"),
 }
-S3A_VARIABLES = {  # Hadoop's settings below spark.hadoop.fs.s3a
+S3A_VARIABLES = {  # names of Hadoop's settings after the prefix spark.hadoop.fs.s3a
     "access.key": "AWS_ACCESS_KEY_ID",
     "secret.key": "AWS_SECRET_ACCESS_KEY",
     "session.token": "AWS_SESSION_TOKEN",
@@ -75,10 +75,10 @@ S3A_VARIABLES = {  # Hadoop's settings below spark.hadoop.fs.s3a
 def register(spark: "SparkSession") -> None:
     """Registers the six formats in a session, which may be one of Spark Connect.
 
-    No setting of the session is changed. If a local session has no configured Python, its workers
+    The session's settings are not changed. If a local session has no configured Python, its workers
     run this Python, because Spark's default is the first python3 on PATH, which may lack kafkaviz.
-    On a cluster or a Spark Connect server, PYSPARK_PYTHON selects theirs. Any other Python is asked
-    whether it has kafkaviz.
+    On a cluster or a Spark Connect server, PYSPARK_PYTHON selects the workers' Python. Unless it is
+    this one, a query tests whether it has kafkaviz.
 
     Raises:
         KafkavizError: the Python of the workers does not have kafkaviz.
@@ -110,9 +110,9 @@ def register(spark: "SparkSession") -> None:
 
 
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
-    """Returns the session's settings of Hadoop's s3a as environment variables.
+    """Returns the settings of the session for Hadoop's s3a as environment variables.
 
-    They are sent within the class of the format, never in options or plans.
+    They reach the workers as an attribute of the format's class, never in options or plans.
     """
     values = {
         variable: cast(str, spark.conf.get(f"spark.hadoop.fs.s3a.{name}", ""))
@@ -133,9 +133,9 @@ def session_source(
     is_local: bool,
     credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
-    """Returns the format for this session.
+    """Returns a subclass of the format for this session.
 
-    Spark sends a class that is created here with its attributes.
+    Spark sends a class that is created here to the workers with all its attributes.
     """
     flags = {
         "PUSHES_FILTERS": pushes_filters,
@@ -148,13 +148,13 @@ def session_source(
 
 
 class KafkaSource(DataSource):
-    """Base class of the six formats; FORMAT is the name for format()."""
+    """Base class of the six formats; `FORMAT` is the name for format()."""
 
     FORMAT = ""
-    # Spark refuses a source that takes filters if they are disabled, and may mix them up
-    # (probes.py).
+    # Whether the reader takes filters. Spark refuses such a reader if filters are disabled, and may
+    # mix up the filters of two scans (probes.py).
     PUSHES_FILTERS = False
-    IS_LOCAL = True  # whether the workers are on the machine that plans a query
+    IS_LOCAL = True  # whether workers run on the machine that plans a query
     CREDENTIALS: tuple[tuple[str, str], ...] = ()  # the session's credentials for object stores
 
     @classmethod
@@ -165,11 +165,12 @@ class KafkaSource(DataSource):
     def schema(self) -> "StructType":
         """Returns the columns, in order.
 
-        For a table in Spark's catalog, the first column carries the options (source_schema.py).
+        For a table in Spark's catalog, the first column holds the options as metadata
+        (source_schema.py).
 
         Raises:
             BadOption: a column does not exist.
-            CannotOpen: a table has no directory, which a query could not add.
+            CannotOpen: a table is created without a directory, which a query could not add later.
         """
         values = self._given_options()
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
@@ -200,7 +201,7 @@ class KafkaSource(DataSource):
         return self.columns(replace(options, columns=()))
 
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
-        """Returns a reader that refuses, because a directory is read only in its present state."""
+        """Returns a reader that refuses to stream: only a directory's present state is read."""
         return StreamRefusal(self.FORMAT)
 
     @one_line()
@@ -254,7 +255,7 @@ class KafkaSource(DataSource):
         return reader(request, caller_schema.names)
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
-        """Returns the options of load(), or those of a table, which its columns carry."""
+        """Returns the options of load(), or those of a table, which are stored in its columns."""
         values = without_table_properties(self.options, self.has_option)
         if schema is not None and values.keys().isdisjoint(SPARK_OPTIONS):
             return attached_options(schema) | values
@@ -317,11 +318,11 @@ assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORM
 class KafkaReader(DataSourceReader):
     """Plans a read in one Python process and reads in the workers.
 
-    It is pickled for the workers, with the request and the limits of the rows.
+    Spark pickles it for the workers, with the request and the limits of the rows.
     """
 
     def __init__(self, request: ReadRequest, caller_names: list[str]) -> None:
-        """Takes the request.
+        """Creates a reader for a request.
 
         Args:
             caller_names: the names of the columns in the caller's spelling.
@@ -342,7 +343,7 @@ class KafkaReader(DataSourceReader):
 
 
 class StreamRefusal(DataSourceStreamReader):
-    """Refuses every stream, in initialOffset, where Spark shows the error best."""
+    """Refuses every stream. It does so in `initialOffset`, where Spark shows the error best."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -364,15 +365,15 @@ class StreamRefusal(DataSourceStreamReader):
 
 
 class PushingReader(KafkaReader):
-    """A KafkaReader that also skips data by the filters in WHERE."""
+    """A `KafkaReader` that also skips data outside of the conditions in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
         """Keeps the limits of the filters.
 
         Returns:
-            The filters that Spark must apply again to every row; it shows the others as
-            PushedFilters. If problems are rows, these are all filters, because such rows lack the
-            columns.
+            The filters that Spark must apply again to every row; Spark shows the others as
+            PushedFilters. If problems become rows, all filters are returned, because such rows lack
+            the columns.
         """
         request = self.query.request
         self.query.filters = add_filters(filters, option_filters(request.name, request.options))

@@ -27,7 +27,7 @@ from kafkaviz.search.fetch import READ_COMMITTED
 CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], UncommittedTransactions]
-FILE_COST_BYTES = 4096  # the cost of a segment whose .log is not read
+FILE_COST_BYTES = 4096  # the cost, in bytes, of a segment whose .log is not read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class SourceSplit:
 
     Attributes:
         following: the next segment, if it may hold markers that end transactions of this one.
-        is_last: whether it is the last split that depends on the same tail of the log. Only this
-            split reports problems of the tail.
+        is_last: whether no later split depends on the same tail of the log. Only this split reports
+            problems of the tail.
     """
 
     segment_task: SegmentTask
@@ -45,17 +45,17 @@ class SourceSplit:
     count: int = 1
     transactions: UncommittedTransactions = NO_TRANSACTIONS
     following: LogSegment | None = None
-    replica_reason: str | None = None  # a ReplicaReason, or None if all replicas are read
-    offsets: NumberRange = ALL  # the offsets of its rows, if each partition has its own range
+    replica_reason: str | None = None  # a `ReplicaReason`, or None if all replicas are read
+    offsets: NumberRange = ALL  # offsets of the rows, if each partition has its own range
     is_last: bool = False
 
     def edge(self, number: int) -> int:
-        """Returns the byte from which split `number` searches its first batch."""
+        """Returns the byte from which split `number` searches for its first batch."""
         return self.segment_task.log_bytes * number // self.count
 
     @property
     def log_bytes(self) -> int:
-        """The approximate number of bytes of .log in it."""
+        """The approximate number of .log bytes in the split."""
         return self.edge(self.number + 1) - self.edge(self.number)
 
 
@@ -78,8 +78,7 @@ class RowBounds:
 def option_filters(name: str, options: SourceOptions) -> PushedFilters:
     """Returns the limits that the options set for a format.
 
-    A batch is in a range of offsets if it has one of them. A segment may have such a batch if its
-    base offset and that of the next segment allow it.
+    For kafka_batches, a batch matches a range of offsets if any of its offsets is in the range.
     """
     offsets = options.offsets
     times_ms = options.timestamps
@@ -98,10 +97,10 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
 
 
 def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
-    """Returns the offsets and times of records that a query asks for.
+    """Returns the limits of the offsets and of the times of rows that a query asks for.
 
-    Limits on base_offset and last_offset limit the offsets of a batch, because a batch with all
-    offsets outside of such a limit does not match it.
+    For kafka_batches, limits on base_offset and on last_offset both limit the offsets to search: a
+    batch whose offsets are all outside of such a limit cannot match it.
     """
     if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
@@ -127,11 +126,12 @@ def tasks(
     """Returns the splits of each task, in the order of the directories.
 
     Args:
-        reads_log: whether the .log files are read at all.
-        transactions_of: returns the transactions of a broker's topic-partition; None if they do not
-            matter.
-        offset_ranges: the ranges of each partition by id, ascending; other partitions are not read.
-        is_split: whether each range has its own tasks.
+        reads_log: whether the query reads .log files.
+        transactions_of: returns the transactions of a broker's topic-partition. None if
+            transactions do not matter.
+        offset_ranges: the ranges to read, ascending, by partition id. Other partitions are not
+            read.
+        is_split: whether each range is read by tasks of its own.
     """
     splits = list(
         _splits(
@@ -163,10 +163,10 @@ def remote_gaps(
     options: SourceOptions,
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
 ) -> Iterator[tuple[str, Partition, RemoteGap]]:
-    """Yields requested offsets that are missing in tiered storage, with the broker's name.
+    """Yields gaps in tiered storage that contain requested offsets, with the broker's name.
 
     Args:
-        offset_ranges: the ranges of each partition; see tasks.
+        offset_ranges: see `tasks`.
     """
     if not any(partition.remote_gaps for _, partition in inventory.partitions):
         return
@@ -226,13 +226,13 @@ def _splits(
             continue
         following = bisect_right(bases, entry.segment.base_offset)
         for offsets in ranges:
-            # a separate range may be a small part of the segment, which the index finds
+            # the range may be a small part of the segment; the index finds it
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
             is_cut = name in CUT and is_whole
             offset_range = offsets & row_bounds(name, filters).offsets
             range_transactions = transactions.in_range(first, last, min(last, offset_range.most))
             log_bytes = segment_task.log_bytes
-            # otherwise each split would search the same offsets
+            # otherwise each split would search for the same offsets
             is_cut &= _expected_bytes(entry, log_bytes, last, offset_range) > options.task_bytes
             count = max(1, ceil(log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
@@ -254,10 +254,10 @@ def _splits(
 def _expected_bytes(
     entry: InventoryEntry, log_bytes: int, last: float, offset_range: NumberRange
 ) -> float:
-    """Returns about how many bytes of a .log have the requested offsets.
+    """Estimates how many bytes of a .log hold the requested offsets.
 
-    The end of the last segment is unknown. Its records are assumed to be as long as those of the
-    segment before, or else as long as possible.
+    The last offset of the newest segment is unknown. Its records are assumed to be as long as those
+    of the segment before, or else as long as possible.
 
     Args:
         last: the last offset of the segment.
@@ -303,10 +303,10 @@ def _select_entries(
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
-    """Returns the first and last offset that rows of a segment may have.
+    """Returns the lowest and the highest offset that rows of a segment may have.
 
-    The last one is before the base offset of the next segment. An index, however, may contain any
-    value that fits into its four bytes.
+    The highest one is before the base offset of the next segment. An index, however, may contain
+    any offset that its four bytes can express.
 
     Args:
         bases: the base offsets of the segments in use.
@@ -319,7 +319,7 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    """Returns whether the file with the rows exists and is in use.
+    """Returns whether the file with a format's rows exists and is in use.
 
     A .deleted, .cleaned or .swap file repeats rows of another file.
     """

@@ -1,10 +1,10 @@
 """Reads the splits of a task of the data source, as far as the query needs, as Arrow batches.
 
-A split begins at the first batch after its edge that an index entry proves, and it ends where the
-next one begins. So the rows are the same for any number of splits. In a split, the indexes show
-where the requested offsets or times begin and end. Entries are first verified against the .log
-(log/entry_points.py), and if they are wrong, the entire split is read. Depending on the mode,
-unreadable data ends the query, becomes a row, or is logged. After damage, reading continues
+A split begins at the first batch after its edge to which a verified index entry points, and it ends
+where the next split begins. So the rows are the same for any number of splits. Within a split, the
+indexes show where the requested offsets or times begin and end. Entries are first verified against
+the .log (log/entry_points.py); if they are wrong, the entire split is read. Depending on option
+mode, unreadable data ends the query, becomes a row, or is logged. After damage, reading continues
 (log/scans.py).
 """
 
@@ -91,7 +91,7 @@ class SourceReader:
 
         Args:
             schema: the columns, in order.
-            filters: the limits of rows; most rows outside of them are left out.
+            filters: the limits of the rows. Most rows outside of the limits are left out, not all.
         """
         self._name = name
         self._schema = schema
@@ -113,7 +113,7 @@ class SourceReader:
             "kafka_files": self._records,
         }
         for split in splits:
-            # a copy, so that cached index contents are dropped with it
+            # a copy of the segment, so that cached index contents are freed with the copy
             split = replace(
                 split,
                 segment_task=replace(
@@ -134,7 +134,10 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Returns the split with its transactions, after reading the tail that decides them."""
+        """Reads the tail of the log that decides about the split's transactions.
+
+        Yields a row for each unreadable part of the tail. Returns the split with its transactions.
+        """
         if split.transactions.tail is None:
             return split
         segment_task = split.segment_task
@@ -149,7 +152,7 @@ class SourceReader:
         own_path = segment_task.segment.with_log().log.path
         for problem in problems:
             if problem.path == own_path and problem.kind != MARKER:
-                continue  # reading the split reports it
+                continue  # reading the split itself will report the problem
             what = str(message("errors.of_path", path=problem.path, problem=problem.what))
             is_row = becomes_row(what, is_unread=problem.is_unread, mode=self._options.mode)
             if is_row and split.is_last:
@@ -159,7 +162,7 @@ class SourceReader:
         return replace(split, transactions=transactions)
 
     def _is_undecided(self, split: SourceSplit) -> bool:
-        """Returns whether an open transaction keeps all records of a split uncommitted."""
+        """Returns whether all records of a split are after the last stable offset that counts."""
         stable_offset = split.transactions.stable_offset
         return (
             self._options.isolation == READ_COMMITTED
@@ -167,7 +170,7 @@ class SourceReader:
         )
 
     def _refuse_cut(self, split: SourceSplit) -> Rows:
-        """Reports a .log that is shorter than when the query was planned, so records are lost."""
+        """Reports a .log that has become shorter since the query was planned: records are lost."""
         log = split.segment_task.segment.log
         if log is None or not reads_log(self._name, self._schema):
             return
@@ -177,7 +180,7 @@ class SourceReader:
             what = message("errors.of_path", path=log.path, problem=cut)
             yield from self._problem(split.segment_task, str(what), is_unread=True)
 
-    # ---- one format each
+    # ---- the rows of each format
 
     def _segment(self, split: SourceSplit) -> Rows:
         segment_task = split.segment_task
@@ -287,15 +290,14 @@ class SourceReader:
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
-        """Verifies the known transactions against the markers in the .log.
+        """Verifies the transactions of the plan against the markers in the .log.
 
-        From the first batch of a transaction on, all headers of the split are read before its
-        records. Headers after the split are read up to the marker that ends the last open
-        transaction.
+        From the first transactional batch on, all headers of the split are read before any records.
+        Headers after the split are read up to the marker that ends the last open transaction.
 
         Yields:
-            Each part with the transactions that decide about it. If a .txnindex is wrong, a message
-            comes first, and the markers decide.
+            Each part with the transactions that apply to it. If a .txnindex is wrong, a message
+            comes first, and the transactions come from the markers.
         """
         claimed = split.transactions
         collected = []
@@ -321,10 +323,10 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
-        """Returns the transactions by the markers, and the segment with a wrong .txnindex or None.
+        """Returns the transactions by the markers, and a segment whose .txnindex is wrong, or None.
 
-        If a hole may hide markers, nothing is verified. Batches outside of the query's offsets are
-        not verified, and bytes after the split are not fetched from a store.
+        If unreadable bytes (a hole) may hide markers, nothing is verified. Batches outside of the
+        query's offsets are not verified, and bytes after the split are not fetched from a store.
         """
         claimed = split.transactions
         observed = ObservedTransactions()
@@ -375,12 +377,12 @@ class SourceReader:
             ),
         }
 
-    # ---- the way through a .log
+    # ---- finding the batches in a .log
 
     def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """Yields the batches of a split within the offsets and times, and then the holes."""
+        """Yields the batches of a split that may match the query, and then the unreadable holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
-            with file.reader(index.path):  # raises if unreadable, as splits would not meet
+            with file.reader(index.path):  # raises if unreadable, as splits would not fit together
                 pass
         start, stop = edges(split, points)
         if start is None:
@@ -406,7 +408,7 @@ class SourceReader:
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
-            points.header(start)  # a store then gives the following bytes in the same request
+            points.header(start)  # a store then sends the following bytes in the same request
             stop = min(stop, points.position_after_offset(offsets.most))
         if times_ms.least >= 0 and late_ms != ANY and start < stop:
             start = max(start, points.position_before_time(times_ms.least))
@@ -419,7 +421,7 @@ class SourceReader:
     def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
         """Returns how many bytes to read at once.
 
-        This is the size of a header if batches are large and some of them are skipped.
+        Only headers are read if batches are large and some of them are skipped.
         """
         everything = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
         return CHUNK_BYTES if everything else chunk_bytes(points, start)
@@ -439,12 +441,12 @@ class SourceReader:
 
     @property
     def _lateness_ms(self) -> float:
-        """Returns by how many ms a record may be older than the first record of its batch."""
+        """Returns by how many ms a record may be older than an earlier record (option late_ms)."""
         late_ms = self._options.late_ms
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns all entries of the .index by position, if the column of slots is requested.
+        """Returns the entries of the .index, sorted by position, if the column of slots is needed.
 
         If the .index cannot be read, this is reported as a problem of the segment.
         """
@@ -533,10 +535,10 @@ def _follow(
     stop: int,
     claimed: UncommittedTransactions,
 ) -> bool:
-    """Takes batches until all open transactions have ended.
+    """Reads batches after the split until all open transactions have ended.
 
     Returns:
-        Whether all batches were taken, and a transaction is still open.
+        Whether a transaction is still open after the last batch.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
     for part in chain([np.empty(0, BATCH)], scan):
@@ -547,12 +549,13 @@ def _follow(
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
-    """Returns whether something that cannot be read becomes a row.
+    """Returns whether a problem becomes a row, which depends on option `mode`.
 
-    If damaged bytes do not become a row, they are logged.
+    With DROPMALFORMED, damaged bytes are logged instead.
 
     Args:
-        is_unread: whether it is a file that cannot be opened, so that its content is unknown.
+        is_unread: whether the problem is a file that cannot be opened, so that its content is
+            unknown.
 
     Raises:
         Malformed: the problem must end the query.
@@ -569,7 +572,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
-    """Returns a row about a problem; missing values are null."""
+    """Returns a batch with one row about a problem; other columns are null."""
     return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
 
 
@@ -583,11 +586,11 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
     """Returns the byte where a split begins, and the byte where the next split begins.
 
-    A split in which no batch is proven to begin is skipped. All readers of a segment find the same
-    places, whichever splits they read.
+    A batch is known to begin where a verified index entry points. A split without such a batch is
+    skipped. All readers of a segment find the same bytes, whichever splits they read.
 
     Returns:
-        None for the first value if no batch is proven to begin in the split.
+        None as the first value if no batch is known to begin in the split.
     """
     size_bytes = split.segment_task.log_bytes
     start = (
@@ -605,7 +608,7 @@ def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
 
 
 def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
-    """Returns whether a hole is all zeros, which log.preallocate leaves after the written part."""
+    """Returns whether a hole is all zeros, such as log.preallocate leaves after the last batch."""
     buffer = np.empty(CHUNK_BYTES, np.uint8)
     with file.reader(segment.log.path) as read:
         for position in range(hole.start, hole.stop, CHUNK_BYTES):
@@ -615,7 +618,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_after(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Returns whether the header shows that the first record of a batch is newer than a time."""
+    """Returns whether a batch's header shows that its first record is newer than a time."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

@@ -1,7 +1,7 @@
-"""One query of the data source: its plan and its rows, without Spark.
+"""One query of the data source, without Spark: plans the tasks and reads their rows.
 
-Spark's readers (source.py) plan in one process and read each task in a worker. Without Spark, the
-tasks are read in order in this process.
+Spark's readers (source.py) call it to plan in one process, and to read each task in a worker.
+Without Spark (arrow_rows.py), the tasks are read in order in this process.
 """
 
 import logging
@@ -55,7 +55,7 @@ LOG = logging.getLogger("kafkaviz")
 
 @dataclass(frozen=True)
 class ReadTask:
-    """The splits that one task reads, after rows of problems that are already known."""
+    """The rows about problems found while planning, and the splits that one task reads."""
 
     splits: Sequence[SourceSplit]
     rows: Sequence[dict] = ()
@@ -69,8 +69,9 @@ class ReadRequest:
         name: the format.
         directories: the directories and patterns to read.
         schema: the requested columns, in the format's spelling.
-        is_local: whether the workers are on this machine.
-        credentials: environment variables that the planning or reading process may lack.
+        is_local: whether the workers run on this machine.
+        credentials: environment variables for object stores, which the process that plans or reads
+            may lack.
     """
 
     name: str
@@ -85,7 +86,8 @@ class SourceQuery:
     """Plans a request in one process; it can be pickled to read the tasks in others.
 
     Attributes:
-        filters: the limits of the rows: the options, and conditions that the caller has added.
+        filters: the limits of the rows, from the options and from conditions that the caller has
+            added.
     """
 
     def __init__(self, request: ReadRequest) -> None:
@@ -107,9 +109,9 @@ class SourceQuery:
         """Plans the tasks, in the order of the directories and offsets.
 
         Raises:
-            Malformed: a requested topic-partition cannot be read, and the mode does not make it a
-                row.
-            DataLoss: records that options of kafka_files name do not exist.
+            Malformed: a requested topic-partition cannot be read, and option `mode` does not make
+                that a row.
+            DataLoss: offsets or partitions that the options of kafka_files name do not exist.
         """
         request = self.request
         options = request.options
@@ -162,10 +164,11 @@ class SourceQuery:
         )
 
     def read(self, task: ReadTask) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a planned task.
+        """Yields the rows of a planned task, as Arrow batches.
 
         Raises:
-            Malformed: something cannot be read, and the mode does not make it a row.
+            Malformed: something cannot be read, and option `mode` neither makes it a row nor leaves
+                it out.
         """
         request = self.request
         file_system.use_credentials(dict(request.credentials))
@@ -176,7 +179,7 @@ class SourceQuery:
         yield from source_reader.read(task.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
-        """Describes the read and skipped data for the log, as Spark's plans do not show options."""
+        """Describes, for the log, the read and skipped data; Spark's plans do not show options."""
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
@@ -188,10 +191,11 @@ class SourceQuery:
         )
 
     def _open(self, directory: str) -> Broker:
-        """Opens the broker of a directory.
+        """Opens the broker of one of the directories.
 
         Raises:
-            CannotOpen: it is an archive, which workers of a cluster would not see unpacked.
+            CannotOpen: the path cannot be opened, or is an archive, which workers of a cluster
+                would not see unpacked.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self.request.is_local and (
@@ -220,9 +224,9 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns the rows for a problem that hides rows: an unreadable partition directory.
+        """Returns a row about a problem that hides rows, such as an unreadable partition directory.
 
-        A missing checkpoint hides no rows.
+        A missing checkpoint hides no rows, so the result is empty.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
@@ -255,7 +259,7 @@ class SourceQuery:
 
 
 def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:
-    """Returns the topics that kafka_files reads, also those that cannot be read."""
+    """Returns the topics that kafka_files is asked for, including those that cannot be read."""
     available = {partition.topic for _, partition in disk_inventory.partitions}
     unread_names = (names.parse_directory(problem.path.name) for problem in disk_inventory.problems)
     available |= {name.topic for name in unread_names if name}
@@ -265,12 +269,12 @@ def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> f
 def _subscribed_ranges(
     disk_inventory: Inventory, filters: PushedFilters, options: ConsumerOptions
 ) -> OffsetRanges:
-    """Returns the offset ranges that kafka_files reads of each partition, by id.
+    """Returns the offset ranges that kafka_files reads, by partition id.
 
     Args:
-        filters: the last of their topics are the subscribed ones.
+        filters: the limits of the query; the last of `filters.topics` are the subscribed topics.
     """
-    # partitions that WHERE excludes must exist all the same
+    # a subscribed partition must exist even if WHERE excludes it
     subscribed = PushedFilters(topics=filters.topics[-1:])
     replica_ids = select_replicas(consumer_options.FORMAT, disk_inventory, subscribed, options)
     partitions = [

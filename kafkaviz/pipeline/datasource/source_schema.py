@@ -1,8 +1,9 @@
 """The columns of each format of the data source, in order, and the parsing of its options.
 
-The columns equal those of the catalog's tables, with these exceptions: kafka_records, the column
-crc_valid, which no catalog has, columns that depend on all segments of a partition, and
-uncompressed_bytes, for which all records would have to be decompressed.
+The columns equal those of the catalog's tables, with these exceptions. The catalog has no table
+like kafka_records, and no column crc_valid. The data source lacks columns that depend on all
+segments of a partition, and uncompressed_bytes, for which all records would have to be
+decompressed.
 """
 
 import json
@@ -40,11 +41,11 @@ RECORDS = pa.schema(
         ("header_count", INT),
     ]
 )
-# the columns from the header of a record's batch, and its time in Spark's type
+# columns from the header of a record's batch, and the record's time in Spark's type
 RECORD_ORIGIN = pa.schema(
     [
-        ("timestamp", TIMESTAMP),  # null instead of -1
-        ("leader_epoch", INT),  # null unless the magic is 2; so are the two columns of the producer
+        ("timestamp", TIMESTAMP),  # null if timestamp_ms is -1
+        ("leader_epoch", INT),  # null unless the magic is 2, as the two columns of the producer
         ("producer_id", LONG),
         ("producer_epoch", INT),
         ("is_transactional", BOOL),
@@ -52,7 +53,7 @@ RECORD_ORIGIN = pa.schema(
 )
 BATCH_TIMES = pa.schema([("base_timestamp", TIMESTAMP), ("max_timestamp", TIMESTAMP)])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
-ABORTED = pa.field("aborted", BOOL)  # null if the transaction is still open
+ABORTED = pa.field("aborted", BOOL)  # null if the transaction of the record is still open
 PROBLEM = pa.field("problem", STRING)
 REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica was chosen
 KNOWN_OF_PROBLEMS = ("broker", "topic", "partition")
@@ -71,7 +72,8 @@ OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
-# These follow the columns that options add, so that those keep their positions.
+# Columns that a later release has added. They come after the columns that options add, so that no
+# column changes its position.
 NEWER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_batches": BATCH_TIMES,
     "kafka_records": pa.schema([*RECORD_ORIGIN, REPLICA_REASON]),
@@ -80,7 +82,7 @@ FORMATS: dict[str, pa.Schema] = {
     name: pa.schema([*columns, *NEWER_COLUMNS.get(name, ())])
     for name, columns in OLDER_COLUMNS.items()
 }
-# Columns that are never null. If problems are rows, only KNOWN_OF_PROBLEMS are never null.
+# Columns that are never null. If problems become rows, only `KNOWN_OF_PROBLEMS` are never null.
 NOT_NULL: dict[str, frozenset[str]] = {
     name: frozenset((*KNOWN_OF_PROBLEMS, *names.split()))
     for name, names in {
@@ -99,9 +101,9 @@ NOT_NULL: dict[str, frozenset[str]] = {
 }
 TASK_BYTES = 128 << 20
 MIN_TASK_BYTES = 16 << 10
-RECORD_FORMATS = ("kafka_records", "kafka_files")  # here each further replica repeats every row
+RECORD_FORMATS = ("kafka_records", "kafka_files")  # each further replica would repeat every row
 ANY = "any"
-# the modes of Spark's own sources
+# values of option mode, as in Spark's own sources
 FAILFAST = "FAILFAST"
 PERMISSIVE = "PERMISSIVE"
 DROPMALFORMED = "DROPMALFORMED"
@@ -113,12 +115,12 @@ REPLICAS = (ONE_REPLICA, ALL_REPLICAS)
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 SPARK_OPTIONS = ("path", "paths")  # options that load() adds
-PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER; tables have it, loads do not
+PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER, a property that tables have and loads do not
 OPTION_PREFIX = "option."  # TableCatalog.OPTION_PREFIX
 METADATA_KEY = "kafkaviz.options"
-SECRETS = "kafka."  # options of a consumer, which may be passwords; only one of them has an effect
+SECRETS = "kafka."  # prefix of consumer options, which may be passwords; only one has an effect
 ISOLATION_LEVEL = "kafka.isolation.level"
-MAX_SHOWN = 200  # the longest value that an error repeats
+MAX_SHOWN = 200  # an error shows a value up to this length
 
 
 class BadOption(KafkavizError):
@@ -140,12 +142,12 @@ class BadOption(KafkavizError):
 class SourceOptions:
     """The options of a read, for spark.read.option.
 
-    Those of kafka_files are in consumer_options.py.
+    The options of kafka_files are in consumer_options.py.
 
     Attributes:
-        columns: column names, separated by commas; all by default.
-        topics: names or patterns with * and ?, separated by commas.
-        partitions: numbers or ranges, such as 0,4-7.
+        columns: names of the columns to return, separated by commas; all by default.
+        topics: topic names or patterns with * and ?, separated by commas.
+        partitions: partition numbers or ranges, such as 0,4-7.
         offsets: a range, both ends included; no row outside of it is returned.
         timestamps: a range, both ends included; no row outside of it is returned.
         payload: "true" adds key, value and headers to kafka_records.
@@ -153,15 +155,16 @@ class SourceOptions:
             problem and a row per problem (problems: "true" is an older form). DROPMALFORMED leaves
             out damaged bytes and reports them in the worker's log; a file that cannot be opened
             still ends the query.
-        isolation: the isolation of kafka_records; read_uncommitted also returns records of aborted
-            and open transactions, with the column aborted.
+        isolation: the isolation level of kafka_records; read_uncommitted also returns records of
+            aborted and open transactions, with the column aborted.
         replicas: "one" reads one replica of each topic-partition, "all" reads every replica; by
             default "one" in kafka_records, and "all" in other formats.
-        late_ms: how much older than an earlier record a record may be. By default records may be in
-            any order; with "any" the .timeindex is not used either.
-        renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future.
+        late_ms: the most ms by which a record may be older than an earlier one. By default records
+            may be in any order; with "any", the .timeindex is not used either.
+        renamed: "true" also reads directories that Kafka has renamed to end in -delete, -stray or
+            -future.
         task_bytes: the bytes of .log per task.
-        tiered: the store of the directories' remote segments, which are read before the local ones.
+        tiered: the path or URL of tiered storage, whose segments are read before the local ones.
         explain: "true" logs which files are read and which are skipped; Spark shows that log.
     """
 
@@ -234,7 +237,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
     Raises:
-        BadOption: the format does not have a requested column or limit.
+        BadOption: the format does not have a requested column, or a column that an option limits.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -247,7 +250,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
 def select_columns(
     name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
 ) -> pa.Schema:
-    """Returns the columns of a format with these names, in their order; all if names is empty.
+    """Returns the columns of a format that have these names, in this order; all without names.
 
     Raises:
         BadOption: a name is unknown, or it occurs twice.
@@ -268,7 +271,7 @@ def select_columns(
 
 
 def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Returns the names in the spelling of the known ones, as Spark's columns ignore case."""
+    """Returns names in the spelling of the known columns, because Spark ignores case in names."""
     by_lower = {name.lower(): name for name in known}
     return [by_lower.get(name.lower(), name) for name in names]
 
@@ -276,7 +279,8 @@ def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
     """Returns all columns of a format.
 
-    Columns from newer releases come after most option columns, which so keep their positions.
+    Columns that newer releases have added come after most option columns, so that the latter keep
+    their positions.
     """
     is_of_records = name == "kafka_records"
     return [
@@ -336,7 +340,7 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
 
 
 def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
-    """Returns `text`, which must be one of these words.
+    """Returns `text`, after checking that it equals one of these words.
 
     Raises:
         BadOption: the text is another word.
@@ -387,14 +391,14 @@ def parse_number(option: str, text: str, least: int) -> int:
 
 
 def is_table(values: Mapping[str, str]) -> bool:
-    """Returns whether these are properties of a table, rather than options of a load."""
+    """Returns whether these are the properties of a table rather than the options of a load()."""
     return PROVIDER in _by_lower_name(values)
 
 
 def without_table_properties(
     values: Mapping[str, str], has_option: Callable[[str], bool]
 ) -> dict[str, str]:
-    """Returns only the options, without properties of Spark or TBLPROPERTIES.
+    """Returns only the options, without Spark's properties and TBLPROPERTIES.
 
     A name given in OPTIONS is kept even if it is unknown, so that a mistyped one is refused.
     """
@@ -410,7 +414,7 @@ def without_table_properties(
 
 
 def attach_options(schema: "StructType", values: Mapping[str, str]) -> None:
-    """Stores the options in the columns, for queries of the table."""
+    """Stores the options in the columns of a table, for later queries of the table."""
     plain_values = {
         name: value
         for name, value in values.items()

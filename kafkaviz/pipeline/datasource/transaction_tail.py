@@ -1,8 +1,8 @@
-"""The end of a log that decides about its transactions, read by the tasks that need it.
+"""The tail of a log, whose markers decide the transactions that the plan of a query leaves open.
 
-It is the part after the newest producer snapshot, usually the active segment. With small batches,
-all of its bytes must be read, so a query is planned without it. A task whose rows depend on it
-reads it as far as those rows need, once per process and query.
+The tail is the part after the newest producer snapshot, usually the active segment. If batches are
+small, all bytes of the tail must be read, so the plan is made without reading it. A task whose rows
+depend on the tail reads it as far as these rows need, once per process and query.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
-MAX_SENT_SEGMENTS = 8  # with more, the directory is listed again, as every task has them
-MAX_FOLLOWED = 4  # the number of tails whose state a process keeps
-MARKER = "marker"  # the kind of a problem in a .log that can be opened
+MAX_SENT_SEGMENTS = 8  # of longer tails, each task lists the segments again
+MAX_FOLLOWED = 4  # number of tails whose state a process keeps
+MARKER = "marker"  # kind of a problem: a marker cannot be read, although the .log can be opened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +34,13 @@ class TransactionTail:
     """The part of a topic-partition's log after a producer snapshot.
 
     Attributes:
-        since: the offset of the snapshot; -1 for the beginning of the log.
+        since: the offset of the snapshot; -1 if the tail is the whole log.
         open_since: the first offset of each open transaction at `since`, by producer.
-        segments: the segments from `since` on, or only the last one if there are too many to send.
-        partition: the partition in which the other segments are then listed.
+        segments: the segments of the tail, or only the last one if there are too many to send.
+        partition: the partition whose directory is listed for the other segments; None if all are
+            in `segments`.
         first_base: the base offset of the first segment of the tail.
-        key: a unique key of this tail in this query.
+        key: identifies this tail of this query, for the cache of a process.
     """
 
     since: int = field(compare=False)
@@ -50,13 +51,13 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Returns whether a marker in the tail may decide about a record up to an offset."""
+        """Returns whether a marker in the tail may decide about records up to `last_offset`."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads the tail as far as it decides about records up to an offset.
+        """Reads the tail until the transactions of all records up to an offset are decided.
 
         A process that calls this for several offsets reads the tail only once.
         """
@@ -71,7 +72,7 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """Returns the part of a log after an offset.
+    """Returns the tail of a log that begins at an offset.
 
     Args:
         end_offset: the log end offset, if known.
@@ -95,17 +96,17 @@ def transaction_tail(
 
 
 class TailState:
-    """The transactions of a log, as far as its tail was read.
+    """The transactions in a tail, as far as the tail was read.
 
     Attributes:
-        problems: the unreadable parts of the tail that may decide about records.
+        problems: the unreadable parts of the tail, which may hide markers.
     """
 
     def __init__(self, tail: TransactionTail) -> None:
         self.problems: list[Problem] = []
         self._since = self._end_offset = tail.since
         self._transactions = OpenTransactions(tail.open_since)
-        # -1: the segment was not begun yet
+        # position in the first of `_segments`; -1 before any of it is read
         self._segments = self._list(tail)
         self._position = -1
 
@@ -120,7 +121,7 @@ class TailState:
         return dict(self._transactions.open())
 
     def follow(self, last_offset: float) -> None:
-        """Reads batches until no later marker can decide about a record up to an offset."""
+        """Reads batches until all records up to `last_offset` are decided."""
         while self._segments:
             segment = self._segments[0]
             if self._position < 0:
@@ -141,7 +142,7 @@ class TailState:
                 self._leave()
 
     def _take(self, segment: LogSegment, last_offset: float) -> None:
-        """Reads the batches of a segment; if they are large, only headers and markers."""
+        """Reads the batches of a segment; if they are large, only the headers and the markers."""
         size_bytes = file.info(segment.log.path).size_bytes
         if size_bytes < segment.log.size_bytes:
             cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
@@ -167,7 +168,7 @@ class TailState:
         self._position = -1
 
     def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
-        """Returns the segments, listed from the directory if the plan has only the last one."""
+        """Returns the tail's segments; lists the directory if the plan has only the last one."""
         if tail.partition is None:
             return tail.segments
         (last,) = tail.segments
@@ -193,7 +194,7 @@ def _state(tail: TransactionTail) -> TailState:
 
 
 def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Returns whether no marker from `offset` on decides about a record up to `last_offset`."""
+    """Returns whether no marker from `offset` on can decide about records up to `last_offset`."""
     return offset > last_offset and all(
         first > last_offset for first in open_transactions.open().values()
     )

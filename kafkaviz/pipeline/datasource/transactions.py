@@ -1,10 +1,10 @@
-"""The records of a topic-partition that consumers with isolation.level=read_committed do not get.
+"""Finds the records of a partition that a consumer with isolation.level=read_committed skips.
 
-These are records of aborted transactions, and all records from the last stable offset on, which is
-the first offset of the first open transaction. Aborted transactions are found in the .txnindex
-files. For the rest of the log they are found by its markers: from the newest producer snapshot,
-which lists the open transactions, to the end of the log. A broker that starts on these files does
-the same (4.3.1), except for the high watermark, which depends on followers.
+These are the records of aborted transactions, and all records from the last stable offset on, which
+is the first offset of the earliest open transaction. The .txnindex files list aborted transactions.
+In the part of the log after the newest producer snapshot, which lists the open transactions, they
+are found by the markers. A broker that starts on these files does the same (4.3.1), except that it
+also knows the high watermark, which depends on followers.
 """
 
 from collections.abc import Container
@@ -38,7 +38,7 @@ from kafkaviz.pipeline.datasource.transaction_tail import (
     transaction_tail,
 )
 
-# last_offset is the offset of the marker
+# `last_offset` is the offset of the transaction's marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
 NO_ABORTED = np.empty(0, ABORTED)
 
@@ -48,9 +48,9 @@ class UncommittedTransactions:
     """The aborted and the open transactions.
 
     Attributes:
-        aborted: ABORTED rows, sorted by producer, then first offset.
-        tail: the unread part of the log that decides about the rest, or None if everything is
-            known.
+        aborted: rows of `ABORTED`, sorted by producer, then by first offset.
+        tail: the part of the log that must still be read to decide the others; None if all are
+            decided.
     """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
@@ -59,17 +59,17 @@ class UncommittedTransactions:
 
     @property
     def stable_offset(self) -> float:
-        """The first undecided offset, or infinity if all are decided."""
+        """The first offset of the earliest open transaction; infinity if all have ended."""
         return min(self.open.values(), default=inf)
 
     def in_range(
         self, first_offset: float, last_offset: float, last_asked: float
     ) -> "UncommittedTransactions":
-        """Returns the transactions that touch a range of offsets.
+        """Returns only the transactions that overlap a range of offsets.
 
         Args:
-            last_asked: the last offset that must be decided. The tail is dropped if it decides
-                about no record up to that offset.
+            last_asked: the last offset whose transaction must be decided. The tail is dropped if it
+                cannot decide about any record up to this offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -81,7 +81,7 @@ class UncommittedTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["UncommittedTransactions", list[Problem]]:
-        """Reads the tail until it decides about the records, and returns the transactions.
+        """Returns the transactions after reading the tail, until a range of records is decided.
 
         Args:
             last_offset: the last offset of the records.
@@ -98,7 +98,7 @@ class UncommittedTransactions:
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
         """Returns whether the records of each batch (format.batch.BATCH) were aborted.
 
-        Markers do not belong to a transaction.
+        Batches with markers do not count as part of a transaction.
         """
         mask = np.zeros(len(batches), bool)
         transactional = _is_in_transaction(batches)
@@ -133,20 +133,20 @@ NO_TRANSACTIONS = UncommittedTransactions()
 
 
 class ObservedTransactions:
-    """The transactions in a part of a .log by its batches and markers, to verify a .txnindex.
+    """The transactions that the batches and markers of a .log show, to verify a .txnindex.
 
-    A .txnindex may be readable but wrong: an entry is changed or lost, or it is of another log. A
-    reader of the records sees the markers too.
+    A .txnindex may be readable but wrong: an entry may be changed or lost, or the file may belong
+    to another log. A task that reads the records sees the markers anyway.
     """
 
     def __init__(self) -> None:
         self._transactions = OpenTransactions()
-        self._abort_markers: set[tuple[int, int]] = set()  # (producer id, offset of the marker)
+        self._abort_markers: set[tuple[int, int]] = set()  # producer id, offset of the marker
         self._first_offset = inf
         self._last_offset = -inf
 
     def take(self, read: ReadInto, batches: np.ndarray) -> None:
-        """Takes the next batches, and reads the markers among them.
+        """Adds the next batches, and reads the markers among them.
 
         Raises:
             TransactionFault: a marker cannot be read.
@@ -168,10 +168,10 @@ class ObservedTransactions:
                 self._transactions.take_marker(producer_id, offset, kind, batch_number=row)
 
     def have_ended(self, ignored: Container[int]) -> bool:
-        """Returns whether every transaction that began here has ended here.
+        """Returns whether every transaction that began in the added batches has also ended in them.
 
         Args:
-            ignored: the producers whose transactions do not count.
+            ignored: the producers whose transactions may still be open.
         """
         return all(producer_id in ignored for producer_id in self._transactions.begins)
 
@@ -182,7 +182,7 @@ class ObservedTransactions:
 
         Args:
             claimed: the transactions according to the .txnindex files and producer snapshots.
-            batches: the batches passed to `take` for which `claimed` is verified.
+            batches: the part of the added batches for which `claimed` is verified.
 
         Returns:
             `claimed` itself if the markers do not contradict it.
@@ -192,7 +192,7 @@ class ObservedTransactions:
         )
         is_pending = observed.are_open(batches)
         is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
-        is_wrong &= batches["record_count"] > 0  # compaction keeps empty batches, not markers
+        is_wrong &= batches["record_count"] > 0  # compaction keeps emptied batches, not markers
         last_offsets = claimed.aborted["last_offset"]
         is_here = (last_offsets >= self._first_offset) & (last_offsets <= self._last_offset)
         is_unknown = any(
@@ -202,8 +202,8 @@ class ObservedTransactions:
         if not is_wrong.any() and not is_unknown:
             return claimed
         later = claimed.aborted[last_offsets > self._last_offset]
-        # Transactions that ended here ended by their markers. Only those still open can be aborted
-        # later.
+        # The markers show how transactions in these batches ended. Only a transaction that is still
+        # open after them can be aborted later.
         later = later[np.isin(later["producer_id"], list(observed.open))]
         later["first_offset"] = [
             max(int(entry["first_offset"]), observed.open[int(entry["producer_id"])])
@@ -217,15 +217,15 @@ class ObservedTransactions:
 def plan_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[UncommittedTransactions, list[Problem]]:
-    """Returns the transactions of a topic-partition that concern a range of offsets.
+    """Returns the transactions of a topic-partition that overlap a range of offsets.
 
-    Nothing is read before the segment of the first offset, whose markers are the first ones that
-    can decide about it. Nothing is read after an offset from which on no marker can decide. If a
-    .txnindex shows that everything was decided, no producer snapshot is read.
+    No file before the segment of the first offset is read, because earlier markers cannot end its
+    transactions. No file is read after the point where all transactions of the range have ended. If
+    a .txnindex shows that, no producer snapshot is read either.
 
     Returns:
-        The transactions by .txnindex files and producer snapshots, with the log left as a tail, and
-        the files that could not be read.
+        The transactions according to the .txnindex files and producer snapshots, with the unread
+        part of the log as a tail; and the files that could not be read.
     """
     aborted = [NO_ABORTED]
     problems = []
@@ -248,7 +248,7 @@ def plan_transactions(
             return UncommittedTransactions(np.unique(np.concatenate(aborted))), problems
     if gap:
         problems += _problems_of_gap(partition, gap, last_offset)
-    if problems:  # only the markers of the .log are left
+    if problems:  # the rest can be found only by the markers in the .log
         tail = transaction_tail(partition)
     else:
         tail = _tail_of_last_roll(partition, last_offset)
@@ -260,16 +260,17 @@ def plan_transactions(
 def read_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[UncommittedTransactions, list[Problem]]:
-    """Returns the same as plan_transactions, after reading the tail of the log."""
+    """Returns the same as `plan_transactions`, but with the tail of the log read."""
     known, problems = plan_transactions(partition, last_offset, first_offset)
     transactions, unread = known.follow_tail(last_offset)
     return transactions, problems + unread
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
-    """Returns the problem of an unreadable remote segment after the last offset, if it matters.
+    """Returns the problem of an unreadable remote segment, if it may hide markers that matter.
 
-    It matters if a transaction is open where the segment begins, because it may end there.
+    They matter if a transaction with an offset up to `last_offset` is open where the segment
+    begins.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -314,10 +315,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the tail after the last roll's producer snapshot if it is not needed, else None.
+    """Returns the tail from the last roll on, if the rows do not depend on it; else None.
 
-    It is not needed if no transaction that is open at the snapshot has an offset up to
-    `last_offset`. A newer snapshot and the end of the log are then not read, which saves requests
+    They do not if no transaction that is open in the roll's producer snapshot has an offset up to
+    `last_offset`. Then a newer snapshot and the end of the log are not read, which saves requests
     to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
@@ -336,14 +337,14 @@ def _tail_of_newest_snapshot(
     """Returns the tail after the newest readable producer snapshot, or else the whole log.
 
     Args:
-        first_offset: the first offset that will be read; like last_offset, it lets a store return
-            these bytes in the same request as the end of the log, if they are near it.
+        first_offset, last_offset: the offsets that will be read. If their bytes are near the end of
+            the log, a store can send both in one request.
     """
     snapshots = partition.snapshots
     active = partition.active
     if not snapshots or active is None:
         return transaction_tail(partition)
-    end = None  # no snapshot is after it
+    end = None  # no snapshot is after the active segment's base offset
     if max(snapshots) > active.base_offset:
         end = _stored_end_offset(partition, first_offset, last_offset)
         end = end_offset(partition) if end is None else end
@@ -359,9 +360,10 @@ def _tail_of_newest_snapshot(
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
-    """Returns the log end offset of a log in a store, if no .index is needed for it.
+    """Returns the log end offset of a log in a store, if it can be found without the .index.
 
-    The .log then comes whole, or it ends at the newest snapshot, as after a clean stop.
+    This is so if the .log is small enough to be fetched whole, or if it ends at the newest
+    snapshot, as after a clean stop.
     """
     active = partition.active
     if active is None:
@@ -373,7 +375,7 @@ def _stored_end_offset(partition: Partition, first_offset: float, last_offset: f
             return end
         if active.base_offset < first_offset and last_offset < inf:
             with entry_points(active, first_offset=first_offset, last_offset=last_offset):
-                pass  # entering the block has fetched the bytes
+                pass  # entering the with block has fetched the bytes
         newest = max(partition.snapshots)
         return newest if ends_before(active, newest) else None
     return None

@@ -1,1 +1,1 @@
-"""The ingest, which reads brokers into a catalog: tasks, workers and the commit."""
+"""The ingest, which reads brokers into a catalog: planning, tasks, tables and the commit."""

@@ -1,9 +1,9 @@
 """The tables that the driver writes, one partition directory at a time.
 
-An unchanged directory (stored_rows.py) keeps its rows. For others, three streams are read
-together in the order of the directories: the current files, the old catalog's rows, and the tasks'
-results. Only findings and restart steps are about a broker as a whole; the findings are sorted in a
-file (spools.py).
+The rows of an unchanged directory (stored_rows.py) are copied. For other directories, three streams
+are read together in the order of the directories: the current files, the old catalog's rows, and
+the tasks' results. Only findings and restart steps concern a broker as a whole; the findings are
+sorted in a temporary file (spools.py).
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
@@ -88,7 +88,7 @@ from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 
 T = TypeVar("T")
-SEGMENTS_PART = "segments.part"  # table segments without its last columns
+SEGMENTS_PART = "segments.part"  # table `segments` without the last columns
 KEY_COLUMNS = ["severity", "directory", "file", "position", "code"]
 LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
@@ -98,15 +98,17 @@ class TableInputs:
     """The inputs for the tables of a run.
 
     Attributes:
-        stored: the old catalog's rows, or None if none may be kept.
-        summaries: opens the summaries of the splits of each segment that was read, by number.
-        first_segments: the number of the first segment, by the number of the directory, for
-            directories whose rows are not copied from the old catalog.
-        loads: the loads of these directories, by their numbers.
-        load_results: opens the results of the loads, by number.
-        has_new_rows: returns whether a segment's rows were written by a task, and are not the old
-            catalog's.
-        settings: the settings of each broker, by its name.
+        stored: the old catalog's rows, or None if none of them may be kept.
+        summaries: when called, yields each segment that was read in ascending order: its number,
+            and the summaries of its splits.
+        first_segments: the number of a directory's first segment, by the number of the directory.
+            Directories whose rows are copied from the old catalog are left out.
+        loads: the loading of the same directories' logs at a broker start, by the number of the
+            directory.
+        load_results: when called, yields the results of the loads by ascending number.
+        has_new_rows: returns whether a task wrote the rows of the segment with this number;
+            otherwise they are the old catalog's.
+        settings: the settings of each broker, by broker name.
     """
 
     inventory: Inventory
@@ -147,11 +149,11 @@ CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
 class _TablePass:
-    """The pass over all directories.
+    """Writes the tables in one pass over all directories.
 
     Attributes:
         problems: the files of segments that could not be read.
-        suffixes: the number of segments that are not in use, by suffix.
+        suffixes: the number of segments that are not in use, by file suffix.
     """
 
     def __init__(
@@ -166,7 +168,7 @@ class _TablePass:
         self._writers = writers
         self._limits = limits
         self._entries = inputs.inventory.entries_at(inputs.first_segments)
-        self._directories = 0  # the number of directories written
+        self._directories = 0  # number of directories written so far
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
         self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
         self.problems: list[Problem] = []
@@ -176,7 +178,7 @@ class _TablePass:
         """Writes all rows of a broker.
 
         Returns:
-            The check of the broker as a whole, or None without checks.
+            How the broker was checked and whether its next start succeeds; None without checks.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -204,7 +206,7 @@ class _TablePass:
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
         stored = self._inputs.stored
         tables = stored.copied(name, directory) if stored else None
-        if stored is None or tables is None:  # it could be read when the work was planned
+        if stored is None or tables is None:  # it was readable when the work was planned
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()
         moved = [move_segment(text, self._transaction.moved, stored.info) for text in texts[1:]]
@@ -229,7 +231,7 @@ class _TablePass:
     def _write_findings(
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
     ) -> None:
-        """Writes a broker's findings in order: those of copied directories and the new ones."""
+        """Writes a broker's findings in order: the new ones, and those of copied directories."""
         writer = self._writers["findings"]
         waiting = iter(findings)
         finding = next(waiting, None)
@@ -263,11 +265,11 @@ class _TablePass:
     def _write_segments(
         self, entries: PartitionEntries
     ) -> tuple[dict[str, Any], dict[int, str | None]]:
-        """Writes rows of segments and stamps.
+        """Writes the rows of tables `segments` and `stamps` for one directory.
 
         Returns:
-            The row of table partitions, without the use of bytes; and the check results of each
-            segment that was read in this run, by its number.
+            The row of table `partitions` without the use of bytes; and by segment number, the check
+            results of each segment that was read in this run.
         """
         stored = self._stored_partition(entries)
         texts: dict[int, str | None] = {}
@@ -299,10 +301,10 @@ class _TablePass:
         checks: IngestChecks,
         health: "_BrokerHealth",
     ) -> DiskShare:
-        """Writes rows of tables retention and checked, and adds findings and steps to `health`.
+        """Writes rows of tables `retention` and `checked`, and adds findings and steps to `health`.
 
         Returns:
-            The use of the partition's bytes.
+            What the bytes of the partition are used for.
         """
         partition = entries.partition
         facts = checks.facts(entries.broker, entries.partition)
@@ -358,7 +360,7 @@ class _TablePass:
 
 
 class _BrokerHealth:
-    """The findings about a broker as a whole, in order, and its next start."""
+    """Collects the findings about a broker and the steps of its next start."""
 
     def __init__(self, plan: CheckPlan) -> None:
         self.plan = plan
@@ -372,13 +374,13 @@ class _BrokerHealth:
             self._findings.add([finding])
 
     def path_of(self, partition: Partition) -> str:
-        """Returns the path of a partition directory in the form that join_steps takes."""
+        """Returns the path of a partition directory in the form that `join_steps` expects."""
         log_directory = self.plan.log_directory(partition)
         name = partition.directory
         return name if log_directory is None else f"{log_directory}/{name}"
 
     def add_steps(self, directory: str, text: str | None) -> None:
-        """Adds the effect of a start on a directory, or None if it is unknown."""
+        """Adds the steps of a start in one directory; None if they are unknown."""
         if text is None:
             self._steps = None
         elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):
@@ -399,7 +401,7 @@ class _BrokerHealth:
 
 
 class Cursor(Generic[T]):
-    """Values in the order of their keys, each returned once."""
+    """Reads a sorted stream of keys and values, step by step."""
 
     def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
         self._values = values
@@ -407,7 +409,7 @@ class Cursor(Generic[T]):
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:
-        """Yields the values with this key if they are next."""
+        """Yields the values with this key, if they are the next ones in the stream."""
         while self._next is not None and self._key(self._next) == key:
             value = self._next
             self._next = next(self._values, None)
@@ -429,7 +431,7 @@ def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str)
 
 
 def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
-    """Yields rows of table `segments` plus segment.bytes, which all rolls together show."""
+    """Yields the rows of table `segments` with segment.bytes, known once all rolls were seen."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)

@@ -9,12 +9,13 @@ Only one run at a time can do this.
     OUT/batches, _catalog.json    links to .current/batches and so on, created once
     OUT/.current                  a link to .run-RUN, replaced at the end
 
-Wherever a run ends, the catalog is complete, both by _catalog.json and by listing a table's folder.
-The next run removes the leftovers. One exception: a catalog of format 7 has tables as folders, and
-one may be missing from the moment it is moved until the next commit.
+Whenever a run ends, the catalog is complete, whether read by _catalog.json or by listing a table's
+folder. The next run removes leftovers. There is one exception: in a catalog of format 7, tables are
+folders, not links, and a folder may be missing from the moment it is moved until the next commit.
 
-The folder of the previous run stays until the next run starts, so that listings in progress stay
-complete. The content of a file name never changes; after the swap it may be gone.
+The folder of the previous run stays until the next run starts, so that programs that have just
+listed it can read its files. A file with the same name always has the same content; after a commit,
+the file may be gone.
 """
 
 import fcntl
@@ -58,7 +59,8 @@ STAGING = ".staging-"
 RUN = ".run-"
 CURRENT = ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
-# for tables that the driver writes: rows that wait as dictionaries, and rows of a row group
+# of tables that the driver writes: rows kept as dictionaries before they are converted, and rows
+# per row group
 DICTS_AT_ONCE = 256
 ROWS_AT_ONCE = 1024
 
@@ -74,7 +76,7 @@ class RowWriter:
         """Creates the file without rows.
 
         Args:
-            schema: the schema of the table, or of some of its columns.
+            schema: the schema of the table, or a part of it with some of the columns.
         """
         self.path = path
         self.rows = 0
@@ -118,12 +120,12 @@ class RowWriter:
 
 
 class CatalogTransaction:
-    """A catalog's folder while one run holds its lock; see `catalog_transaction`."""
+    """The catalog's folder while one run holds the lock; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: Catalog | None) -> None:
-        """Begins with the present catalog.
+        """Begins a transaction on the present catalog.
 
-        Its `leftovers` are the staging folders of runs that were killed.
+        `leftovers` are the staging folders of runs that were killed.
 
         Args:
             old: the present catalog, or None if there is none or it cannot be read.
@@ -219,7 +221,7 @@ class CatalogTransaction:
         problems: Sequence[Problem] = (),
         suffixes: Mapping[str, int] | None = None,
     ) -> CatalogInfo:
-        """Makes everything that was kept, added and written the new catalog.
+        """Makes a new catalog of everything that was kept, added and written, and puts it in place.
 
         Args:
             suffixes: the number of segments that are not in use, by file suffix.
@@ -256,8 +258,7 @@ class CatalogTransaction:
     def _sync(self) -> None:
         """Waits until the files of this run are on the disk.
 
-        Otherwise, after a crash of the machine, the link might lead to files that were never
-        written.
+        Otherwise, if the machine crashes, the link might lead to files that were never written.
         """
         for table in TABLES:
             for name in self._new_files[table]:
@@ -267,10 +268,10 @@ class CatalogTransaction:
         _sync(self.run)
 
     def _lead_to_current(self, name: str) -> None:
-        """Makes a table's folder, or the description, its permanent link.
+        """Replaces a table's folder, or the description, with a permanent link into .current.
 
-        A folder or file of a format before 8 is moved to the link's target, so that its rows stay
-        visible until the swap.
+        A folder or file of a format before 8 is moved to where the link leads, so that its rows
+        stay visible until the commit.
         """
         link = self.path / name
         target = f"{CURRENT}/{name}"
@@ -290,7 +291,7 @@ class CatalogTransaction:
 
     def _replace_current(self, link: Path) -> None:
         current = self.path / CURRENT
-        if current.is_dir() and not current.is_symlink():  # a copy with followed links
+        if current.is_dir() and not current.is_symlink():  # the catalog was copied without links
             current.rename(self.staging / f"{CURRENT}.was")
         os.replace(link, current)
 
@@ -303,7 +304,7 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
 
     Raises:
         CatalogBusy: another run has the lock.
-        CannotOpen: the folder contains something else.
+        CannotOpen: the folder contains something other than a catalog.
     """
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -384,7 +385,7 @@ def _current(path: Path) -> Path | None:
 def link_file(file: Path, link: Path) -> None:
     """Links a file into another folder.
 
-    It is copied if another user owns it, or the file system does not support hard links.
+    The file is copied if another user owns it, or if the file system does not support hard links.
     """
     try:
         os.link(file, link)
@@ -393,7 +394,7 @@ def link_file(file: Path, link: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Waits until a file's bytes, or a folder's entries, are on the disk."""
+    """Waits until the bytes of a file, or the entries of a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

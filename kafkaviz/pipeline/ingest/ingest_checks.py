@@ -1,9 +1,9 @@
-"""The checks of a run: the segments that must be read for them, and the known results.
+"""The checks of a run: which segments must be read for them, and which results are known.
 
-The task that reads a segment's rows also checks it. Its findings are stored in the catalog (table
-checked) with a digest of the facts that they depend on. The next run reuses them if the digest is
-equal, which it is not, for example, after an unclean stop. The effect of a start on a partition
-directory is stored in the same way.
+The task that reads a segment's rows also checks the segment. The findings are stored in the catalog
+(table `checked`) with a digest of the facts that they depend on. The next run reuses the findings
+if the digest is equal; after an unclean stop, for example, it is not. The effect of a broker start
+on a partition directory is stored in the same way.
 """
 
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
 SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix
-LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a directory
+LOAD_KEY: SegmentKey = (None, "")  # key of the effect of a broker start on a directory
 
 
 class CheckedText(NamedTuple):
-    """An earlier result, and the digest of the facts it depends on."""
+    """An earlier result as text, and the digest of the facts that it depends on."""
 
     digest: str
     text: str
@@ -39,9 +39,9 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log whose load by the next start is to be predicted."""
+    """A log whose loading at the next broker start must be predicted."""
 
-    number: int  # the number among all loads of a run
+    number: int  # number of the log, among all logs that a run loads
     broker: str
     log: RestartLog
     clean: bool
@@ -49,7 +49,7 @@ class LogStartup:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of everything that the load depends on."""
+        """A digest of everything that the effect of loading the log depends on."""
         log = self.log
         files = [
             (file.name, file.size_bytes, file.mtime_ns)
@@ -67,12 +67,12 @@ class LogStartup:
 
 
 class DirectoryLoad(NamedTuple):
-    """The load of a partition directory.
+    """The loading of a partition directory's log at the next broker start.
 
     Attributes:
-        number: the number among all loads of a run.
+        number: the number of the log, among all logs that a run loads.
         digest: LogStartup.digest.
-        is_known: whether its effect is known from an earlier run.
+        is_known: whether the effect is known from an earlier run.
     """
 
     number: int
@@ -82,14 +82,14 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The steps of a load as text, or None if a file cannot be read."""
+    """The steps of loading a log as text, or None if a file cannot be read."""
 
     number: int
     text: str | None
 
 
 def load_log(load: LogStartup) -> LoadResult:
-    """Predicts the effect of loading a log, without changing it."""
+    """Predicts the effect of loading a log, without changing any file."""
     try:
         return LoadResult(
             load.number,
@@ -100,7 +100,7 @@ def load_log(load: LogStartup) -> LoadResult:
 
 
 class IngestChecks:
-    """The checks of all brokers of a run, the facts they use, and the known results."""
+    """The checks of all brokers of a run, the facts that they use, and the known results."""
 
     def __init__(self, inventory: Inventory, level: CheckLevel = CheckLevel.RECORDS) -> None:
         """Plans the checks of all brokers.
@@ -114,7 +114,7 @@ class IngestChecks:
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
     def facts(self, broker: str, partition: Partition) -> PartitionFacts:
-        """Returns the facts for the checks of a partition directory and its segments.
+        """Returns the facts that the checks of a partition directory and its segments use.
 
         Only the facts of the last directory are cached.
         """
@@ -125,11 +125,11 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns the facts for a segment's checks, or None if the checks do not read it."""
+        """Returns the facts for a segment's checks; None if the checks do not read the segment."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:
-        """Returns a digest of the facts for the checks of a segment."""
+        """Returns a digest of the facts that the checks of a segment depend on."""
         facts = self.facts(entry.broker, entry.partition)
         state = entry.segment.state
         if state not in self._digests:
@@ -137,10 +137,10 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether a segment whose rows are known must be read for its findings.
+        """Returns whether a segment whose rows are known must still be read to find its faults.
 
         Args:
-            checked: the earlier results in its directory.
+            checked: the earlier results of the segment's directory.
         """
         if not is_read(entry):
             return False
@@ -154,14 +154,14 @@ class IngestChecks:
     def result(self, entry: InventoryEntry, text: str | None) -> SegmentFindings:
         """Returns the findings of a segment from the stored text.
 
-        For leftovers and indexes without a .log, they follow from the names alone.
+        For leftovers and for indexes without a .log, they follow from the file names alone.
         """
         if text is not None and is_read(entry):
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns the load of a directory, or None if a start would not load it."""
+        """Returns the log of a directory that the next start loads; None if it does not load it."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:
@@ -175,7 +175,7 @@ def is_read(entry: InventoryEntry) -> bool:
 
 
 def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool:
-    """Returns whether an earlier result about a segment is valid at this time."""
+    """Returns whether an earlier result about a segment is still valid at this time."""
     if text is None:
         return not is_read(entry)
     try:
@@ -186,7 +186,7 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
 
 
 def is_load_known(load: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-    """Returns whether the stored effect of a load is still valid."""
+    """Returns whether the stored effect of loading a log is still valid."""
     earlier = checked.get(LOAD_KEY)
     return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)
 

@@ -1,4 +1,4 @@
-"""The ingest, which reads broker directories and writes a catalog."""
+"""The steps of an ingest, which reads broker directories and writes a catalog."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -81,22 +81,22 @@ def start_ingest(
     spark: "SparkSession | None" = None,
     delay_s: float = 0.0,
 ) -> Ingest:
-    """Starts a run in the background and returns at once.
+    """Starts an ingest in the background and returns at once.
 
-    Ingest.wait raises its errors.
+    `Ingest.wait` raises the errors of the run.
 
     Args:
-        directories: log directories of brokers, folders with those of one broker, archives of
-            either, or a sequence of the log directories of one broker. The catalog will contain
-            exactly these. Directories with the same node.id and cluster.id are one broker.
-        full: whether to read everything again, not only the files changed since the last run.
+        directories: each is a log directory, a folder with the log directories of one broker, an
+            archive of either, or a sequence of log directories of one broker. The catalog will
+            contain exactly these. Directories with the same node.id and cluster.id are one broker.
+        full: whether to read everything again, not only files that have changed since the last run.
         findings: whether to check everything and predict each broker's next start.
         level: how much of each batch is checked.
-        spark: the session to use. By default it is the running one of this process, or a new one
-            for `master`. A session that kafkaviz did not start is used unchanged and not stopped.
-            With Spark Connect, the server's workers must see the same paths.
-        master: the master given to spark-submit by default, or else local[*].
-        delay_s: the seconds to wait before doing anything, to leave the processor to others.
+        spark: the session to use; by default this process' running session, or a new one for
+            `master`. A session that kafkaviz did not start is used unchanged and not stopped. With
+            Spark Connect, the server's workers must see the same paths.
+        master: the Spark master; by default the one given to spark-submit, or else local[*].
+        delay_s: seconds to wait before the run begins, so that other work can use the processor.
     """
     directories = [
         (Path(directory),) if isinstance(directory, str | Path) else tuple(directory)
@@ -128,10 +128,10 @@ def ingest(
     full: bool,
     level: CheckLevel | None,
 ) -> CatalogInfo:
-    """Does all steps of a run; the old catalog is valid until the last one.
+    """Does all steps of a run. The last one replaces the old catalog.
 
     Args:
-        spark: a session, or the master of a session to start.
+        spark: a session, or the master for which to start one.
         level: how much of each batch is checked, or None for no checks.
     """
     if not isinstance(spark, str | None):
@@ -176,10 +176,10 @@ def ingest(
 
 
 def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
-    """Refuses a catalog inside an inspected directory, into which nothing is ever written.
+    """Refuses a catalog inside an inspected directory, as kafkaviz never writes into these.
 
     Raises:
-        CannotOpen: the catalog is inside one.
+        CannotOpen: the catalog is inside an inspected directory.
     """
     inspected = [
         path
@@ -189,7 +189,7 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
             *(partition.path for partition in broker.partitions),
         )
     ]
-    for path in inspected:  # a partition directory may be a link to another disk, so each is tested
+    for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
             raise CannotOpen(
                 catalog_path,
@@ -206,15 +206,16 @@ TO_READ = (READ, READ_FOR_CHECKS)
 class IngestWork:
     """The segments to read and the logs to load.
 
-    It can be iterated several times, and lists its items again each time.
+    It can be iterated several times, and computes its items again each time.
 
     Attributes:
-        states: a state per segment. UNCHANGED segments come from the old catalog, READ ones are
-            read in this run, and RESUMED ones were read by a killed run. A state that ends in
-            _FOR_CHECKS keeps the rows of the old catalog.
+        states: a state per segment. `UNCHANGED`: rows and findings come from the old catalog.
+            `READ`: the segment is read in this run. `RESUMED`: a killed run has read it. In a state
+            that ends in `_FOR_CHECKS`, the rows still come from the old catalog.
         first_segments: the number of a directory's first segment, by the number of the directory.
-            Only directories whose rows are not copied from the old catalog are in it.
-        loads: the start-up loads of the same directories, by the number of the directory.
+            Directories whose rows are copied from the old catalog are left out.
+        loads: the loading of the same directories' logs at a broker start, by the number of the
+            directory.
     """
 
     inventory: Inventory
@@ -257,7 +258,7 @@ class IngestWork:
         )
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether a task wrote a segment's rows; otherwise they are the old catalog's."""
+        """Returns whether a task wrote a segment's rows; else they come from the old catalog."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
@@ -265,7 +266,7 @@ class IngestWork:
 
 
 class StartupsOfLogs(Iterable[LogStartup]):
-    """The logs for which no earlier run predicted the start; each iteration lists them again."""
+    """The logs whose start-up no earlier run has predicted; each iteration lists them again."""
 
     def __init__(self, work: IngestWork) -> None:
         self._work = work
@@ -286,7 +287,7 @@ class StartupsOfLogs(Iterable[LogStartup]):
 
 
 class SelectedSegments(Iterable[SegmentTask]):
-    """Some of the segments that are read, by number; the tasks are created in each iteration."""
+    """Some of the segments to read, chosen by number; each iteration creates the tasks again."""
 
     def __init__(self, work: IngestWork, numbers: Collection[int]) -> None:
         self._work = work
@@ -304,12 +305,12 @@ def find_work(
     checks: IngestChecks | None,
     keep: Callable[[Spans], None] | None = None,
 ) -> IngestWork:
-    """Finds the segments that must be read, for their rows, their findings or both.
+    """Finds the segments that must be read, for rows, for findings or for both.
 
     Args:
         stored: the rows of the old catalog, or None if none may be kept.
         checks: the checks, or None without findings.
-        keep: called with the rows of each segment that are kept from the old catalog.
+        keep: called for each segment whose rows are kept, with the location of these rows.
     """
     work = IngestWork(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
@@ -356,10 +357,10 @@ def _find_changes(
 
 
 class SegmentRun:
-    """Runs the tasks of a run and holds their results.
+    """Runs the tasks of an ingest on Spark, and holds their results.
 
     Attributes:
-        summaries: the summaries of all segments that this run or a killed one has read.
+        summaries: the summaries of all segments that this run, or a killed one, has read.
     """
 
     def __init__(
@@ -369,7 +370,7 @@ class SegmentRun:
         transaction: CatalogTransaction,
         work: IngestWork,
     ) -> None:
-        """Prepares the run without reading or starting Spark."""
+        """Prepares the tasks; nothing is read, and Spark is not started."""
         self._run = run
         self._spark = spark
         self._transaction = transaction
@@ -380,9 +381,9 @@ class SegmentRun:
         self.summaries = SummaryFiles(self._staging)
 
     def resume(self) -> None:
-        """Takes over valid results of runs that were killed.
+        """Takes over the valid results of runs that were killed.
 
-        Their rows are moved to the staging folder of this run.
+        The rows are moved to the staging folder of this run.
         """
         if not self._transaction.leftovers:
             return
@@ -407,7 +408,7 @@ class SegmentRun:
         """Reads the segments and loads the logs on Spark.
 
         A segment is read a second time, as a whole, if a split did not end where the next one
-        begins. A segment that was decoded in splits is assembled from them.
+        begins. A segment that was decoded in splits is put together from the decoded batches.
         """
         work = self._work
         loads = StartupsOfLogs(self._work)
@@ -431,7 +432,7 @@ class SegmentRun:
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
     def lay_out(self) -> None:
-        """Merges the rows of all segments into files of a suitable size."""
+        """Merges small files of rows into files of a suitable size."""
         transaction = self._transaction
         work = self._work
         for number, spans in self.summaries.spans():
@@ -473,7 +474,7 @@ def run_tasks(
 def decoded_by_segment(
     decoded_splits: Iterable[DecodedSplit],
 ) -> dict[int, tuple[DecodedSplit, ...]]:
-    """Returns the splits of each decoded segment by its number, without segments with a fault."""
+    """Returns the decoded splits of each segment, by segment number, without faulty segments."""
     by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
     for decoded_split in decoded_splits:
         by_number[decoded_split.number].append(decoded_split)
@@ -487,7 +488,7 @@ def decoded_by_segment(
 def settings(
     brokers: Iterable[tuple[str, Broker]], checks: IngestChecks | None
 ) -> dict[str, Settings]:
-    """Returns the settings of each broker by its name, as far as its directory shows them."""
+    """Returns the settings of each broker, by name, as far as the broker's directory shows them."""
     if checks is not None:
         return {name: plan.settings for name, plan in checks.plans.items()}
     return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}

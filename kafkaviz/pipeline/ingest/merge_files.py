@@ -1,7 +1,7 @@
-"""Merges small files of a table into large ones, and drops rows that no segment uses.
+"""Merges small files of a table into large ones, and drops rows of segments that are gone.
 
-Each task writes its own files, and each incremental run adds more. The used rows of a table are
-merged into files of about 128 MiB. A file of 64 MiB or more in which all rows are used stays
+Each task writes files of its own, and each incremental run adds more. The used rows of a table are
+merged into files of about 128 MiB. A file of 64 MiB or more whose rows are all used stays
 unchanged:
 
     batches-0a.parquet   90 MiB, all rows used         stays, with its name
@@ -25,29 +25,29 @@ import pyarrow.parquet as pq
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FILE_BYTES = 128 << 20  # the size of a merged file
-LARGE_BYTES = FILE_BYTES // 2  # a complete file of this size stays unchanged
-# Bytes of uncompressed .log that are read in the time of writing one byte of rows: writing 4 MB
+FILE_BYTES = 128 << 20  # least size of a merged file, except for the last one
+LARGE_BYTES = FILE_BYTES // 2  # a file of this size stays unchanged if all rows are used
+# Writing a byte of rows takes as long as reading this many bytes of uncompressed .log: writing 4 MB
 # took as long as reading 0.6 GiB.
 WRITTEN_COST = 150
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: about 20 MB of table batches
 # these columns have few different values; numbers differ in every row
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
-Run = tuple[int, int]  # the first row, and the last one plus 1
+Run = tuple[int, int]  # index of the first row, and of the last one plus 1
 
 
 class RowRuns:
-    """Rows of a file, as runs that do not touch each other.
+    """The used rows of a file, as runs of consecutive rows.
 
-    Consecutive segments of a file are one run, so a completely used file has one run, however many
-    segments it has.
+    Runs do not touch each other: rows of segments that follow each other in the file form one run.
+    So a completely used file has one run, however many segments it has.
     """
 
     def __init__(self) -> None:
         self._runs: list[list[int]] = []
 
     def add(self, span: RowRange) -> None:
-        """Adds rows that were not added before."""
+        """Adds rows, none of which was added before."""
         if self._runs and self._runs[-1][1] == span.first_row:
             self._runs[-1][1] += span.rows
         else:
@@ -79,7 +79,7 @@ class RowSource:
 
     @property
     def size_bytes(self) -> int:
-        """About how many bytes the used rows take."""
+        """The estimated number of bytes that the used rows take."""
         return self.file_bytes * self.rows // max(self.total_rows, 1)
 
     @property
@@ -94,11 +94,11 @@ class MergeTask:
     table: str
     name: str
     sources: tuple[RowSource, ...]
-    log_bytes: int = 0  # 0, because no .log is read; see IngestTask
+    log_bytes: int = 0  # 0, because no .log is read; IngestTask has the same field
 
     @property
     def cost(self) -> int:
-        """The cost, in bytes of uncompressed .log that are read in the same time."""
+        """The cost, as the bytes of uncompressed .log that can be read in the same time."""
         return WRITTEN_COST * sum(source.size_bytes for source in self.sources)
 
     @property
@@ -117,11 +117,11 @@ class TableLayout:
 
     unchanged: list[RowSource] = field(default_factory=list)
     merges: list[MergeTask] = field(default_factory=list)
-    _starts: dict[str, list[int]] = field(default_factory=dict)  # first rows of a source's runs
-    _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # where each run goes
+    _starts: dict[str, list[int]] = field(default_factory=dict)  # first row of each run, by file
+    _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # new place of each run
 
     def find(self, span: RowRange) -> RowRange:
-        """Returns where rows of a stored file are after the merges."""
+        """Returns the location, after the merges, of rows in a stored file."""
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1
@@ -130,7 +130,7 @@ class TableLayout:
         return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
 
     def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
-        """Plans to merge these sources into one file; a single complete file stays unchanged."""
+        """Plans to merge these files; a single file whose rows are all used stays unchanged."""
         if len(sources) == 1 and sources[0].is_complete:
             self.unchanged.append(sources[0])
             return
@@ -146,7 +146,7 @@ class TableLayout:
 
 
 def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
-    """Decides which files stay and which are merged."""
+    """Decides which files of a table stay unchanged and which are merged."""
     layout = TableLayout()
     group: list[RowSource] = []
     for source in sources:
@@ -163,7 +163,7 @@ def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
 
 
 def merge(task: MergeTask, staging: Path) -> str:
-    """Writes a merged file and returns its name; a repeated task overwrites it."""
+    """Writes a merged file and returns its name; a repeated Spark task overwrites the file."""
     folder = staging / task.table
     part = folder / f"{task.name}.{uuid.uuid4().hex}"
     write_rows(part, task.table, _source_rows(task.sources))

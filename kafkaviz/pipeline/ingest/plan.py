@@ -1,17 +1,17 @@
 """Plans the tasks of a run.
 
-Small segments share a task, and a large one is split at batches that its index points to: 1 GiB
-becomes four tasks of 256 MiB. The index may be wrong, so a complete batch must begin at each split
+Small segments share a task, and a large one is split at batches to which index entries point: 1 GiB
+becomes four tasks of 256 MiB. An index may be wrong, so each split must begin with a complete batch
 (log/entry_points.py), and the scan of a split must end exactly where the next one begins. Otherwise
 the segment is read again as a whole.
 
-A segment that is checked is one task. If it is compressed and would keep one core busy after all
-others are done, its batches are decoded in splits first (read/tasks.py). The most expensive task
-comes first.
+A segment that is checked is not split. If it is compressed, and one core would still work on it
+when all other tasks are done, tasks decode its batches in splits first (read/tasks.py). The most
+expensive task is started first.
 
-The cost is estimated from the headers of a few batches. Its unit is the time to read one byte of
-uncompressed .log. For example, take a segment of 1 GiB in zstd with batches of 6 KB at four sampled
-places. Each byte costs 6 + 14 000 / 6000, so the segment costs as much as 8.3 GiB without
+The cost of a segment is estimated from the headers of a few batches. The unit is the time to read
+one byte of uncompressed .log. Example: in a segment of 1 GiB, four sampled batches have 6 KB each
+and use zstd. So a byte costs 6 + 14 000 / 6000, and the segment costs as much as 8.3 GiB without
 compression.
 """
 
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
 # worker more, so smaller tasks share one.
 MAX_BYTES = 256 << 20
 MIN_BYTES = 128 << 20
-TASKS_PER_CORE = 3  # several tasks per core, so that all cores end at about the same time
-# A segment is decoded in splits only if a byte costs more than two of uncompressed .log, because
-# results of batches must be transferred.
+TASKS_PER_CORE = 3  # with several tasks per core, all cores finish at about the same time
+# A segment is decoded in splits only if its cost per byte is above this, because the decoded
+# batches must also be written to files and read again.
 DIVIDED_FROM_COST = 2
-# the cost per byte and per batch, by codec id: benchmarks/README.md, deep scan
+# cost per byte and per batch, by codec id, as measured in benchmarks/README.md (deep scan)
 COSTS_PER_BYTE = np.array([1, 12, 4, 3, 6, 1, 1, 1])
 COSTS_PER_BATCH = np.array([0, 2_000, 2_000, 10_000, 14_000, 0, 0, 0])
 SAMPLES = 4
@@ -68,11 +68,11 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class StartupTask:
-    """The logs for which one Spark task predicts the effect of a start."""
+    """The logs whose loading at a broker start is predicted by one Spark task."""
 
     loads: tuple["LogStartup", ...]
     cost: int = 0
-    # 0, because an IngestTask with the segment has read these bytes
+    # 0, because an IngestTask counts the bytes of these logs
     log_bytes: int = 0
 
 
@@ -82,7 +82,7 @@ class AdviceTask:
 
     topic: "BatchingTopic"
     quota: "TopicQuota"
-    cost: int = MIN_BYTES  # each is a Spark task of its own
+    cost: int = MIN_BYTES  # the kinds of work for one Spark task
 
     @property
     def log_bytes(self) -> int:
@@ -94,7 +94,7 @@ Task = IngestTask | DecodeTask | StartupTask | MergeTask | AdviceTask
 
 @dataclass(frozen=True)
 class PackedTask:
-    """A task in the form that is sent to a worker.
+    """A task in the compressed form that is sent to a worker.
 
     A task with 500 small segments takes about 30 KB packed, and 1 MB as objects.
     """
@@ -115,10 +115,10 @@ def pack(task: Task) -> PackedTask:
 
 
 def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTask]:
-    """Yields tasks that load these logs, grouped so that all tasks take about the same time.
+    """Yields tasks that predict the loading of logs, grouped to take about the same time each.
 
     Args:
-        loads: the loads; they are iterated twice.
+        loads: the logs; they are iterated twice.
     """
     costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
@@ -129,8 +129,9 @@ def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTas
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
     """Yields the tasks that read these segments; each byte of a .log is in exactly one.
 
-    A segment larger than a task is split equally, so each split is at least half a task: 64 MiB. A
-    segment that is decoded in splits is read from these after all tasks have ended.
+    A segment that is too large for a task is split equally, so each split has at least half of a
+    task's bytes: 64 MiB. A segment that is decoded in splits is finished after all tasks have
+    ended.
 
     Args:
         segment_tasks: the segments; they are iterated twice.
@@ -163,11 +164,11 @@ def tasks_per_segment(
     """Yields one task per segment; no segment is split.
 
     Args:
-        decoded: splits of a segment that other tasks have decoded already, by the segment's number.
+        decoded: splits that other tasks have decoded already, by segment number.
     """
     for number, segment_task in enumerate(segment_tasks):
         splits = decoded.get(segment_task.number, ())
-        # all but the rows of a decoded segment is done
+        # for a decoded segment, most of the work is done already
         cost = segment_task.log_bytes if splits else _task_cost(segment_task)
         yield IngestTask(
             number, (SegmentSplit(segment_task, 0, segment_task.log_bytes, splits),), cost
@@ -175,7 +176,7 @@ def tasks_per_segment(
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
-    """Returns where to split a .log, about target_bytes apart, at verified index entries."""
+    """Returns where to split a .log: at verified index entries about `target_bytes` apart."""
     if not isinstance(segment, LogSegment) or segment.index is None:
         return []
     size_bytes = segment.log.size_bytes
@@ -192,9 +193,9 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 
 
 def _load_cost(load: "LogStartup") -> int:
-    """Returns about how many bytes a start reads.
+    """Estimates how many bytes a broker start reads to load a log.
 
-    These are the segments that it would recover, and a fixed cost for each segment it opens.
+    These are the bytes of segments that it recovers, and a fixed cost per segment that it opens.
     """
     live = load.log.partition.live
     sizes = (
@@ -217,9 +218,9 @@ def _task_cost(segment_task: SegmentTask) -> int:
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
-    """Returns the splits of a compressed segment whose checks cost more than a task's share.
+    """Returns the decoding tasks of a compressed segment that costs more than a core's share.
 
-    It is empty if the segment is not split.
+    The list is empty if the segment is not decoded in splits.
     """
     log_bytes = segment_task.log_bytes
     segment = segment_task.segment
@@ -239,9 +240,10 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
 def _group_splits(
     segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
 ) -> Iterator[tuple[list[SegmentSplit], int]]:
-    """Groups small segments in order, then yields each split of a large segment alone.
+    """Yields groups of small segments in order, then each split of a large segment alone.
 
-    Files of a task with a single split can be dropped separately. Each group comes with its cost.
+    A split has a task of its own so that the files of this task can be dropped separately. Each
+    group comes with its cost.
     """
     cut: list[SegmentSplit] = []
 
@@ -262,7 +264,7 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Returns the cost of checking a segment, or the size of its .log if it cannot be read."""
+    """Estimates the cost of checking a segment; if unreadable, it is the size of the .log."""
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes
@@ -279,9 +281,9 @@ def check_cost(segment: LogSegment) -> int:
 
 
 def _sample(segment: LogSegment) -> np.ndarray:
-    """Returns the first batch, and some batches that .index entries point to.
+    """Returns the headers of the first batch, and of some batches to which .index entries point.
 
-    The rows are of format.batch.BATCH.
+    They are rows of format.batch.BATCH.
     """
     log = segment.log
     index = segment.index

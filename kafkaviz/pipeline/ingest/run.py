@@ -1,4 +1,4 @@
-"""An ingest as a job that knows Spark's progress and can cancel its tasks."""
+"""An ingest as a job in the background, which shows its progress and can be cancelled."""
 
 import time
 import uuid
@@ -15,18 +15,18 @@ from kafkaviz.pipeline.ingest.task_runner import TaskRunner
 
 
 class IngestError(KafkavizError):
-    """The run ended early; the catalog is unchanged."""
+    """An ingest ended early; the catalog is unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The progress of a run.
+    """The progress of an ingest.
 
     Attributes:
         state: "starting", "reading" or "writing", and at the end "done", "fresh" (nothing to do),
             "failed" or "cancelled".
-        done_bytes: the bytes of .log in the tasks that have ended. Spark only gives their number,
-            so tasks are assumed to end in the order in which they start.
+        done_bytes: the bytes of .log in the tasks that have ended. Spark gives only the number of
+            these tasks, so they are assumed to end in the order in which they start.
     """
 
     done_tasks: int = 0
@@ -47,11 +47,11 @@ class IngestResult:
 
 
 class Ingest(Job[CatalogInfo, Progress]):
-    """A run; start_ingest creates it and it starts at once.
+    """An ingest; `start_ingest` creates it, and the work starts at once.
 
-    cancel() ends it within about a second and drops the data it has read; it has no effect once the
-    catalog is being replaced. A start of Spark cannot be interrupted, so the thread then ends after
-    that start.
+    `cancel` ends the run within about a second and drops the data that was read. It has no effect
+    once the catalog is being replaced. While Spark starts, it cannot be interrupted; then the
+    thread ends after that.
     """
 
     protected_states = ("writing",)
@@ -60,10 +60,10 @@ class Ingest(Job[CatalogInfo, Progress]):
         """Starts a thread that does the steps.
 
         Args:
-            steps: does the work. It reports its state with enter, start_reading and finish, and may
-                raise any error.
+            steps: a function that does the work. It reports the state with `enter`, `start_reading`
+                and `finish`, and may raise any error.
         """
-        self.group = f"kafkaviz-{uuid.uuid4().hex}"  # the group of its Spark jobs
+        self.group = f"kafkaviz-{uuid.uuid4().hex}"  # job group of all Spark jobs of this run
         self.done: IngestResult | None = None
         self._runner: TaskRunner | None = None
         self._tasks: list[PackedTask] = []
@@ -100,17 +100,17 @@ class Ingest(Job[CatalogInfo, Progress]):
         return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
 
     def on_stop(self) -> None:
-        """Cancels its Spark jobs and waits a moment until its temporary files are removed.
+        """Cancels the Spark jobs of the run and waits a moment until temporary files are removed.
 
         The next run removes the rest.
         """
         if self._runner is not None:
-            with suppress(Exception):  # without its JVM, the run ends anyway
+            with suppress(Exception):  # if the JVM is gone, the run ends anyway
                 self._runner.cancel()
         self.settle()
 
     def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
-        """Called by the steps to add tasks to those that were started before."""
+        """Adds tasks whose progress is shown; `steps` calls it before it runs them."""
         self._runner = runner
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
@@ -119,18 +119,18 @@ class Ingest(Job[CatalogInfo, Progress]):
     def finish(
         self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
     ) -> None:
-        """Called by the steps at the end, with state "done" or "fresh"."""
+        """Ends the run; `steps` calls it with the state "done" or "fresh"."""
         self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
         self.done_state = state
 
     def _count_ended(self, tasks: Sequence[PackedTask]) -> int:
         try:
             return min(len(tasks), self._runner.count_ended()) if self._runner else 0
-        except Exception:  # the JVM may be gone; the run itself reports that
+        except Exception:  # the JVM may be gone; the thread of the run reports that
             return 0
 
     def explain(self, error: Exception) -> Exception:
-        """Returns an IngestError with the last error line of Spark or Python, and its cause."""
+        """Returns an `IngestError` with the last error line in Spark's or Python's message."""
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         text = next(
             (line for line in reversed(lines) if "Error" in line or "Exception" in line),

@@ -1,8 +1,8 @@
 """Temporary files that hold what would take too much memory: listings, and sorted values.
 
 The listing of 100 000 segments takes about 250 MB as objects, but only about 10 MB when each
-partition is packed into a file. All iterations see the same listing, even if a broker writes in the
-meantime, and only one partition is in memory at a time.
+partition is packed into a file. Every iteration over the file sees the same listing, even if a
+broker writes in the meantime, and only one partition is in memory at a time.
 
     spool = PartitionSpool(partitions)      orders-0, orders-1, ... are written
     for partition in spool: ...             and returned one by one, as often as needed
@@ -28,15 +28,15 @@ from typing import Any, Generic, TypeVar, overload
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 
-FAST = 1  # zlib's level; a listing is repetitive, so a higher one gains little
-RUN_VALUES = 1024  # values of SortedSpool that are sorted together
-BLOCK_VALUES = 8  # values of a run that are read at a time
+FAST = 1  # level of zlib; a listing is repetitive, so a higher level gains little
+RUN_VALUES = 1024  # number of values that `SortedSpool` sorts as one run
+BLOCK_VALUES = 8  # number of values of a run that are read at once
 FIELDS = [field.name for field in fields(FileInfo)]
 T = TypeVar("T")
 
 
 def _reduce_file(info: FileInfo) -> tuple:
-    """Pickles a file by its fields, three times as fast as a dataclass does by default."""
+    """Pickles a `FileInfo` by its fields, three times as fast as a dataclass does by default."""
     return FileInfo, tuple(getattr(info, name) for name in FIELDS)
 
 
@@ -49,7 +49,7 @@ def _pack(partition: Partition) -> bytes:
 
 
 class PartitionSpool(Sequence[Partition]):
-    """Partitions in a file without a name, which disappears when this process ends."""
+    """Partitions in a nameless temporary file, which disappears when this process ends."""
 
     def __init__(self, partitions: Iterable[Partition]) -> None:
         self._ends = array("q", [0])
@@ -82,7 +82,10 @@ class PartitionSpool(Sequence[Partition]):
 
 
 class SortedSpool(Generic[T]):
-    """Values in a file without a name, which disappears when this process ends."""
+    """Values in a nameless temporary file, sorted when they are read.
+
+    The file disappears when this process ends.
+    """
 
     def __init__(self, key: Callable[[T], Any]) -> None:
         """Creates an empty spool.
