@@ -1,4 +1,4 @@
-"""Advises on batches and codec of a broker's topics on Spark, one task per topic."""
+"""Computes the advice on batches and codec of a broker's topics on Spark, one task per topic."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ def advise_on_spark(
     seconds: float = SECONDS,
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> tuple[BatchingAnswer, ...]:
-    """Returns an answer for each topic, in their order, as analysis.batching.advice.advise does.
+    """Returns the advice for each topic, in order, as analysis.batching.advice.advise does.
 
     The workers must see the same paths. Ctrl-C cancels the tasks.
 
     Args:
-        master: the Spark master; None takes the one of spark-submit, or local[*].
-        seconds: how long each core packs and merges.
+        master: the Spark master; None means the one given to spark-submit, else local[*].
+        seconds: the seconds that each core spends on packing and merging batches.
         on_progress: called with the name of a topic and 1.0 once its task has ended.
 
     Raises:

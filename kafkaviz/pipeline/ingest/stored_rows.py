@@ -1,8 +1,8 @@
-"""The old catalog's rows of each partition directory, read when the run gets to it.
+"""The old catalog's rows of each partition directory, read when a run comes to the directory.
 
-The rows of a directory are consecutive in each table, so only their start is stored. A run
-processes the directories in the order of their names, like the previous run did. So each row group
-is read once.
+The rows of a directory are consecutive in each table, so only the number of the first row is
+stored. A run processes the directories in the order of their names, as the previous run did, so it
+reads each row group once.
 """
 
 import os
@@ -54,36 +54,36 @@ from kafkaviz.pipeline.read.segment_tables import (
 )
 from kafkaviz.units import replace_surrogates
 
-Owner = tuple[str, str]  # broker, and directory as written by storable_name
+Owner = tuple[str, str]  # broker, and directory as returned by `storable_name`
 
 
 @dataclass(frozen=True)
 class StoredPartition:
-    """The segments of a directory in the old catalog that can be kept."""
+    """The segments of a directory whose rows in the old catalog can be kept."""
 
     segments: Mapping[SegmentKey, StoredSegment]
     statistics: Mapping[SegmentKey, SegmentStatistics]
 
     def find(self, entry: InventoryEntry) -> StoredSegment | None:
-        """Returns the stored segment if its files have not changed, or None."""
+        """Returns the segment as stored in the old catalog; None if its files have changed."""
         old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
         return old if old is not None and has_same_content(entry, old) else None
 
     def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
-        """Returns the stored segment that `find` returned, and its statistics."""
+        """Returns the segment that `find` returned, and its stored statistics."""
         key = entry.stored.base_offset, entry.stored.suffix
         return self.segments[key], self.statistics[key]
 
 
-FINDINGS_AT_ONCE = 256  # findings are long
+FINDINGS_AT_ONCE = 256  # fewer rows than in other tables, because findings are long
 NOTHING = StoredPartition({}, {})
-# tables whose rows are copied for an unchanged directory
+# for an unchanged directory, the rows of these tables are copied
 COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
 SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
 STAMP_COLUMNS = ["broker", "base_offset", "suffix", "json"]
 CHECKED_COLUMNS = ["base_offset", "suffix", "digest", "json"]
 RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
-# findings that may change without a changed file, by the clock or permissions
+# codes of findings that may change although no file does: by the clock, or by permissions
 UNSTEADY_CODES = (
     "timestamp-in-future",
     "open-transaction",
@@ -96,7 +96,7 @@ class DirectoryTables(NamedTuple):
     """The rows of a directory in the tables that the driver writes, except findings and steps.
 
     Attributes:
-        stamps: the row of the directory, then one row per segment.
+        stamps: the row of the directory itself, then one row per segment.
     """
 
     partitions: pa.Table
@@ -107,10 +107,10 @@ class DirectoryTables(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Where the rows of a directory are.
+    """Where the rows of a directory are in one table.
 
     Attributes:
-        number: the index of the directory in the table, counted from 0.
+        number: the number of directories that come before this one in the table.
     """
 
     first_row: int
@@ -125,7 +125,7 @@ class _RowGroup(NamedTuple):
 
 
 class TableRows:
-    """Slices of a table of the old catalog; one row group is in memory at a time."""
+    """Returns slices of a table of the old catalog; one row group is in memory at a time."""
 
     def __init__(self, catalog: Catalog, name: str, columns: Sequence[str] | None = None) -> None:
         """Reads only the footers of the files.
@@ -186,9 +186,9 @@ class StoredRows:
         """Finds where the rows of each directory begin.
 
         Args:
-            missing: the table and name of each missing file of the catalog. Its contents must be
-                read again, except those of table partitions, which need no reading.
-            needs_sweep: whether the rows of a sweep must be present too.
+            missing: the table and the name of each missing file of the catalog. The contents must
+                be read again, except those of table `partitions`, for which no file is read.
+            needs_sweep: whether a segment can be kept only if it has rows in table `sweep`.
         """
         self._catalog = catalog
         self._missing = missing
@@ -215,7 +215,7 @@ class StoredRows:
                 self._checked = _places(catalog, "checked")
                 self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
         self._can_copy = False
-        self._compared_rows: list[TableRows] = []  # in the order of DirectoryTables
+        self._compared_rows: list[TableRows] = []  # in the order of the fields of `DirectoryTables`
         self._copied_rows: list[TableRows] = []
         if self._stamps and self._checked_rows and not lost & {*COPIED_TABLES, "findings"}:
             self._compared_rows = [
@@ -233,7 +233,7 @@ class StoredRows:
         place = self._stamps.get((broker, storable_name(directory)))
         if place is None or broker not in self._brokers:
             return NOTHING
-        # the first row describes the directory, which table segments lacks
+        # the first row is about the directory itself; table `segments` has no such row
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
         segments = [from_row(row, self.info) for row in rows]
         values = (
@@ -269,16 +269,16 @@ class StoredRows:
         }
 
     def compared(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns the columns that show whether a directory's rows may be copied, or None.
+        """Returns the columns to compare, which show whether a directory's rows may be copied.
 
-        None means that they cannot be read.
+        Returns None if they cannot be read.
         """
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns all rows of a directory, or None if they cannot be read."""
+        """Returns all rows of a directory to copy; None if they cannot be read."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)
@@ -291,7 +291,8 @@ class StoredRows:
         with suppress(pa.ArrowException, OSError):
             return DirectoryTables(
                 partitions=partitions.slice(place.number, 1),
-                # the first row of stamps describes the directory, which table segments lacks
+                # the first row of `stamps` is about the directory itself; `segments` has no such
+                # row
                 segments=segments.slice(place.first_row - place.number, place.rows - 1),
                 stamps=stamps.slice(place.first_row, place.rows),
                 checked=_slice(checked, self._checked.get(owner)),
@@ -300,7 +301,7 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Yields the findings of all brokers in order, in parts.
+        """Yields the findings of all brokers in order, as Arrow batches.
 
         Raises:
             CannotOpen: they cannot be read.
@@ -309,7 +310,7 @@ class StoredRows:
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Returns whether all files with the rows of a segment exist."""
+        """Returns whether all files that hold rows of a segment exist."""
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
         return not self._missing or not any(
@@ -346,11 +347,11 @@ def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
 
 
 class UnchangedDirectories:
-    """Finds the partition directories of a run that are unchanged; their rows are copied.
+    """Finds the partition directories that are unchanged since the last run, to copy their rows.
 
-    Everything that the rows depend on is compared: the size and time of every file, the
-    checkpointed offsets, the facts for the checks, and the retention limits. Only the clock always
-    differs; a directory whose findings depend on it is examined again.
+    It compares everything that the rows depend on: the size and time of every file, the
+    checkpointed offsets, the facts for the checks, and the retention limits. Only the clock is
+    never the same; a directory whose findings depend on the clock is examined again.
 
         orders-0   all files unchanged                          its rows are copied
         orders-1   all files unchanged, a transaction is open   findings are made, nothing is read
@@ -360,7 +361,7 @@ class UnchangedDirectories:
     def __init__(
         self, inventory: Inventory, stored: StoredRows, checks: IngestChecks | None
     ) -> None:
-        """Reads the findings of the last run.
+        """Reads which directories have findings that depend on the clock or on permissions.
 
         Args:
             checks: the checks, or None without findings.
@@ -368,7 +369,7 @@ class UnchangedDirectories:
         self._stored = stored
         self._checks = checks
         self._brokers: set[str] = set()
-        self._unsteady: set[tuple[str, str]] = set()  # (broker, directory)
+        self._unsteady: set[tuple[str, str]] = set()  # pairs of broker and directory
         try:
             for findings in stored.findings():
                 columns = (findings[name].to_pylist() for name in ("code", "broker", "directory"))
@@ -377,23 +378,23 @@ class UnchangedDirectories:
                     for code, broker, directory in zip(*columns, strict=True)
                     if code in UNSTEADY_CODES
                 )
-        except CannotOpen:  # then no directory is unchanged
+        except CannotOpen:  # without findings, no directory counts as unchanged
             return
         self._brokers.update(
             name for name, broker in inventory.brokers if not tiered_view.sources(broker.path)
         )
 
     def spans(self, entries: PartitionEntries, load: LogStartup | None) -> list[Spans] | None:
-        """Returns where the rows of each segment are, or None if the directory must be examined.
+        """Returns where the rows of each segment are; None if the directory must be examined.
 
         Args:
-            load: the predicted start-up of the log. None without checks, or if a start would not
-                load it.
+            load: the log, if the next broker start loads it. None if it does not, or without
+                checks.
         """
         directory = entries.stored.directory
         if (
             entries.broker not in self._brokers
-            or directory != entries.partition.directory  # two log directories have one of this name
+            or directory != entries.partition.directory  # this name occurs in two log directories
             or entries.partition.remote_bases
             or entries.partition.remote_gaps
             or replace_surrogates(directory) != directory
@@ -428,14 +429,14 @@ class UnchangedDirectories:
 
 
 def _is_readable(partition: Partition) -> bool:
-    """Returns whether the other files are readable; each run makes findings about them."""
+    """Returns whether files that belong to no segment are readable; if not, they have findings."""
     return all(os.access(info.path, os.R_OK) for info in partition.other_files)
 
 
 def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:
-    """Returns whether checkpoints are equal, and files have the same allocated size.
+    """Returns whether the checkpointed offsets and the allocated sizes of files are unchanged.
 
-    Stamps do not show the allocated size.
+    The stamps in the catalog do not have allocated sizes.
     """
     (row,) = tables.partitions.to_pylist()
     return all(row[name] == value for name, value in partition_columns(entries).items()) and all(
@@ -454,7 +455,7 @@ def _has_same_checks(
     checks: IngestChecks,
     load: LogStartup | None,
 ) -> bool:
-    """Returns whether the results of the checks and of the load are based on the same facts."""
+    """Returns whether the stored results of checks and of loading the log are still valid."""
     columns = ("base_offset", "suffix", "digest", "json")
     keys, suffixes, digests, texts = (tables.checked[name].to_pylist() for name in columns)
     expected: list[tuple[int | None, str, str]] = [
@@ -476,7 +477,7 @@ def _has_same_checks(
 def _has_same_retention(
     entries: PartitionEntries, retention: pa.Table, checks: IngestChecks
 ) -> bool:
-    """Returns whether retention decides the same now, with the same limits."""
+    """Returns whether retention has the same limits, and the same outcome at this time."""
     if not retention.num_rows:
         return True
     plan = checks.plans[entries.broker]

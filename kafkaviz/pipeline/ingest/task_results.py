@@ -1,15 +1,16 @@
 """The results of tasks, in Parquet files next to those with the rows.
 
-A task writes its results after its rows, to a file that gets its final name when complete. The
-driver receives only that name. The next run takes over valid results of a killed one:
+A task writes its rows first, and then its results, to a file that gets its final name when it is
+complete. The driver receives only this name. If a run is killed, the next one takes over valid
+results:
 
     OUT/.staging-RUN/batches/batches-3f.parquet   rows of segments 0, 500 and 900
     OUT/.staging-RUN/results/7c.parquet           their summaries, each with a digest of all inputs
 
-If segment 900 has grown since then, its digest differs. The rows of 0 and 500 are moved to a file
-of the new run, and 900 is read. Files are sorted by segment number, so that the driver can merge
-them with few summaries in memory. The results are JSON, not pickles, because the files may come
-from anywhere.
+If segment 900 has grown since then, the digest differs. So the rows of segments 0 and 500 are moved
+to a file of the new run, and segment 900 is read again. Each file is sorted by segment number, so
+that the driver can merge files with few summaries in memory. The results are JSON, not pickles,
+because the files may come from anywhere.
 """
 
 import heapq
@@ -53,7 +54,7 @@ RESULTS = pa.schema(
         ("start", pa.int64()),
         ("stop", pa.int64()),
         ("end_position", pa.int64()),
-        ("json", pa.string()),  # statistics, evidence, slots, problems
+        ("json", pa.string()),  # JSON: statistics, evidence, slots, problems
         ("spans", pa.string()),
         ("check_json", pa.string()),
     ]
@@ -67,7 +68,7 @@ class ResultFile:
     """The name of a file with a task's summaries.
 
     Attributes:
-        first_number: the number of its first segment.
+        first_number: the number of the first segment in the file.
         is_partial: whether other files have the rest of a segment.
     """
 
@@ -78,10 +79,10 @@ class ResultFile:
 
 @dataclass(frozen=True)
 class LoadFile:
-    """The name of a file with the results of loads.
+    """The name of a file with the results of loading logs.
 
     Attributes:
-        first_number: the number of the first load.
+        first_number: the number of the first log in the file.
     """
 
     name: str
@@ -114,7 +115,7 @@ def write(
     *,
     is_partial: bool = False,
 ) -> ResultFile:
-    """Writes summaries, after the rows that they refer to were written.
+    """Writes summaries. The rows that they refer to must be written before.
 
     Args:
         digests: the digests of the segments, by number.
@@ -170,16 +171,16 @@ class SummaryFiles:
         self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
 
     def add(self, files: Iterable[ResultFile], counts: Callable[[int], bool] | None = None) -> None:
-        """Adds files.
+        """Adds files of results.
 
         Args:
-            counts: returns whether the results of a segment are used, by its number; by default all
-                are.
+            counts: called with the number of a segment, returns whether the results are used; by
+                default all are.
         """
         self._files += [(file, counts or _always) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
-        """Yields the number of each segment, in order, with the summaries of its splits."""
+        """Yields each segment in order: its number, and the summaries of its splits."""
         summaries = merge_by_number(
             (file.first_number, self._reader(file, counts)) for file, counts in self._files
         )
@@ -187,7 +188,7 @@ class SummaryFiles:
             yield number, list(parts)
 
     def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
-        """Yields the number and the written rows of each split, file by file."""
+        """Yields each split, file by file: the number of its segment, and where its rows are."""
         for file, counts in self._files:
             for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
                 if counts(row["number"]):
@@ -206,11 +207,11 @@ def _always(_number: int) -> bool:
 def merge_by_number(
     sources: Iterable[tuple[int, Callable[[], Iterator[Numbered]]]],
 ) -> Iterator[Numbered]:
-    """Merges several sources into the order of their values' numbers.
+    """Merges several sorted sources of values, by number.
 
     Args:
-        sources: a lower bound of the numbers of each source, and a function that opens it. A source
-            is opened only when it is needed.
+        sources: a lower bound of each source's numbers, and a function that opens the source. It is
+            opened only when it is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []
@@ -247,7 +248,7 @@ class TaskIndex:
         self._numbers, self._sizes = (np.array(values, "i8")[order] for values in (numbers, sizes))
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """Returns the number and the .log size of the segment with this digest, or None."""
+        """Returns the number and the .log size of the segment with this digest; None if unknown."""
         value = np.bytes_(text.encode("ascii", "replace"))
         place = int(np.searchsorted(self._digests, value))
         if place == len(self._digests) or self._digests[place] != value:
@@ -256,13 +257,13 @@ class TaskIndex:
 
 
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
-    """Takes over valid results of tasks of killed runs.
+    """Takes over the valid results of tasks of killed runs.
 
     The rows are moved into the staging folder of this run and recorded there again, in case this
     run is killed too. Unreadable files are ignored.
 
     Args:
-        folders: the staging folders of these runs.
+        folders: the staging folders of the killed runs.
     """
     known: set[int] = set()
     results: list[ResultFile] = []
@@ -329,7 +330,7 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
 def _move_pieces(
     pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
 ) -> list[ResultFile]:
-    """Moves segments whose splits are in several files: all splits of a segment, or none."""
+    """Moves segments whose splits are in several files: either all splits of a segment or none."""
     moved = [
         (piece, _move_rows([part for part in piece if part.number in complete], folder, staging))
         for piece in pieces
@@ -365,7 +366,7 @@ def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
 
 
 def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[_Known]:
-    """Moves the rows into files of the new folder and returns the changed summaries.
+    """Moves rows into files of the new folder, and returns the summaries with the new locations.
 
     The old files stay unchanged. A summary is left out if a file with its rows cannot be read.
     """
@@ -402,10 +403,10 @@ def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list
 def _move_spans(
     spans: Sequence[RowRange], path: Path, staging: Path
 ) -> Iterator[tuple[RowRange, RowRange]]:
-    """Yields each span, in order, with its new place.
+    """Yields each range of rows, in order, with its new location.
 
     Raises:
-        ArrowException or OSError: the file cannot be read.
+        ArrowException, OSError: the file cannot be read.
         IndexError: the file has fewer rows.
     """
     table = path.parent.name
@@ -436,10 +437,10 @@ def _to_json(summary: SplitSummary) -> list[Any]:
 
 
 def _parse_spans(plain: Any) -> dict[str, RowRange]:
-    """Parses rows in files of the tables' folders.
+    """Parses row ranges, by table.
 
     Raises:
-        ValueError: a file is in another folder.
+        ValueError: a row range is invalid, or its file is not one of the table.
     """
     spans = from_plain(dict[str, RowRange], plain)
     for table, span in spans.items():

@@ -1,4 +1,4 @@
-"""Runs the tasks of a run on Spark's workers.
+"""Runs the tasks of an ingest on Spark's workers.
 
 A task returns the names of the files with its results. On a SparkContext, tasks run as an RDD,
 because a DataFrame would first load Spark's planner, which adds 2 s to a run's start. Spark Connect
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     TaskResult = ResultFile | DecodedSplit | LoadFile | BatchingAnswer | str
 
-TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them all at once: about 4 MB
+TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them together: about 4 MB
 
 
 class TaskRunner(Protocol):
     """Runs the tasks of one run.
 
     Attributes:
-        cores: the number of tasks that run at a time, as far as is known.
+        cores: how many tasks run at the same time, as far as known.
     """
 
     cores: int
@@ -43,7 +43,7 @@ class TaskRunner(Protocol):
         """Runs the tasks and returns their results, in order.
 
         Args:
-            staging: the run's staging folder, at the same path for every worker.
+            staging: the staging folder of the run, which must have this path on every worker.
         """
         ...
 
@@ -52,12 +52,12 @@ class TaskRunner(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Cancels the running tasks; called from another thread."""
+        """Cancels the running tasks; it is called from another thread."""
         ...
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner on the session, or on the master's running session, or on a new one.
+    """Returns a runner on this session; for a master, on its running session or on a new one.
 
     Args:
         group: a unique name for the run.
@@ -76,14 +76,14 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 class ContextRunner:
     """Runs tasks as jobs of a SparkContext.
 
-    A large task is a partition of its own. Small tasks share a partition and its worker.
+    A large task is a Spark partition of its own. Small tasks share a partition, and so a worker.
     """
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism
         self._context = context
         self._group = group
-        self._counts: list[int] = []  # the number of tasks in each partition
+        self._counts: list[int] = []  # number of tasks in each Spark partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         from kafkaviz.pipeline.ingest.plan import MIN_BYTES
@@ -96,7 +96,7 @@ class ContextRunner:
         self._context.setJobGroup(self._group, "kafkaviz", interruptOnCancel=True)
         rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
         with workers_with_kafkaviz(self._context):
-            rdd.id()  # from here on, Spark has the job's Python and its environment
+            rdd.id()  # after this, Spark knows which Python and environment the job uses
         return list(chain.from_iterable(rdd.collect()))
 
     def count_ended(self) -> int:
@@ -107,7 +107,7 @@ class ContextRunner:
         return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
 
     def cancel(self) -> None:
-        """Cancels present and future jobs, because the run may be just about to submit one."""
+        """Cancels present and future jobs, because the run may be about to submit a job."""
         context: Any = self._context
         context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
@@ -159,7 +159,7 @@ class ConnectRunner:
         self._ended = sum(stage.num_completed_tasks for stage in stages or ())
 
     def count_ended(self) -> int:
-        """Returns how many tasks have ended; the server reports progress while a query runs."""
+        """Returns how many tasks have ended, from the progress that the server reports."""
         return self._ended_before + self._ended
 
     def cancel(self) -> None:
@@ -172,7 +172,7 @@ class ConnectRunner:
 def _runner_of_rows(
     staging: Path, tasks: tuple["PackedTask", ...]
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    """Returns a function that runs the tasks with the given numbers on a worker."""
+    """Returns a function for Spark that runs, on a worker, the tasks whose numbers it gets."""
 
     def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
@@ -211,5 +211,5 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
 def _run_all(
     staging: Path, parts: Iterable[Iterable["PackedTask"]]
 ) -> Iterator[Sequence["TaskResult"]]:
-    """Runs tasks in a worker; the results of a task count once its files are closed."""
+    """Runs tasks in a worker. The results of a task are valid once its files are closed."""
     return (run_task(task.unpack(), staging) for part in parts for task in part)

@@ -1,1 +1,1 @@
-"""The inventory and the pass over a segment, for the ingest and the data source."""
+"""The listing of segments and the pass over each of them, for the ingest and the data source."""

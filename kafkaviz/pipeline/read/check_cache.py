@@ -2,9 +2,9 @@
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
-A stored result is valid for the same bytes and the same facts; `digest` identifies the facts. The
-digest does not include the current time, which advances whenever a broker writes anything.
-is_still_valid checks the time instead.
+A stored result is valid for the same bytes and the same facts, which `digest` identifies. The
+digest leaves out the current time, which would differ in every run; `is_still_valid` compares the
+time instead.
 """
 
 import json
@@ -26,7 +26,7 @@ DIGITS = 32  # hex digits of a digest
 
 
 def to_json(result: SegmentFindings) -> str:
-    """Returns the result as text, without the segment itself."""
+    """Returns the result of a segment's checks as JSON, without the segment itself."""
     summary = result.summary and [
         to_plain(getattr(result.summary, name)) for name, _ in _summary_fields()
     ]
@@ -35,7 +35,7 @@ def to_json(result: SegmentFindings) -> str:
 
 
 def from_json(segment: LogSegment, text: str) -> SegmentFindings:
-    """Parses a text of to_json about this segment.
+    """Parses a text that `to_json` returned for this segment.
 
     Raises:
         ValueError: the text is invalid.
@@ -58,7 +58,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
-    """Returns a digest of the facts on which the checks of a segment depend, except the time."""
+    """Returns a digest of all facts that the checks of a segment depend on, except the time."""
     may_be_stale = facts.may_hold_stale_entries(segment)
     used_facts = replace(facts, now_ms=0, may_be_running=may_be_stale)
     return digest_of(segment.state, *astuple(used_facts))
@@ -71,11 +71,11 @@ def digest_of(*values: Any) -> str:
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """Returns whether an earlier result is valid at this time.
 
-    Only the code timestamp-in-future depends on the time. A result is valid if nothing was in the
-    future then, and nothing is now. If something was, the result is kept as long as its farthest
-    timestamp is still in the future. The number of batches in the future, and the set of late
-    batches, are then those of the earlier time. So a segment with a date in 2099 is not read again
-    in every run.
+    Only the finding timestamp-in-future depends on the time. If no timestamp was in the future when
+    the segment was checked, the result is valid if none is now. Otherwise, it is valid as long as
+    the latest timestamp is still in the future. The number of batches in the future, and the set of
+    late batches, are then those of the earlier time. So a segment with a date in 2099 is not read
+    again in every run.
     """
     if result.summary is None:
         return True
@@ -88,10 +88,10 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 
 
 def is_steady(texts: Iterable[str], now_ms: int) -> bool:
-    """Returns whether the findings of a log do not depend on the clock, by its segments' texts.
+    """Returns whether the findings of a log do not depend on the clock.
 
-    They depend on it if a timestamp is in the future, or if a transaction is open at the end of the
-    log.
+    They depend on the clock if a timestamp is in the future, or if a transaction is open at the end
+    of the log. `texts` are the results of the log's segments, as returned by `to_json`.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))

@@ -1,6 +1,6 @@
-"""The current segments of the directories, by name, size and time.
+"""Lists the segments of directories, with the size and time of each file.
 
-They are compared with those that a catalog was read from.
+The listing is compared with the state in which a catalog was read.
 """
 
 import os
@@ -43,8 +43,9 @@ class InventoryEntry:
     """A segment in its current state.
 
     Attributes:
-        number: the number of the segment in its inventory.
-        stored: the catalog's form of the segment, before its files are read.
+        number: the number of the segment in the inventory.
+        stored: the segment in the form that a catalog stores, without what only reading its files
+            shows.
     """
 
     number: int
@@ -59,8 +60,8 @@ class PartitionEntries:
     """A partition directory in its current state, with its segments.
 
     Attributes:
-        number: the number of the directory in its inventory.
-        stored: the catalog's form of its other files.
+        number: the number of the directory in the inventory.
+        stored: the files that belong to no segment, in the form that a catalog stores.
     """
 
     number: int
@@ -72,18 +73,18 @@ class PartitionEntries:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Every segment of some brokers, in the order of their names.
+    """Every partition and segment of some brokers, in the order of the names.
 
-    Partitions are listed again as often as needed; see ingest/spools.py.
+    The partitions can be iterated as often as needed; see ingest/spools.py.
     """
 
     sources: tuple[CatalogSource, ...]
-    brokers: tuple[tuple[str, Broker], ...]  # names and brokers, in the order of the sources
+    brokers: tuple[tuple[str, Broker], ...]  # name and broker, in the order of the sources
     problems: tuple[Problem, ...]
 
     @property
     def partitions(self) -> Iterator[tuple[str, Partition]]:
-        """Each partition directory, with its broker's name."""
+        """Each partition directory, with the name of its broker."""
         return (
             (name, partition) for name, broker in self.brokers for partition in broker.partitions
         )
@@ -102,7 +103,8 @@ class Inventory:
         """Yields some of the partition directories.
 
         Args:
-            first_segments: the number of the first segment of each, by the directory's number.
+            first_segments: the number of the first segment of each of these directories, by the
+                directory's number.
         """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
@@ -121,9 +123,9 @@ class Inventory:
         return (entry for partition in self.entries for entry in partition.segments)
 
     def is_in(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
-        """Returns whether the catalog was read from exactly these files.
+        """Returns whether a catalog was read from exactly these files.
 
-        With a level, the catalog must also have been checked at this level.
+        If `level` is given, the ingest must also have checked the files at this level.
         """
         old = catalog.info
         if level and not all(
@@ -142,7 +144,7 @@ class Inventory:
             return False
 
     def _items(self) -> Iterator[PartitionEntries | InventoryEntry]:
-        """Yields the directory or segment of each row of table stamps, in the order of the rows."""
+        """Yields directories and segments in the order in which table `stamps` has their rows."""
         for partition in self.entries:
             yield partition
             yield from partition.segments
@@ -151,7 +153,7 @@ class Inventory:
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """Returns the partitions and segments of these brokers.
 
-    Directories of one broker that were opened separately are joined; see _join_directories.
+    Directories of one broker that were opened separately are joined; see `_join_directories`.
     """
     brokers = _join_directories(_merge_by_path(brokers))
     broker_names = _names(brokers)
@@ -164,19 +166,19 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | None = None) -> bool:
-    """Returns whether a catalog has exactly these directories in their current state.
+    """Returns whether a catalog has exactly these directories, in their current state.
 
-    Its files must exist too.
+    The files of the catalog must exist too.
 
     Args:
-        level: the level of checks that the catalog must include, if any.
+        level: the level at which the ingest must have checked the files; None for any.
     """
     is_current = inventory(brokers).is_in(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
 
 
 def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
-    """Returns each directory once.
+    """Returns each directory only once.
 
     Partition directories that were given separately become one broker with all of them.
     """
@@ -200,10 +202,10 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """Joins the log directories of each broker.
 
-    Directories with the same node.id and cluster.id are joined if they are different ones by their
-    directory.id. Before 3.7, without a directory.id, they are joined if they have no partition in
-    common. Two copies of one directory stay two brokers. So do two copies of a broker's
-    directories; then those in one folder belong together.
+    Directories with the same node.id and cluster.id are joined if their directory.id differs.
+    Before Kafka 3.7, which added directory.id, they are joined if they have no partition in common.
+    Two copies of the same directory stay two brokers. If there are two copies of all directories of
+    a broker, those in the same folder are joined.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -225,11 +227,11 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Returns whether directories of one node may all belong to one broker.
+    """Returns whether directories with the same node.id may all belong to one broker.
 
     - No log directory occurs twice.
     - At most one has a metadata log.
-    - The metadata log knows each of them, if it has registrations.
+    - If the metadata log has registrations of log directories, each directory is registered.
     """
     if len(brokers) == 1:
         return True
@@ -248,7 +250,7 @@ def _are_one_broker(brokers: Sequence[Broker]) -> bool:
 
 
 def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
-    """Returns the directory.id of each log directory that is registered in these metadata logs."""
+    """Returns the directory.id of every log directory that is registered in these metadata logs."""
     images = map(read_image, brokers)
     return {
         directory_id
@@ -276,10 +278,10 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """Returns a unique name for each broker: its folder, or its archive without the suffix.
+    """Returns a unique name for each broker: a folder, or an archive without the suffix.
 
-    As many parent folders are added as needed to make the names unique. Bytes that are not UTF-8
-    are replaced (units.replace_surrogates), or escaped if that makes two names equal.
+    If two names are equal, parent folders are added to all until they differ. Bytes that are not
+    UTF-8 are replaced (units.replace_surrogates), or escaped if names would be equal otherwise.
     """
     paths = list(map(_named_path, brokers))
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
@@ -292,7 +294,7 @@ def _names(brokers: list[Broker]) -> list[str]:
 def _named_path(broker: Broker) -> Path:
     """Returns the path whose last folder names a broker.
 
-    This is its main directory, or the folder around all of its directories.
+    This is the main log directory, or the folder that contains all log directories.
     """
     if archive.is_archive(broker.source) and broker.source.is_file():
         return broker.source.with_name(archive.stem(broker.source))
@@ -300,7 +302,7 @@ def _named_path(broker: Broker) -> Path:
 
 
 def _directory_keys(broker: Broker) -> Iterator[str]:
-    """Yields a unique key for each partition directory: its name, if needed with its folder."""
+    """Yields a unique key for each partition directory: the name, with its folder if needed."""
     if len(broker.log_directories) == 1:
         yield from (partition.directory for partition in broker.partitions)
         return
@@ -336,24 +338,25 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Yields every file outside of the partitions that findings may depend on.
+    """Yields every file outside of the partition directories on which findings may depend.
 
-    The key is the path from the main directory; files in other log directories have a full path. A
-    folder counts only by its name.
+    The key is the path relative to the main log directory, or the full path for a file in another
+    log directory. For a folder, only the name matters.
     """
     for directory in broker.log_directories:
         prefix = "" if directory is broker.main_directory else f"{directory.path}/"
         for name in (*SMALL_FILES, f"../{SERVER_PROPERTIES}"):
             if stamp := _stamp_of(directory.path / name):
                 yield prefix + name, stamp
-        # otherwise partitions were opened, and unrelated files may be next to them
+        # otherwise single partition directories were opened, and files next to them may be
+        # unrelated
         if len(broker.log_directories) > 1 or directory.path == open_root(broker.source):
             for name, stamp in _other_entries(directory.path):
                 yield prefix + name, stamp
 
 
 def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yields the other entries of a log directory, because some of them affect a start."""
+    """Yields the other entries of a log directory, because some affect a broker start."""
     with (
         suppress(CannotOpen),
         file.translate_os_errors(path),
@@ -407,7 +410,7 @@ def _stamp_of(path: Path) -> Stamp | None:
 
 
 def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
-    """Returns whether files are unchanged; those that were unreadable must still be unreadable."""
+    """Returns whether an item's files are unchanged, and still unreadable if they were before."""
     if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
         return item.stored == old
     return (
@@ -418,9 +421,9 @@ def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> boo
 
 
 def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether the files whose content is in a catalog are unchanged.
+    """Returns whether those files of a segment are unchanged whose content a catalog stores.
 
-    A .txnindex does not count, because a catalog has only its size.
+    A .txnindex is not compared, because a catalog stores only the size.
     """
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 
@@ -438,5 +441,5 @@ def is_readable(segment: Segment) -> bool:
 
 
 def became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether a segment's files can all be read now, but could not for the catalog."""
+    """Returns whether a segment is readable now, but was not when the catalog was made."""
     return old.unreadable and is_readable(entry.segment)

@@ -27,19 +27,19 @@ from kafkaviz.pipeline.catalog.schema import BATCHES
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.units import replace_surrogates
 
-CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch with an unknown codec id
-TIMESTAMP_TYPE_NAMES = (None, *TIMESTAMP_TYPES[NO_TIMESTAMP + 1 :])  # null without timestamps
+CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka stores batches with an unknown codec id
+TIMESTAMP_TYPE_NAMES = (None, *TIMESTAMP_TYPES[NO_TIMESTAMP + 1 :])  # null for a batch of magic 0
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
 def table(
     columns: Columns, owners: Sequence[SegmentTask], counts: Sequence[int], schema: pa.Schema
 ) -> pa.Table:
-    """Returns the rows of several segments, one after the other.
+    """Returns a table with the rows of several segments, one after the other.
 
     Args:
-        columns: the columns without those of the owner.
-        owners: the segments.
+        columns: the columns, except those that name broker, topic, partition and segment.
+        owners: the segments to which the rows belong.
         counts: the number of rows of each segment.
     """
     columns = {**_owner_columns(owners, counts), **columns}
@@ -56,11 +56,13 @@ def batch_columns(
 ) -> Columns:
     """Returns the columns of batches.
 
-    Values are null if the format lacks the field, or it is in a wrapper that cannot be read.
+    A value is null if the batch's format lacks the field, or if it is in a wrapper that cannot be
+    read.
 
     Args:
-        slots: the slots of the entries that point to each batch; see entry_slots.
-        uncompressed_bytes: the size of the records of each batch, or NONE; None if no batch has it.
+        slots: the slot of the index entry that points to each batch; see `entry_slots`.
+        uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`; None if it is
+            unknown for all.
     """
     if uncompressed_bytes is None:
         uncompressed_bytes = np.full(len(batches), NONE)
@@ -99,10 +101,10 @@ def batch_columns(
 
 
 def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
-    """Returns for each batch the slot of the index entry that points to it, or NONE.
+    """Returns for each batch the slot of an index entry that points to the batch, or `NONE`.
 
-    If there are several, it is the one whose offset is in the batch, because a wrong entry may
-    point to another batch.
+    If several entries point to it, the one whose offset is in the batch is chosen, because a wrong
+    entry may point to the wrong batch.
     """
     slots = np.full(len(batches), NONE)
     rows = row_at_position(batches, entries["position"])
@@ -117,12 +119,12 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 
 def codec_names(mask: int) -> tuple[str, ...]:
-    """Returns the names of the codecs in BatchStatistics.codecs."""
+    """Returns the names of the codecs in the bit set BatchStatistics.codecs."""
     return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
 
 
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
-    """Returns whether each batch has magic 0, the format without timestamps."""
+    """Returns a mask of the batches of magic 0, the format without timestamps."""
     return batches["magic"] < 1
 
 
@@ -138,7 +140,7 @@ def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Colu
 
 
 def _texts(codes: np.ndarray, texts: Sequence[str | None]) -> pa.Array:
-    """Returns a text per row, by its index; it is efficient if neighbouring rows are equal."""
+    """Returns a text column from an index per row; it is fast if neighbouring rows are equal."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     counts = np.diff(starts, append=len(codes))
     return repeated_texts([texts[code] for code in codes[starts]], counts.tolist())

@@ -1,9 +1,9 @@
-"""The work of a task: one pass over each of its splits.
+"""The work of an ingest task: one pass over each of the task's splits.
 
 The rows are written to Parquet files in the staging folder, and a summary per split is returned. A
-segment that is checked is read once, by its checks; its rows and its sweep come from observers of
-the same pass. Rows never leave the worker, because sending them through the JVM would cost more
-processes and memory than reading does.
+segment that is checked is read only once, by the checks; the rows and the sweep (the cost of each
+index interval) come from observers of the same pass. Rows never leave the worker, because sending
+them through the JVM would take more processes and memory than reading does.
 """
 
 import uuid
@@ -42,8 +42,8 @@ DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
     """Reads the task's splits in order.
 
-    The written rows are valid only after the driver has received their summaries. A file that
-    cannot be read becomes a problem in its summary. A repeated task writes other files.
+    The written rows are valid only after the driver has received the summaries. A file that cannot
+    be read becomes a problem in the summary. If Spark repeats a task, it writes other files.
 
     Args:
         staging: the run's staging folder, with a subfolder per table.
@@ -61,19 +61,20 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
 
 
 def scan_segment(segment_task: SegmentTask) -> SplitSummary:
-    """Reads an entire segment without writing rows or checking it."""
+    """Reads an entire segment without writing rows and without checks."""
     return _scan_split(SegmentSplit(segment_task, 0, segment_task.log_bytes), {})
 
 
 class RowFile:
-    """A Parquet file that a task fills with rows of one table; created with its first row."""
+    """A Parquet file that a task fills with rows of one table; the first row creates it."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """Prepares a file.
+        """Prepares a file, without creating it.
 
         Args:
             name: the name of the table.
-            folder: the folder for the file, whose name is unique to this attempt.
+            folder: the folder for the file. The file's name is unique, even if Spark repeats the
+                task.
         """
         self.name = name
         self.rows = 0
@@ -102,8 +103,9 @@ class RowFile:
 
         Args:
             rows: batches or index entries.
-            entry_slots: the slots of the entries that point to the batches; only for batches.
-            uncompressed_bytes: the size of the records of each batch, or NONE; only for batches.
+            entry_slots: the slot of the entry that points to each batch; only for batches.
+            uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`; only for
+                batches.
         """
         self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)
@@ -112,7 +114,7 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """Returns the rows from `first_row` to the last one, or None if there are none."""
+        """Returns the range of rows from `first_row` to the last one; None if it is empty."""
         if self.rows > first_row:
             return RowRange(self._path.name, first_row, self.rows - first_row)
         return None
@@ -137,7 +139,7 @@ class RowFile:
 
 
 class BatchRows(BatchObserver[None]):
-    """Writes the batches of a segment as rows, with the entry that points to each."""
+    """Observes the batches of a segment and writes them as rows, with the entry of each."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
         """Begins before the first batch.
@@ -151,7 +153,7 @@ class BatchRows(BatchObserver[None]):
         self._checked: np.ndarray | None = None
 
     def take_checked(self, rows: np.ndarray) -> None:
-        """Takes the next batches that are observed, as rows of format.deep_scan.CHECKED_BATCH."""
+        """Takes the next batches, as rows of format.deep_scan.CHECKED_BATCH."""
         self._checked = rows
 
     def observe(self, batches: np.ndarray) -> None:
@@ -160,14 +162,14 @@ class BatchRows(BatchObserver[None]):
         self._checked = None
 
     def result(self) -> None:
-        """Returns nothing; the rows are in the file."""
+        """Returns None; the rows are in the file."""
 
 
 def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.ndarray:
-    """Returns the size of the records of each batch, or NONE if not all of them were read."""
+    """Returns the uncompressed size of each batch's records; `NONE` if not all were read."""
     if checked is None:
         return np.full(len(batches), NONE)
-    # a check of headers or checksums leaves 0 bytes
+    # a check of only headers or checksums leaves `records_bytes` at 0
     is_read = (checked["records_bytes"] > 0) | (checked["record_count"] == 0)
     return np.where(is_read & (checked["fault"] == NO_FAULT), checked["records_bytes"], NONE)
 
@@ -179,11 +181,11 @@ def _scan_split(
 ) -> SplitSummary:
     """Reads a split in one pass.
 
-    The first split of a segment also has the rows of its indexes. A segment that is checked or
-    swept has only one split.
+    The first split of a segment also gives the rows of the indexes. A segment that is checked, or
+    needs a sweep, has only one split.
 
     Args:
-        first_walk: the batches, if other tasks have decoded them.
+        first_walk: the batches of the split, if other tasks have decoded them.
     """
     segment_task = split.segment_task
     problems = []
@@ -197,7 +199,7 @@ def _scan_split(
         )
     segment = replace(
         segment_task.segment
-    )  # a copy, so that cached index contents are dropped with it
+    )  # a copy of the segment, so that cached index contents are freed with the copy
     # a .deleted, .cleaned or .swap file repeats rows of another file
     files = files if segment.is_in_use else {}
     first_rows = {name: file.rows for name, file in files.items()}
@@ -227,7 +229,7 @@ def _scan_split(
 
 
 class _Observers:
-    """The observers of the pass over a split: statistics, interval evidence, rows and sweep."""
+    """The observers of the pass over a split: statistics, rows, sweep, and interval evidence."""
 
     def __init__(
         self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
@@ -257,10 +259,10 @@ def _read_log(
     problems: list[Problem],
     first_walk: BatchWalk | None,
 ) -> tuple[int | None, str | None]:
-    """Reads the batches of a split, with the segment's checks if required.
+    """Reads the batches of a split, and runs the segment's checks if required.
 
     Returns:
-        Where the scan ended (None if nothing could be read), and the check results.
+        Where the scan ended (None if nothing could be read), and the check result as JSON.
     """
     segment_task = split.segment_task
     if not isinstance(segment, LogSegment):
@@ -301,7 +303,7 @@ def _slots(
     files: Mapping[str, RowFile],
     problems: list[Problem],
 ) -> SlotCounts:
-    """Counts the slots of both indexes, and adds their entries to the row files that exist."""
+    """Counts the slots of both indexes, and writes the entries to the row files, if given."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:
@@ -326,6 +328,6 @@ def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | Non
 
 
 def _sort_by_position(index: Index | None) -> np.ndarray:
-    """Returns the entries sorted by position; in a damaged index they may not be."""
+    """Returns the entries sorted by position; in a damaged index they may be unsorted."""
     entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
     return entries[np.argsort(entries["position"], kind="stable")]

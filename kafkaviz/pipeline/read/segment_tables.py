@@ -1,9 +1,9 @@
-"""The tables segments and partitions, built from listings and from the results of reading segments.
+"""The rows of tables `segments` and `partitions`, from listings and from results of reading.
 
-They are built with Arrow, not Spark: the driver iterates over all segments anyway to commit. A
-DataFrame would cost a Spark job, even in a run that reads nothing and does not start Spark. One
-directory is processed at a time. Only segment.bytes may be known from another partition of the
-topic, so it is filled in last.
+They are built with Arrow in the driver, which iterates over all segments anyway to commit. A
+DataFrame would need a Spark job, even in a run that reads nothing and does not start Spark. One
+directory is processed at a time. The column segment.bytes is filled in last, because it may be
+known only from another partition of the topic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ ROLL_COLUMNS = [
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentStatistics:
-    """The results of reading the files of a segment.
+    """The results of reading all files of a segment.
 
     A value is None if it is unknown or could not be read.
     """
@@ -107,14 +107,15 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 
 @dataclass
 class SegmentBytes:
-    """The segment.bytes at which a segment ended, or could have ended.
+    """Finds the segment.bytes that applied to the segments of a partition.
 
-    It is the configured one, or else the one inferred from rolls, or else the release's default.
+    It is the configured value, or else the value inferred from rolls, or else the release's
+    default.
 
     Attributes:
-        settings: the settings of each broker, by its name.
-        inferred_bytes: the limit inferred from rolls, by broker, topic and partition. The key with
-            partition None has the limit of the first partition of the topic that shows one.
+        settings: the settings of each broker, by broker name.
+        inferred_bytes: the value inferred from rolls, by broker, topic and partition. Partition
+            None has the value of the topic's first partition whose rolls show one.
     """
 
     settings: Mapping[str, Settings]
@@ -126,12 +127,12 @@ class SegmentBytes:
         facts: Sequence[SegmentFacts],
         reasons: Sequence[RollCause | None],
     ) -> None:
-        """Notes the limit that the rolls of a partition directory show.
+        """Keeps the segment.bytes that the rolls of a partition directory show, if they do.
 
         Args:
             owner: broker, topic and partition.
-            facts: the facts about the segments that a broker serves.
-            reasons: the reason of each roll.
+            facts: the facts about the segments in use.
+            reasons: the cause of each segment's roll.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
@@ -140,7 +141,7 @@ class SegmentBytes:
                 self.inferred_bytes.setdefault((broker, topic, number), limit.value)
 
     def find(self, broker: str, topic: str, partition: int) -> tuple[int | None, str]:
-        """Returns the limit, or None if it is unknown, and its source."""
+        """Returns segment.bytes (None if unknown), and the source of this value."""
         setting = self.settings[broker].find(topic, SEGMENT_BYTES)
         inferred_bytes = self.inferred_bytes.get(
             (broker, topic, partition)
@@ -153,11 +154,11 @@ class SegmentBytes:
 def segment_rows(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
 ) -> list[dict[str, Any]]:
-    """Returns a row per segment of a directory, without its segment.bytes.
+    """Returns a row per segment of a directory, without the column segment.bytes.
 
     Args:
         statistics: the statistics of each segment.
-        limits: notes what the rolls of the directory show.
+        limits: keeps the segment.bytes that the rolls of the directory show.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]
@@ -192,7 +193,7 @@ def partition_row(
 
 
 def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
-    """Returns the columns of a directory that are known without reading segments."""
+    """Returns the columns of table `partitions` that are known without reading segments."""
     partition = entries.partition
     return {
         "broker": entries.broker,
@@ -211,7 +212,7 @@ def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
 
 @cache
 def log_directory_text(path: Path) -> str:
-    """Returns the name of a log directory in the tables: LogDirectory.text."""
+    """Returns the name of a log directory in the tables, which is LogDirectory.text."""
     return replace_surrogates(str(archive.display_path(path)))
 
 
@@ -249,10 +250,10 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Notes the limit that the rolls of a directory show, by its rows of table segments.
+    """Keeps the segment.bytes that the rolls of a copied directory show.
 
     Args:
-        first_batches: the first batch of each segment.
+        rows: the directory's rows of table `segments`.
         limits: the object that stores the limit.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
@@ -281,7 +282,7 @@ def note_stored_rolls(
 
 
 def file_columns(segment: Segment) -> dict[str, int]:
-    """Returns the size, allocated size and time of each file, as columns of table segments."""
+    """Returns the size, allocated size and time of each file, as columns of table `segments`."""
     columns: dict[str, int] = {}
     for kind in FILE_KINDS:
         file: FileInfo | None = getattr(segment, kind)

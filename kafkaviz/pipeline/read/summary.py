@@ -1,4 +1,4 @@
-"""The results of tasks: one summary per split, merged for each segment.
+"""The results of ingest tasks: one summary per split, merged for each segment.
 
 The statistics of consecutive parts can be merged. For example, offsets 0-9 and 10-19 in one chunk
 and 20-24 in the next give 3 batches, 25 records, first offset 0 and last offset 24.
@@ -24,8 +24,9 @@ from kafkaviz.pipeline.read.rows import no_timestamp
 class BatchStatistics:
     """Statistics of some batches of a segment.
 
-    A value is None without batches, or if their format lacks it. min_timestamp_ms is the
-    smallest one in the headers: the time of the first record of a batch, or the append time.
+    A value is None without batches, or if the format of the batches lacks it. `min_timestamp_ms` is
+    the smallest timestamp in the headers, which have the time of a batch's first record, or the
+    append time.
     """
 
     batches: int = 0
@@ -37,7 +38,7 @@ class BatchStatistics:
     first_batch_bytes: int | None = None
     first_batch_max_timestamp_ms: int | None = None
     first_batch_last_offset: int | None = None
-    codecs: int = 0  # bit n is set if a batch has the codec with id n
+    codecs: int = 0  # bit n is set if any batch has the codec with id n
 
 
 def content(batches: np.ndarray) -> BatchStatistics:
@@ -84,7 +85,7 @@ class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
 
 
 def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
-    """Merges the statistics of the parts of a segment, given in order."""
+    """Merges the statistics of consecutive parts of a segment."""
     parts = [part for part in parts if part.batches]
     if not parts:
         return BatchStatistics()
@@ -113,7 +114,7 @@ def _earliest_ms(batches: np.ndarray) -> np.ndarray:
 
 
 def _least(values: Iterable[int | None]) -> int | None:
-    """Returns the smallest timestamp; -1, which means none, only without any other."""
+    """Returns the smallest timestamp, ignoring -1 (no timestamp) if there is any other."""
     present = [value for value in values if value is not None]
     return min((value for value in present if value >= 0), default=min(present, default=None))
 
@@ -140,10 +141,10 @@ class SplitSummary:
     """The results of the pass over a split, and where its rows were written.
 
     Attributes:
-        end_position: the end of the scan, or None without a .log.
+        end_position: the position where the scan ended; None without a .log.
         problems: the files that could not be read.
-        check_json: the result of the segment's checks (check_cache.to_json); only the first split
-            has it.
+        check_json: the result of the segment's checks (check_cache.to_json), only in the first
+            split's summary.
     """
 
     number: int  # the number of the segment in this run
@@ -153,7 +154,7 @@ class SplitSummary:
     content: BatchStatistics = field(default_factory=BatchStatistics)
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
     slots: SlotCounts = field(default_factory=SlotCounts)
-    spans: Mapping[str, RowRange] = field(default_factory=dict)  # by table
+    spans: Mapping[str, RowRange] = field(default_factory=dict)  # where the rows are, by table
     problems: tuple[Problem, ...] = ()
     check_json: str | None = None
 
@@ -161,7 +162,7 @@ class SplitSummary:
     def ended_at_stop(self) -> bool:
         """Whether the scan ended exactly where the next split begins.
 
-        Then the two scans together equal a single one.
+        If so, both scans together are equal to a single scan.
         """
         return self.end_position == self.stop
 
@@ -173,15 +174,15 @@ class SegmentSummary:
     slots: SlotCounts
     end_position: int | None
     spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
-    problems: tuple[Problem, ...]  # one per file, though several splits may have met it
+    problems: tuple[Problem, ...]  # one per file, although several splits may report the same file
     check_json: str | None = None
 
 
 def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
-    """Merges the splits, as if the segment had been read as a whole.
+    """Merges the summaries of all splits, as if the segment had been read as a whole.
 
     Returns:
-        None if a split did not end where the next one begins.
+        None if the scan of a split did not end where the next split begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):

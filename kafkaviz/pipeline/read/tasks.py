@@ -1,16 +1,17 @@
-"""The segments that a task reads, and the parts in which a large one is decoded.
+"""The segments that an ingest task reads, and the splits in which a large one is decoded.
 
-A large compressed segment is checked in parallel: tasks decode splits of it, and one merges them.
-Checksums and decompression take most of the time and need only one batch at a time. So tasks decode
-splits of the .log into files (format.deep_scan.CHECKED_BATCH). Then one task runs the checks, the
-sweep and the rows, which need all batches in order but take little time:
+A large compressed segment is checked in parallel. Checksums and decompression take most of the
+time, and need only one batch at a time. So several tasks each decode a split of the .log into a
+file of batches (format.deep_scan.CHECKED_BATCH). Then one task reads these files and runs the
+checks and the sweep, and writes the rows. These steps need all batches in order, but take little
+time:
 
     bytes 0 to 268 437 120             decoded by one task      8 193 batches
     bytes 268 437 120 to 536 870 912   decoded by another       8 190 batches
     the segment                        a third one reads both   16 383 batches
 
-The result equals that of a single pass. If a split does not end where the next one begins, or has
-any fault, a single pass is made.
+The result is equal to that of a single pass. If a split has any fault, or does not end where the
+next one begins, a single pass is made instead.
 """
 
 import uuid
@@ -29,7 +30,7 @@ from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 
 FOLDER = "decoded"
-# opening the files of a segment costs as much as reading this many bytes
+# cost of opening the files of a segment, in bytes that can be read in the same time
 SEGMENT_COST_BYTES = 256 << 10
 Item = TypeVar("Item")
 
@@ -39,7 +40,7 @@ class DecodeTask:
     """A split of a .log that one Spark task decodes.
 
     Attributes:
-        number: the number of its segment in this run.
+        number: the number of the segment in this run.
     """
 
     number: int
@@ -58,8 +59,8 @@ class DecodedSplit:
     """The result of decoding a split.
 
     Attributes:
-        file: the name of the file with its batches, or None if the split has a fault.
-        end: the position at which its batches ended, and why; None if the split has a fault.
+        file: the name of the file with the decoded batches; None if the split has a fault.
+        end: the position where the batches ended, and why; None if the split has a fault.
     """
 
     number: int
@@ -71,12 +72,12 @@ class DecodedSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTask:
-    """A segment to read, with its number in this run and its owner.
+    """A segment to read, with its number in this run, broker, topic and partition.
 
     Attributes:
-        facts: the facts for its checks, or None without checks.
-        skips_rows: whether its rows are already known.
-        needs_sweep: whether a sweep is required.
+        facts: the facts that the segment's checks need; None without checks.
+        skips_rows: whether no rows are written, because the catalog has them already.
+        needs_sweep: whether the cost of each index interval is computed.
     """
 
     number: int
@@ -90,12 +91,12 @@ class SegmentTask:
 
     @property
     def log_bytes(self) -> int:
-        """The size of its .log, or 0 without one."""
+        """The size of the .log, or 0 without one."""
         return self.segment.log.size_bytes if self.segment.log else 0
 
     @property
     def is_checked(self) -> bool:
-        """Whether its checks read its .log; it is then one split."""
+        """Whether checks read the .log; if so, the segment is not split."""
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
 
     @property
@@ -104,7 +105,7 @@ class SegmentTask:
 
     @property
     def is_divisible(self) -> bool:
-        """Whether its .log may be read in splits."""
+        """Whether the .log may be read in splits."""
         return not (self.skips_rows or self.is_checked or self.needs_sweep)
 
 
@@ -112,10 +113,10 @@ class SegmentTask:
 class SegmentSplit:
     """A byte range of a segment's .log.
 
-    The split at byte 0 also includes the indexes and the checks.
+    The split that begins at byte 0 also includes the indexes and the checks.
 
     Attributes:
-        decoded: the splits in which other tasks have decoded all its batches.
+        decoded: if other tasks have decoded the batches, the splits that they decoded.
     """
 
     segment_task: SegmentTask
@@ -125,12 +126,12 @@ class SegmentSplit:
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log that are read for it."""
+        """The bytes of .log that must be read for this split."""
         return 0 if self.decoded else self.stop - self.start
 
     @property
     def is_partial(self) -> bool:
-        """Whether other splits have the rest of the segment."""
+        """Whether this split is only a part of the segment."""
         return (self.start, self.stop) != (0, self.segment_task.log_bytes)
 
 
@@ -150,10 +151,10 @@ class IngestTask:
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Groups items in order; a group costs at most the target, unless it is a single item.
+    """Groups items in order. A group costs at most `target`, unless it is a single item.
 
     Yields:
-        A group and its cost.
+        A group, and the group's cost.
     """
     group: list[Item] = []
     group_cost = 0
@@ -187,20 +188,20 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
 
 
 def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
-    """Returns whether the splits of a segment, in order, are equal to a single pass."""
+    """Returns whether decoding these splits, in order, is equal to a single pass."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
 
 
 class DecodedWalk:
-    """The batches of a decoded segment, as a log.scans.BatchWalk."""
+    """Reads the batches of a decoded segment, as a log.scans.BatchWalk."""
 
     def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
-        """Prepares the walk without reading.
+        """Prepares the walk without reading anything.
 
         Args:
-            ranges: the splits, for which is_whole is true.
+            ranges: the decoded splits, for which `is_whole` is true.
         """
         self._ranges = ranges
         self._folder = staging / FOLDER

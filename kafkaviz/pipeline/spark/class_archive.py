@@ -1,10 +1,10 @@
-"""An archive of the classes that Spark loads at its start, which Java maps instead of loading them.
+"""An archive of the classes that Spark loads at its start, which Java then only maps.
 
-Half of the CPU time of a start goes into reading and verifying about ten thousand classes from
-Spark's jars. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP 350); later
-starts map them. Until its first job ends, an ingest then takes 7.4 s of CPU time instead of 10.9 s.
-Java checks whether the archive fits its release and class path, and ignores it otherwise. A new
-Java or new jars get a new archive, and the old one is removed.
+When Spark starts, half of the CPU time goes into reading and verifying about ten thousand classes
+from Spark's jars. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP 350); later
+starts map them. With the archive, an ingest takes 7.4 s of CPU time until the first job ends,
+instead of 10.9 s. Java checks whether the archive fits the Java release and the class path, and
+otherwise ignores it. For a new Java or new jars, a new archive is made and the old one is removed.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any
 from kafkaviz.pipeline.spark.java import started_by
 
 FOLDER = "class-archive"
-DIGITS = 16  # hex digits of each digest in a name
+DIGITS = 16  # number of hex digits of each digest in the archive's name
 STARTED_WITHIN_S = 300
 
 
@@ -26,17 +26,17 @@ def options(cache: Path, java: Path) -> str:
 
     Args:
         cache: the user's cache folder.
-        java: the launcher that Spark starts.
+        java: the java launcher that Spark starts.
     """
     archive = _path(cache, java)
-    # Java prints nothing if the archive does not fit
+    # with this, Java prints nothing if the archive does not fit
     return f"-XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
 
 
 def start_making(cache: Path) -> "subprocess.Popen[bytes]":
-    """Starts a process that starts Spark once and writes the archive if there is none.
+    """Starts a process that starts Spark once and writes the archive, unless there is one.
 
-    If it fails, later starts are merely slower.
+    If the process fails, later starts are merely slower.
     """
     return subprocess.Popen(
         [sys.executable, "-m", __name__, str(cache)],
@@ -49,7 +49,7 @@ def start_making(cache: Path) -> "subprocess.Popen[bytes]":
 def _path(cache: Path, java: Path) -> Path:
     """Returns the archive for the Java of this launcher and the Spark that is installed here.
 
-    Its name depends on the paths of both, and then on their files.
+    The name has a digest of the paths of both, and one of their files.
     """
     import pyspark
 
@@ -78,7 +78,7 @@ def _make(cache: Path) -> None:
     base = archive.with_suffix(".base.jsa")
     flags = f"-XX:ArchiveClassesAtExit={temporary} -Xlog:disable"
     if subprocess.run([java, "-Xshare:on", "-version"], capture_output=True).returncode != 0:
-        # a reduced Java lacks the archive of its own classes, which ours is based on
+        # our archive extends Java's archive of its own classes, which a reduced Java lacks
         subprocess.run([java, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"], check=True)
         flags = f"-XX:SharedArchiveFile={base} {flags}"
     _start_spark(flags)
@@ -103,7 +103,7 @@ def _start_spark(flags: str) -> None:
     context.stop()
     gateway: Any = SparkContext._gateway
     jvm = gateway.proc
-    jvm.stdin.close()  # the JVM exits and writes the archive
+    jvm.stdin.close()  # the JVM writes the archive when it exits
     jvm.wait(STARTED_WITHIN_S)
 
 

@@ -1,7 +1,7 @@
-"""Spark's daemon of Python workers, which imports what a worker needs before it forks one.
+"""Spark's daemon for Python workers, which imports modules before it forks a worker.
 
-Workers share the memory of these modules and start at once. Otherwise each would spend a second on
-imports.
+Workers share the memory of the imported modules and start at once. Without this, each worker would
+spend a second on imports.
 """
 
 import gc
@@ -11,13 +11,14 @@ from collections.abc import Sequence
 
 
 def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
-    """Removes Spark's archives from sys.path if pip has installed its pyspark unpacked there.
+    """Returns `path` without Spark's archives, if Spark is a pyspark that pip has installed.
 
-    Spark puts its archives first. Each process compiles modules from archives again, and searches
-    the archives for every other module. Together, this takes 0.9 s of CPU time per start.
+    Spark puts archives of pyspark and py4j first in sys.path, but pip has also installed both
+    unpacked. Each process compiles modules from archives again, and searches the archives for every
+    other module. Together, this takes 0.9 s of CPU time per process.
 
     Args:
-        spark_home: Spark's folder, or "" if it is unknown; then the path stays unchanged.
+        spark_home: Spark's folder. If it is "" (unknown), the path stays unchanged.
     """
     if not spark_home:
         return list(path)
@@ -28,7 +29,7 @@ def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
 
 
 if __name__ == "__main__":  # must run before pyspark, numpy and numba are imported
-    gc.disable()  # importing creates no garbage to collect
+    gc.disable()  # imports create no garbage, so the collector is off
     sys.path[:] = without_archives(sys.path, os.environ.get("SPARK_HOME", ""))
 
 import traceback
@@ -62,7 +63,7 @@ def preload() -> None:
 
 
 def print_fault() -> None:
-    """Prints a worker's traceback, unless its JVM is gone, as after Ctrl-C."""
+    """Prints a worker's traceback, unless the JVM is gone, as after Ctrl-C."""
     if not isinstance(sys.exc_info()[1], ConnectionError | EOFError):
         traceback.print_exc()
 

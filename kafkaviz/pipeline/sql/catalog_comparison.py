@@ -3,13 +3,13 @@
     a_batches  bids-0  180–185  epoch 3  crc 63d6e475
     b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
-The same SQL runs on Spark and on DuckDB. A batch is identified by its offsets, leader epoch, size,
-record count and stored checksum, which is enough to find where two logs diverge. Different batches
-with the same records, and leader epochs without records, are left to kafkaviz.analysis.comparison.
-Stored checksums are believed unless the ingest checked them.
+The same SQL runs on Spark and on DuckDB. Two batches count as equal if offsets, leader epoch, size,
+record count and stored checksum are equal, which is enough to find where two logs diverge. Only
+kafkaviz.analysis.comparison recognises the same records in different batches, and leader epochs
+without records. If no ingest has verified the stored checksums, they are taken as correct.
 
-To avoid sorting and shuffling, each side is reduced to a fingerprint per 2^16 offsets, and single
-batches are compared only where the fingerprints differ.
+To avoid sorting and shuffling, a fingerprint is computed on each side for every 2^16 offsets, and
+single batches are compared only where the fingerprints differ.
 """
 
 from collections import Counter
@@ -46,14 +46,18 @@ DAMAGE_CODES = (
     "record-malformed",
     "decompress-failed",
 )
-# also damage if the broker was stopped cleanly, as in the comparison of directories
+# these findings also count as damage if the broker was stopped cleanly, as in the comparison of
+# directories
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 
 
 class CatalogRelation(StrEnum):
-    """How two logs relate as far as catalogs show, least severe first; a pair has the worst one."""
+    """How two logs relate, as far as catalogs show.
 
-    SAME_BATCHES = "same-batches"  # identical, index-files-differ or segments-differ
+    The least severe relation comes first; a pair has the most severe one that is true of it.
+    """
+
+    SAME_BATCHES = "same-batches"  # means identical, index-files-differ or segments-differ
     START_DIFFERS = "start-differs"
     BEHIND = "behind"  # or doomed-tail, because a catalog has no epochs without records
     OTHER_BATCHES = "other-batches"  # altered, or the same records in other batches
@@ -68,7 +72,7 @@ class CatalogRelation(StrEnum):
         return tuple(CatalogRelation).index(self)
 
 
-# the matched logs, one per row; topic_a or topic_b is null if only one side has it
+# the matched logs, one per row; topic_a or topic_b is null if only the other side has the log
 COMPARED_LOGS = pa.schema(
     [
         ("number", pa.int32()),
@@ -86,7 +90,7 @@ COMPARED_LOGS = pa.schema(
         ("other_directory", pa.string()),
     ]
 )
-# the batches of both sides, each with the number of its log
+# the batches of both sides, each with the number of the log that it is in
 BATCHES_SQL = """
 SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
   base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
@@ -223,7 +227,7 @@ class CatalogPair:
 
     @property
     def unverified_sides(self) -> tuple[str, ...]:
-        """The sides whose checksums no ingest has checked; they are believed."""
+        """The sides whose checksums no ingest has verified, so that they are taken as correct."""
         return tuple(
             side
             for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
@@ -232,7 +236,7 @@ class CatalogPair:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The files that could not be read for one side; they are treated as missing."""
+        """The files that an ingest could not read on either side; they are treated as missing."""
         return tuple(
             problem
             for side_catalog in self.catalogs
@@ -255,7 +259,7 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
 
 
 def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
-    """Compares the logs that are current on either side, in this process with DuckDB.
+    """Compares the current logs of both sides with DuckDB, in this process.
 
     Returns:
         One row per log.
@@ -286,13 +290,13 @@ def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
 
 
 def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
-    """Returns the same rows, computed on Spark.
+    """Returns the same rows as `compare_catalogs`, computed on Spark.
 
     Raises:
         CannotOpen: files of a catalog are missing or damaged.
     """
     logs = spark.createDataFrame(compared_logs(pair))
-    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # small data needs no shuffle
+    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # the data is small: no shuffle
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
         if files := _batch_files(side_catalog):
             batches = spark.read.parquet(*files)
@@ -302,7 +306,7 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
             batches = spark.createDataFrame(BATCHES.empty_table())
         batches.createOrReplaceTempView(f"{side}_batches")
     spark.sql(BATCHES_SQL).createOrReplaceTempView("both_batches")
-    blocks = spark.sql(BLOCKS_SQL).toArrow()  # it is small and read more than once
+    blocks = spark.sql(BLOCKS_SQL).toArrow()  # the result is small and is read more than once
     spark.createDataFrame(blocks).coalesce(1).createOrReplaceTempView("blocks")
     return spark.sql(COMPARISON_SQL)
 
@@ -310,11 +314,12 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
 def compared_logs(pair: CatalogPair) -> pa.Table:
     """Matches the current logs of both sides, and counts the damage found in each.
 
-    There is one row of COMPARED_LOGS per log. The logs are matched by match_partitions, as if their
-    directories were compared.
+    There is one row of `COMPARED_LOGS` per log. The logs are matched by `match_partitions`, as in a
+    comparison of directories.
 
     Raises:
-        CannotOpen: a catalog has a partition twice. Table batches does not tell the two apart.
+        CannotOpen: a catalog has a partition twice, and table `batches` does not show which row
+            belongs to which.
     """
     logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
     damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
@@ -389,12 +394,12 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
     """Returns SQL that leaves out the batches of directories that are not current.
 
-    Table batches does not contain the directory. If a topic was deleted and created again, the
-    batches of both have the same topic name.
+    Table `batches` has no column for the directory. If a topic was deleted and created again, the
+    batches of the old and of the new topic have the same topic name.
 
     Args:
-        file: the engine's column for the name of a Parquet file.
-        row: the engine's column for the number of a row in it.
+        file: SQL for the name of the Parquet file of a row, which differs by engine.
+        row: SQL for the number of a row in its Parquet file.
 
     Returns:
         "" if there is nothing to leave out.
@@ -408,7 +413,7 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
 
 
 def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
-    """Yields the rows of directories that share the topic-partition of a current one."""
+    """Yields the rows of unused directories that have the topic-partition of a current one."""
     logs = side_catalog.table("partitions", ["topic", "partition", "state"]).to_pylist()
     names = [
         {(row["topic"], row["partition"]) for row in logs if (row["state"] == "current") is current}

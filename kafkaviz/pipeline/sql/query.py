@@ -1,7 +1,7 @@
 """A query on a catalog, run by DuckDB in a separate process.
 
-Any thread can watch, await or cancel it. Several processes run at once, each with one query. One
-idle process is kept for the next query.
+Any thread can watch, await or cancel the query. Several processes run at once, each with one query.
+One idle process is kept for the next query.
 """
 
 import json
@@ -27,12 +27,12 @@ from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.sql import sql
 from kafkaviz.pipeline.sql.sql import MAX_BYTES
 
-MAX_ROWS = 10_000  # the most rows in an answer
-SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # names the time limit of a query
+MAX_ROWS = 10_000  # most rows in a result
+SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # environment variable for the time limit of a query, in seconds
 MAX_S = 60
-MAX_QUERIES = 2  # queries at once; others wait for their turn
-IDLE_WORKERS = 1  # idle processes that are kept
-MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # names the memory limit of a query, in MiB
+MAX_QUERIES = 2  # most queries that run at once; others wait for their turn
+IDLE_WORKERS = 1  # number of idle processes that are kept
+MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # environment variable for the memory limit of a query, in MiB
 MEMORY_MIB = 1024
 MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
@@ -42,7 +42,7 @@ class WorkerLost(KafkavizError):
 
 
 class QueryTooLarge(KafkavizError):
-    """A query needs more memory than it may take."""
+    """A query needs more memory than the limit."""
 
     def __init__(self, mib: int) -> None:
         super().__init__(message("errors.query_too_large", mib=mib))
@@ -53,7 +53,7 @@ class QueryTooLarge(KafkavizError):
 
 
 class QueryTooLong(KafkavizError):
-    """A query was ended because it took too long."""
+    """A query was ended because it took longer than the limit."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(message("errors.query_too_long", seconds=seconds))
@@ -65,12 +65,13 @@ class QueryTooLong(KafkavizError):
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The rows of an answer.
+    """The result of a query.
 
     Attributes:
-        rows: the first rows, up to the limit of the query.
+        rows: the first rows, up to the most rows that were requested.
         all_rows: the total number of rows, or None if counting took too long.
-        cut_at: the number of characters after which texts end in "…", or 0 if none was cut.
+        cut_at: the number of characters after which long texts were cut and end in "…"; 0 if none
+            was cut.
     """
 
     rows: pa.Table
@@ -87,7 +88,7 @@ class QueryResult:
 
 
 class WorkerEnded(KafkavizError):
-    """A worker ended before it replied."""
+    """A worker process ended before it replied."""
 
 
 class Worker:
@@ -98,7 +99,7 @@ class Worker:
         ]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE, *arguments],
-            # the process gets nothing else of the server's environment
+            # the process gets no other variables of the server's environment
             env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -123,8 +124,8 @@ class Worker:
             The values of the reply, and an Arrow stream.
 
         Raises:
-            WorkerEnded: the process has ended, or it was ended because its reply is truncated or
-                too large.
+            WorkerEnded: the process has ended, or was killed because the reply is truncated or too
+                large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -146,12 +147,12 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._input, self._output):
-            with suppress(OSError, ValueError):  # closing fails if unsent bytes cannot be flushed
+            with suppress(OSError, ValueError):  # closing fails if it cannot flush unsent bytes
                 pipe.close()
 
 
 class WorkerPool:
-    """Hands out workers in the order of the requests."""
+    """Gives workers to queries, in the order in which they ask."""
 
     def __init__(self, limit: int = MAX_QUERIES) -> None:
         self._limit = limit
@@ -164,7 +165,7 @@ class WorkerPool:
         """Waits for this call's turn and returns a worker.
 
         Returns:
-            None if `end_event` is set before; call `wake` after setting it.
+            None if `end_event` is set while waiting; whoever sets it must call `wake`.
         """
         ticket = object()
         with self._condition:
@@ -188,7 +189,7 @@ class WorkerPool:
         """Returns a worker to the pool, which keeps it for another query if it is alive.
 
         Args:
-            worker: None for one that did not start.
+            worker: None if the worker could not be started.
         """
         with self._condition:
             self._busy -= 1
@@ -212,10 +213,10 @@ POOL = WorkerPool()
 
 
 class Query(Job[QueryResult, None]):
-    """A query that starts at once; its state is "waiting" while others run first.
+    """A query in the background. Its state is "waiting" while other queries run first.
 
-    Its error may be a sql.QueryError if the query is wrong, QueryTooLong, QueryTooLarge,
-    WorkerLost, or another one.
+    `error` is a sql.QueryError if the query is wrong; it may also be QueryTooLong, QueryTooLarge,
+    WorkerLost, or another error.
     """
 
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MAX_ROWS) -> None:
@@ -234,14 +235,14 @@ class Query(Job[QueryResult, None]):
         return JobCancelled(message("errors.query_cancelled"))
 
     def on_stop(self) -> None:
-        """Ends the process that runs it, or its wait for one."""
+        """Ends the process that runs the query, or the wait for a process."""
         POOL.wake()
         if worker := self._worker:
             worker.end()
         self.settle()
 
     def explain(self, error: Exception) -> Exception:
-        """Returns a WorkerLost: any error but a KafkavizError means that the process is gone."""
+        """Returns a `WorkerLost`: any error but a KafkavizError means that the process is gone."""
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
@@ -261,12 +262,12 @@ class Query(Job[QueryResult, None]):
             with self._lock:
                 is_over = self.is_over
                 self._worker = None
-            if is_over:  # stop() may not have ended the worker, and no other query may get it
+            if is_over:  # `stop` may not have ended the worker yet, and no other query may get it
                 worker.end()
             POOL.give_back(worker)
 
     def _ask(self, worker: Worker, info: CatalogInfo) -> QueryResult:
-        """Runs the query, and repeats it if an ingest has just replaced the files."""
+        """Runs the query, and repeats it if an ingest has replaced the files in between."""
         while True:
             tables = {name: list(files) for name, files in info.tables.items()}
             request = {
@@ -299,7 +300,7 @@ class Query(Job[QueryResult, None]):
                     stop,
                 )
             if "too_large" in head:
-                worker.end()  # the process would keep its memory
+                worker.end()  # an idle process would keep the memory of a large query
                 raise QueryTooLarge(environment.positive_number(MEMORY, MEMORY_MIB))
             if "failed" in head:
                 raise WorkerLost(message("errors.query_ended_early", reason=head["failed"]))

@@ -1,10 +1,10 @@
 """Checks a query that a user typed, before any of it is run.
 
 DuckDB can do far more than answer questions: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions and show its settings. So the check is not of the text but of the
+'/etc/passwd'), load extensions and show its settings. So not the text is checked, but the syntax
 tree that DuckDB's own parser makes of it. The query must be a single SELECT over tables of the
-catalog, without functions that reach outside of it. The process that runs it (sql_worker.py) is
-confined too.
+catalog, without functions that reach outside of the catalog. The process that runs the query
+(sql_worker.py) is confined too.
 """
 
 import json
@@ -18,22 +18,22 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-MAX_BYTES = 1 << 29  # the limit for the reply of a process that runs a query
-LONGEST = 8000  # characters of a query, so that it fits into a URL
+MAX_BYTES = 1 << 29  # most bytes in the reply of a process that runs a query
+LONGEST = 8000  # most characters of a query, so that it fits into a URL
 # the node types of a query that only reads
 QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-# functions that may be used as a table
+# functions that may be used like a table, after FROM
 ROW_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
 )
-# Functions that reveal the process and its settings, or have effects beyond the query. All others
-# only compute with their arguments.
+# Refused functions: they reveal the process and its settings, or have effects beyond the query. All
+# other functions only compute with their arguments.
 FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
 EMPTY = (message("query.none"), message("query.start_with"))
-# the prefixes of DuckDB's own views that need no schema
+# prefixes of DuckDB's own views that can be named without a schema
 OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 REACH_ADVICE = message("query.could_tell_more")
 OFFSET_ADVICE = message("query.offset_is_a_word")
@@ -46,7 +46,7 @@ _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNOREC
 class QueryError(KafkavizError):
     """A query that was refused or that failed.
 
-    It has the problem, advice, and the range of the wrong characters.
+    The error has the problem, advice, and the range of the wrong characters.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class QueryError(KafkavizError):
         start: int | None = None,
         stop: int | None = None,
     ) -> None:
-        """Creates the error with its place in the query.
+        """Creates the error with the wrong range of the query.
 
         Args:
             start: the first wrong character, or None if unknown.
@@ -78,12 +78,12 @@ class QueryError(KafkavizError):
 
 @dataclass(frozen=True)
 class ErrorLocation:
-    """A line of the query, counted from 1, its text, and the wrong characters in it."""
+    """A line of the query: its number, counted from 1, its text, and the wrong characters in it."""
 
     line: int
     text: str
     first: int
-    last: int  # after the last one
+    last: int  # index after the last wrong character
 
     @property
     def column(self) -> int:
@@ -94,7 +94,7 @@ def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
     """Returns where a query is wrong.
 
     Returns:
-        None if that is unknown, or if it is the whole query.
+        None if the location is unknown, or if the whole query is wrong.
     """
     if error.start is None or (
         error.start == 0
@@ -118,14 +118,13 @@ def quote_name(name: str) -> str:
 
 
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
-    """Refuses everything but a single question about the catalog.
+    """Refuses everything but a single SELECT about the catalog.
 
     Args:
-        parse: DuckDB's json_serialize_sql of a text.
+        parse: a function that returns DuckDB's json_serialize_sql of a text.
 
     Raises:
-        QueryError: the query is not a single question, or asks for something outside of the
-            catalog.
+        QueryError: the query is not a single SELECT, or asks for something outside of the catalog.
     """
     if not text.strip():
         raise QueryError(*EMPTY)
@@ -160,13 +159,13 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
-    """Returns an exception of DuckDB as a short error about the query.
+    """Converts an exception of DuckDB to a short error about the query.
 
     Args:
-        prefix_bytes: the number of bytes of SQL that preceded the text when it was run.
+        prefix_bytes: the number of bytes of SQL that kafkaviz put before the query to run it.
 
     Returns:
-        None if the query is not the cause.
+        None if the query did not cause the exception.
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
@@ -192,10 +191,10 @@ def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> 
 
 
 def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
-    """Returns the problem and the advice for an error.
+    """Returns the problem and the advice for an error of DuckDB.
 
-    The most common mistakes have our own texts. For others, the first sentence of DuckDB's text is
-    the problem, and the rest is the advice.
+    For the most common mistakes, kafkaviz has its own texts. For others, the first sentence of
+    DuckDB's text is the problem, and the rest is the advice.
     """
     near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
     subtype = details.get("error_subtype")
@@ -220,9 +219,9 @@ def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Me
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Yields every node of the tree.
+    """Yields every node of a syntax tree.
 
-    It uses a stack, because recursion would fail on deep trees.
+    The function uses a stack, because recursion would fail on deep trees.
     """
     stack = [tree]
     while stack:
@@ -235,13 +234,13 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
-    """Refuses a node that does not belong to a question.
+    """Refuses a node of the syntax tree that does not belong to a permitted query.
 
     Args:
         cte_names: the tables that WITH defines.
 
     Raises:
-        QueryError: the node does not belong there.
+        QueryError: the node is not permitted.
     """
     kind = node.get("type")
     span = _span(node, text)
@@ -266,10 +265,10 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
 
 
 def _check_name(name: str) -> None:
-    """Refuses a name in WITH that DuckDB could take for something else.
+    """Refuses a name in WITH that DuckDB could also take for a file or a view of its own.
 
     Raises:
-        QueryError: outside of the scope of WITH, the name would mean a file or a view of DuckDB.
+        QueryError: outside of the scope of the WITH, the name would mean such a file or view.
     """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
         raise QueryError(
@@ -313,7 +312,7 @@ def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
 def _locate(
     details: Mapping[str, Any], text: str, prefix_bytes: int = 0
 ) -> tuple[int | None, int | None]:
-    """Returns the characters of the query that an error names ("location":"[7,4]")."""
+    """Returns the range of characters that DuckDB's error names ("location":"[7,4]")."""
     match = _LOCATION.fullmatch(details.get("location", ""))
     if match:
         start, size = map(int, match.groups())

@@ -1,8 +1,8 @@
 """A process that runs queries with DuckDB on the Parquet files of a catalog.
 
-query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty
-environment. The process is not trusted. It can read nothing but these files. A query that takes all
-memory ends only this process, and not the server.
+query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty environment.
+The process is not trusted, and DuckDB can read only these files. A query that takes all memory ends
+only this process, not the server.
 
 A request is a line of JSON on stdin with folder, tables (the files of each), text and most_rows. A
 reply is a line of JSON on stdout, then an Arrow stream of as many bytes as "bytes" says. At the end
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 CELL_CHARACTERS = 5000
 MIN_CHARACTERS = 500
 EXPLAIN = "EXPLAIN "
-COUNTED_WITHIN_S = 3.0  # how long the rows of an answer that was cut are counted
-BESIDES_MIB = 256  # memory for a query in addition to the memory that DuckDB counts
-NICENESS = 5  # pages and ingests have priority
-# the SQL types of a table's columns
+COUNTED_WITHIN_S = 3.0  # time limit for counting all rows of a result that was cut
+BESIDES_MIB = 256  # memory for a query in addition to the memory that DuckDB limits itself
+NICENESS = 5  # pages and ingests have a higher priority
+# by table: the SQL type of each column
 TYPES = {
     "string": "VARCHAR",
     "int32": "INTEGER",
@@ -46,7 +46,7 @@ TYPES = {
     "bool": "BOOLEAN",
     "double": "DOUBLE",
 }
-PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold unchanged
+PLAIN = re.compile(  # SQL types whose values Arrow, CSV and a page can hold unchanged
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
     r"TIME ZONE|_.*)?"
 )
@@ -54,7 +54,7 @@ CONFIG: dict[str, str | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",  # so that nothing is written to the disk
+    "temp_directory": "",  # no temporary file is written to the disk
     "secret_directory": "",
     "errors_as_json": "true",
 }
@@ -62,7 +62,7 @@ CONFIG: dict[str, str | float | list[str]] = {
 
 def main(memory_mib: int, threads: int) -> None:
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of a library must not mix with replies
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library's output must not mix with replies
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     database = CatalogDatabase(memory_mib, threads)
@@ -73,7 +73,7 @@ def main(memory_mib: int, threads: int) -> None:
 
 
 def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
-    """Reads requests in a thread, so that the end of the server also ends a running query."""
+    """Reads requests in a thread of its own, so that the end of stdin ends a running query too."""
     for line in sys.stdin.buffer:
         requests.put(line)
     os._exit(0)
@@ -82,7 +82,7 @@ def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
 class CatalogDatabase:
     """An in-memory database whose tables are the files of a catalog.
 
-    It is kept until another catalog is queried.
+    The database is kept until another catalog is queried.
     """
 
     def __init__(self, memory_mib: int, threads: int) -> None:
@@ -102,7 +102,7 @@ class CatalogDatabase:
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
-        except Exception as fault:  # only its name, as its text may reveal details
+        except Exception as fault:  # only the error's name, as the text may reveal details
             error = sql.query_error(fault, request["text"])
             return {"wrong": _plain_error(error)} if error else {
                 "failed": type(fault).__name__
@@ -143,7 +143,7 @@ def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[
         if files:
             rows = f"read_parquet({_sql_list(files)}, hive_partitioning = false)"
             names = database.sql(f"FROM {rows}").columns
-            absent = "".join(  # columns that the kafkaviz which wrote the catalog did not know
+            absent = "".join(  # columns that a catalog of an older kafkaviz lacks
                 f", NULL::{TYPES[str(field.type)]} AS {sql.quote_name(field.name)}"
                 for field in TABLES[name]
                 if field.name not in names
@@ -159,13 +159,13 @@ def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[
 
 
 def _sql_list(names: Sequence[str]) -> str:
-    """Returns the names as SQL; no file name in a catalog's description contains a quote."""
+    """Returns the file names as an SQL list; no file name in a catalog contains a quote."""
     return "[" + ", ".join(f"'{name}'" for name in names) + "]"
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits the memory that DuckDB's limit does not count, as for printf('%1000000000d', 1)."""
-    # not every system has these numbers and limits
+    """Limits the memory of the process, as DuckDB does not count all: printf('%1000000000d', 1)."""
+    # not every system can report and limit these
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
 
@@ -220,14 +220,14 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
 
 
 def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
-    """Returns the query, not yet run.
+    """Returns the query in prepared form, without running it.
 
     Raises:
         QueryError: DuckDB cannot make sense of the query.
     """
     try:
         return cursor.sql(text)
-    # This error has no position, but EXPLAIN fails in the same way and has one.
+    # This error has no position. EXPLAIN fails in the same way, with a position.
     except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()
@@ -247,11 +247,11 @@ def _strip_end(text: str) -> str:
 
 
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
-    """Returns the columns of a query as SQL, and the longest text of a cell.
+    """Returns the columns of a query as SQL, and the most characters of a cell.
 
     Each column gets a unique name. Values that Arrow, CSV or a page cannot hold become text of
-    limited length. They are cut in the query, before all rows are gathered, because a list of
-    everything in every row would not fit into memory.
+    limited length. The query itself cuts them, before all rows are gathered, because rows that each
+    hold a list of everything would not fit into memory.
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
@@ -276,7 +276,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _narrow_sums(rows: pa.Table) -> pa.Table:
-    """Converts sums of whole numbers, to which DuckDB gives 128 bits, to 64 bits if they fit."""
+    """Converts sums of whole numbers, which have 128 bits in DuckDB, to 64 bits if they fit."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
             with suppress(pa.ArrowInvalid):
@@ -314,7 +314,7 @@ def _to_stream(rows: pa.Table) -> bytes:
 
 
 def _unique_names(names: Sequence[str]) -> Iterator[str]:
-    """Makes names unique: topic, topic becomes topic, topic 2."""
+    """Makes column names unique: "topic", "topic" becomes "topic", "topic 2"."""
     lowercase_names: set[str] = set()
     for name in names:
         unique = name
