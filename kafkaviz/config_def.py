@@ -330,7 +330,7 @@ def _pairs(by_release: ByRelease) -> tuple[tuple[Release, Value], ...]:
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """Returns the value in force in a release; the oldest value in earlier releases."""
+    """Returns the value in force in a release; before the first release listed, the oldest."""
     pairs = _pairs(by_release)
     return next((value for first, value in reversed(pairs) if first <= release), pairs[0][1])
 

@@ -65,7 +65,7 @@ class KafkavizError(Exception):
         self.message = message
 
     def render(self, language: str) -> str:
-        """Returns the line in a language; str(error) is the English line."""
+        """Returns the error's line in a language; str(error) is the English line."""
         return self.message.render(language)
 
 

@@ -121,7 +121,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns the sum after as many zero bytes as the table was made for."""
+    """Returns a sum extended by zero bytes, as many as the table was built for."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]

@@ -56,7 +56,7 @@ class CompiledFunction(Generic[Parameters, Result]):
 def njit(
     **options: Any,
 ) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
-    """Works like numba.njit with options only; keeps the types of parameters and result."""
+    """Works like numba.njit(**options), and keeps the types of parameters and result."""
     return lambda function: CompiledFunction(function, options)
 
 

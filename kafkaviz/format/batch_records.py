@@ -338,7 +338,7 @@ def wrap_long(number: int) -> int:
 def record_sequence(base_sequence: int, offset_delta: int) -> int:
     """Returns the sequence of a record, or -1 (DefaultRecordBatch.incrementSequence).
 
-    0 follows 2147483647; sums have 32 bits. Also called by compiled functions.
+    The sequence after 2147483647 is 0; sums have 32 bits. Also called by compiled functions.
     """
     if base_sequence < 0:
         return -1

@@ -598,7 +598,7 @@ def _read_deltas(
 def _oddities(
     batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
 ) -> int:
-    """Returns the flags OFFSETS and TIMES: the header disagrees with the records' deltas."""
+    """Returns the flags OFFSETS and TIMES, if the header disagrees with the records' deltas."""
     is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
     oddities = OFFSETS if is_unordered or is_outside else 0
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0

@@ -389,7 +389,7 @@ def read(
 
 
 def text(schema_: Structure, values: Values, version: int = 0) -> str:
-    """Returns the values as Kafka's JSON: compact, members in the order of the schema."""
+    """Returns the values as Kafka's JSON: compact, with the members in the schema's order."""
     return schema_.text(values, version)
 
 

@@ -135,7 +135,7 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """Returns the first sequence of each producer's last batch; 0 follows 2 147 483 647."""
+    """Returns the first sequence of each last batch; the sequence after 2 147 483 647 is 0."""
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 

@@ -283,7 +283,7 @@ def _read_run(
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
-    """Returns how many rows the bytes can hold at most, whatever the batch claims."""
+    """Returns how many rows the bytes can hold at most, whatever the header claims."""
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 

@@ -125,7 +125,7 @@ class MetadataImage:
         return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
-        """Returns the settings that a broker was given at run time; "" means all brokers."""
+        """Returns the settings given to a broker at run time, or with "" to all brokers."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 

@@ -133,7 +133,7 @@ def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
 
 
 def latest_segment(log: LogView) -> int:
-    """Returns the index of the (first) segment with the largest remembered timestamp."""
+    """Returns the index of the first segment whose last time entry has the largest timestamp."""
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 
 

@@ -61,7 +61,7 @@ def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -
 def upper_bound(
     segment: SegmentView, position: int, size_bytes: int, profile: SearchProfile
 ) -> IndexSearch:
-    """Finds the entry with the first position not below the end of a byte range.
+    """Finds the first entry whose position is at or above the end of a byte range.
 
     As in OffsetIndex.fetchUpperBoundOffset, the end is a 32-bit sum that may overflow.
     """

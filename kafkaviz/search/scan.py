@@ -89,7 +89,7 @@ def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
 
 
 class ReadPart(Enum):
-    """The part of a batch that a read is for."""
+    """The part of a batch that a read fetches."""
 
     START = auto()  # offset, length and magic: 17 bytes
     HEADER = auto()
@@ -256,7 +256,7 @@ class FileBatch:
             raise fault.after(self.position) from None
 
     def to_batch(self) -> Batch:
-        """Returns the batch as a value; reads for this do not count as Kafka's."""
+        """Returns the batch as a Batch; reads for this are not recorded as Kafka's."""
         if self.is_legacy:
             try:
                 first = self._first_offset(

@@ -43,7 +43,7 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Repeats earlier output from `distance` bytes back, with the result of a byte-by-byte copy.
+    """Copies earlier output from `distance` bytes back, with the result of a byte-by-byte copy.
 
     Writes up to 15 bytes too many.
     """

@@ -230,7 +230,7 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """Makes paths in a folder of the cache appear as paths in this source from now on."""
+    """Shows paths in a cache folder as paths in this source from now on."""
     _SOURCE_BY_FOLDER[folder] = source
 
 

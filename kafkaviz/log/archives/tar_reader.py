@@ -277,7 +277,7 @@ def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _MemberNotes) -> str:
-    """Returns the name from the pax header, or else GNU's long name, or else the header's."""
+    """Returns the name in the pax header, or else GNU's long name, or else the header's name."""
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name = block[:100].partition(b"\0")[0]
@@ -312,7 +312,7 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
-    """Reads GNU's first format: four ranges in the header, then 21 in each following block."""
+    """Reads the map of GNU's first format: four ranges in the header, 21 in each further block."""
     chunks = _parse_chunks(block[386:482])
     is_extended = block[482]
     while is_extended:
@@ -331,7 +331,7 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
-    """Reads GNU's formats in pax headers: 0.0 and 0.1 in the header, 1.0 before the content."""
+    """Reads the map of GNU's pax formats: in the header (0.0 and 0.1) or before the content (1.0)."""
     fields = notes.fields
     real_bytes = _decimal(
         fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"

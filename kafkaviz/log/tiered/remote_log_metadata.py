@@ -216,7 +216,7 @@ class RemoteLogMetadata:
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
-    """Reads the partitions of __remote_log_metadata among these, each as far as possible."""
+    """Reads those partitions that are of __remote_log_metadata, each as far as possible."""
     caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
     deletions: dict[TopicIdPartition, str] = {}
     problems = []

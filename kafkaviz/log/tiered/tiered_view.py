@@ -632,7 +632,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns where the block cache has the bytes for a path of a view."""
+    """Returns the path in the block cache of the bytes for a path in a view."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 

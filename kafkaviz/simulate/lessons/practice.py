@@ -100,7 +100,7 @@ class PracticeLog:
 
 @cache
 def five() -> PracticeLog:
-    """Returns a log of five entries, as drawn on many blackboards; index.interval.bytes is 150."""
+    """Returns a log of five entries, few enough to draw; index.interval.bytes is 150."""
     return _small(FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
 
 

@@ -163,7 +163,7 @@ def _customer(offset_delta: int, word: str, offset: int) -> Record:
 
 
 def _marker(kind: int) -> Record:
-    """Returns the record of a transaction marker: version 0 and kind; version 0 and epoch 0."""
+    """Returns a transaction marker: key (version 0, kind), value (version 0, epoch 0)."""
     key = bytes((0, 0, 0, kind))
     return Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=bytes(6))
 

@@ -225,7 +225,7 @@ def _real_ns(plan: np.record, busy_ns: int) -> int:
 
 @njit(cache=True)
 def _still_open(plan: np.record, producers: np.ndarray) -> int:
-    """Returns the first producer with an open transaction that the phase's end must end."""
+    """Returns the first producer whose open transaction must end with the phase, or NOBODY."""
     if not plan.leave_open and plan.attributes & TRANSACTIONAL:
         for place in range(len(producers)):
             if producers[place].open:

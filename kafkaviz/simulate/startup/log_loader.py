@@ -238,7 +238,7 @@ class LogLoader:
                 self._directory.delete(name, "orphan-index", message("start.no_log_of_offset"))
 
     def _open_log(self, base: int, name: str) -> None:
-        """Opens the .log of an offset, which Kafka creates if only another file has the offset."""
+        """Opens the .log of an offset; Kafka creates it if only other files have this offset."""
         self._directory.open_files(base, "log", "txnindex")
         if self._directory.get(base, "log") is None:
             self._directory.write_file(

@@ -87,7 +87,7 @@ class ProducerState:
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
     def start_at(self, offset: int) -> None:
-        """Forgets everything and deletes every file (truncateFullyAndStartAt)."""
+        """Forgets all producers and deletes all snapshots (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):
             self._files.delete(snapshot_offset, message("start.log_starts_anew"))
         self._end_offset = offset

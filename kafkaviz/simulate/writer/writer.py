@@ -343,7 +343,7 @@ class UnifiedLog:
         return True
 
     def _restart_log(self, offset: int, now_ms: int) -> None:
-        """Deletes everything and starts a new segment (truncateFullyAndStartAt)."""
+        """Deletes all segments and starts a new one (truncateFullyAndStartAt)."""
         for segment in self.segments:
             self.logs.delete(segment.base_offset)
         self.segments.clear()
