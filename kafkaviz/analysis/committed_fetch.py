@@ -24,11 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz import versions
-from kafkaviz.analysis.inference.version import assume_release
-from kafkaviz.analysis.lookup.lookups import open_log_view
-from kafkaviz.analysis.opened_path import broker_around
-from kafkaviz.analysis.transactions import Outcome, may_go_on
+from kafkaviz.analysis.transactions import Outcome, may_go_on, open_committed_log
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import MAGIC_2, is_control, is_transactional
@@ -40,19 +36,16 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.search.fetch import (
     MAX_BYTES,
-    READ_COMMITTED,
     AbortedSearch,
     Bounds,
     Fetch,
     aborted_transactions,
     fetch_offset,
-    find_bounds,
 )
 from kafkaviz.search.log_view import LogView, SegmentView
 
-MAX_FETCH_BYTES = (
-    55 << 20
-)  # fetch.max.bytes of a broker: it sends no more, whatever a consumer asks for
+# fetch.max.bytes of a broker: it sends no more, whatever a consumer asks for
+MAX_FETCH_BYTES = 55 << 20
 LISTED_STEPS = 1000  # the last index entries that are listed
 LISTED_BATCHES = 10_000  # the first batches that are listed
 OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMMITTED}
@@ -221,25 +214,19 @@ def explain_fetch(
 ) -> CommittedFetch:
     """Returns one fetch of a read_committed consumer, with each decision.
 
-    The log is in the state after the next start of its broker, as for `lookup`.
+    The log and its last stable offset are those of open_committed_log.
 
     Args:
         max_bytes: max.partition.fetch.bytes of the consumer. A first batch that is larger is sent
             whole. At most MAX_FETCH_BYTES are read.
-        version: the Kafka release; by default the assumed one.
-        as_is: whether to read the present bytes, without the changes of a start.
-        broker: the broker with all of its log directories that were opened.
+        version, as_is, broker: the same as for open_committed_log.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
         OffsetOutOfRange: the offset is outside the log.
         FailedRead: Kafka refuses to read a .log or a .txnindex.
     """
-    if not version:
-        version = assume_release(broker or broker_around(partition)).version
-    profile = versions.search_profile(version)
-    log = open_log_view(partition, version, as_is=as_is, broker=broker)
-    bounds = find_bounds(log, profile, READ_COMMITTED)
+    log, profile, bounds = open_committed_log(partition, version, as_is=as_is, broker=broker)
     fetch = fetch_offset(log, offset, profile, bounds, min(max_bytes, MAX_FETCH_BYTES))
     if fetch.fault:
         raise fetch.fault

@@ -71,7 +71,7 @@ def judge(
         newest_ms: the newest time in this copy.
     """
     open_ms = None
-    if transaction.start_ms is not None:
+    if transaction.start_ms is not None and transaction.begins_before_log is False:
         open_ms = max(0, newest_ms - transaction.start_ms)
     state = (states or {}).get(transaction.producer_id)
     if state is None:

@@ -14,13 +14,16 @@ of a transaction. Then a producer snapshot or a .txnindex shows where it began, 
 import shlex
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.opened_path import broker_around
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names, txn_index
@@ -35,12 +38,13 @@ from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.open_transactions import TransactionFault, bounding_rows, marker
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file, lone_files
+from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
-from kafkaviz.search.fetch import READ_COMMITTED, find_bounds
-from kafkaviz.search.log_view import view_partition
-from kafkaviz.versions import NEWEST, search_profile
+from kafkaviz.search.fetch import READ_COMMITTED, Bounds, find_bounds
+from kafkaviz.search.log_view import LogView
+from kafkaviz.versions import SearchProfile, search_profile
 
 ABORT = "kafka-transactions.sh --bootstrap-server BROKER:9092 abort"
 LISTED_TRANSACTIONS = 10_000  # at most so many are listed, and every open one
@@ -162,7 +166,8 @@ class PartitionTransactions:
         transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
         counts: the number of transactions by outcome, with those that are not listed.
         markers_alone: the markers without a record of their transaction in this copy.
-        problem: why the log could not be read to its end; the transactions after it are unknown.
+        problem: why some of it is unknown or wrong: the log or a .txnindex could not be read to its
+            end, or a broker would cut the log.
     """
 
     partition: str
@@ -181,6 +186,20 @@ class PartitionTransactions:
     def transaction_count(self) -> int:
         return sum(self.counts.values())
 
+    @classmethod
+    def unread(cls, partition: str, problem: Message) -> "PartitionTransactions":
+        """Returns those of a partition of which nothing can be read."""
+        return cls(
+            partition=partition,
+            log_start_offset=None,
+            log_end=None,
+            last_stable_offset=None,
+            held_by=None,
+            transactions=(),
+            counts=dict.fromkeys(Outcome, 0),
+            problem=problem,
+        )
+
 
 @dataclass(kw_only=True)
 class _TransactionScan:
@@ -197,6 +216,7 @@ class _TransactionScan:
     counts: Counter[Outcome] = field(default_factory=Counter)
     markers_alone: int = 0
     ended_producers: set[int] = field(default_factory=set)
+    end_offset: int = 0  # the last offset plus 1
 
     def take(self, batches: np.ndarray, read: ReadInto, aborted: "_IndexedAborts") -> None:
         """Takes the next batches of a segment.
@@ -207,6 +227,8 @@ class _TransactionScan:
         Raises:
             TransactionFault: a marker cannot be read.
         """
+        if len(batches):
+            self.end_offset = int(batches["last_offset"][-1]) + 1
         batches = batches[is_transactional(batches) | is_control(batches)]
         for number in bounding_rows(batches).tolist():
             row = batches[number]
@@ -291,12 +313,24 @@ class _IndexedAborts:
     """The aborted transactions in the .txnindex of a segment; none if it cannot be read.
 
     An entry keeps the first offset, even if retention or compaction removed the first records.
+
+    Attributes:
+        problem: why it cannot be read.
     """
 
     def __init__(self, segment: LogSegment) -> None:
         self._entries = np.empty(0, txn_index.ENTRY)
-        with suppress(KafkavizError):
-            self._entries = segment.txn_index
+        self.problem: Message | None = None
+        try:
+            entries = segment.txn_index
+            txn_index.check(entries, segment.base_offset)
+            self._entries = entries
+        except KafkavizError as fault:
+            self.problem = message(
+                "transactions.unread_index",
+                file=segment.file_name("txnindex"),
+                problem=getattr(fault, "what", fault.message),
+            )
         self._markers = self._entries["last_offset"].astype(np.int64)
 
     def first_offset(self, producer_id: int, marker_offset: int) -> int | None:
@@ -305,6 +339,40 @@ class _IndexedAborts:
             return None
         entry = self._entries[slot]
         return int(entry["first_offset"]) if entry["producer_id"] == producer_id else None
+
+
+class CommittedLog(NamedTuple):
+    log: LogView
+    profile: SearchProfile
+    bounds: Bounds
+
+
+def open_committed_log(
+    partition: Partition,
+    version: str | None = None,
+    *,
+    as_is: bool = False,
+    broker: Broker | None = None,
+) -> CommittedLog:
+    """Returns a log as its broker has it open, and how far a read_committed consumer gets.
+
+    The log is in the state after the next start of its broker, as for `lookup`. Every record counts
+    as replicated: the high watermark, which may be lower, is not taken into account.
+
+    Args:
+        version: the Kafka release; by default the assumed one.
+        as_is: whether to read the present bytes, without the changes of a start.
+        broker: the broker with all of its log directories that were opened.
+
+    Raises:
+        CannotOpen: there is no .log, or a file cannot be read.
+        FailedRead: Kafka refuses to read a .log.
+    """
+    if not version:
+        version = assume_release(broker or broker_around(partition)).version
+    log = open_log_view(partition, version, as_is=as_is, broker=broker)
+    profile = search_profile(version)
+    return CommittedLog(log, profile, find_bounds(log, profile, READ_COMMITTED))
 
 
 def may_go_on(partition: Partition) -> bool:
@@ -333,13 +401,18 @@ def read_transactions(
     partition: Partition,
     transactional_ids: Mapping[int, str],
     on_progress: Callable[[str, float], None] = lambda _partition, _share: None,
+    *,
+    version: str | None = None,
+    broker: Broker | None = None,
 ) -> PartitionTransactions:
     """Returns the transactions of a partition, from the batches and markers in its .log files.
 
-    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS.
+    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS. log_end and
+    last_stable_offset are those after the next start of the broker, as for `lookup`.
 
     Args:
         transactional_ids: the transactional id of each producer, by producer id.
+        version, broker: the same as for open_committed_log.
         on_progress: called with the directory of the partition and the share of it that is read.
 
     Raises:
@@ -349,10 +422,13 @@ def read_transactions(
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     scan = _begin_scan(partition, transactional_ids)
     problem = None
+    index_problem = None
     read_bytes = 0
     for segment in partition.live:
         on_progress(partition.directory, read_bytes / max(1, partition.live_log_bytes))
-        problem = _take_segment(scan, segment)
+        aborted = _IndexedAborts(segment)
+        index_problem = index_problem or aborted.problem
+        problem = _take_segment(scan, segment, aborted)
         read_bytes += segment.log.size_bytes
         if problem:
             break
@@ -360,11 +436,13 @@ def read_transactions(
     log_end = None
     last_stable_offset = None
     try:
-        bounds = find_bounds(view_partition(partition), search_profile(NEWEST), READ_COMMITTED)
+        bounds = open_committed_log(partition, version, broker=broker).bounds
         log_end = bounds.end_offset
         last_stable_offset = None if goes_on else bounds.limit_offset
     except KafkavizError as fault:
         problem = problem or message("errors.unread_log", error=str(fault))
+    if not problem and log_end != max(scan.end_offset, scan.log_start_offset):
+        problem = message("transactions.ends_elsewhere", end=log_end, last=scan.end_offset)
     open_transactions = sorted(scan.open_transactions.values(), key=_first_offset)
     held_by = None
     for transaction in open_transactions:
@@ -382,7 +460,7 @@ def read_transactions(
         counts={outcome: counts.get(outcome, 0) for outcome in Outcome},
         markers_alone=scan.markers_alone,
         may_go_on=goes_on,
-        problem=problem,
+        problem=problem or index_problem,
     )
 
 
@@ -430,9 +508,11 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
     )
 
 
-def _take_segment(scan: _TransactionScan, segment: LogSegment) -> Message | None:
+def _take_segment(
+    scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
+) -> Message | None:
     """Takes the batches of a segment, and returns why it cannot be read to its end, or None."""
-    aborted = _IndexedAborts(segment)
+    scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:
             walk = Walk(read, 0, segment.log.size_bytes)

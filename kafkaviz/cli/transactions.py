@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.committed_fetch import CommittedFetch, FetchedBatch, IndexStep
     from kafkaviz.analysis.coordinator import CoordinatorState, Hold
     from kafkaviz.analysis.transactions import PartitionTransactions, Transaction
+    from kafkaviz.log.broker import Broker
     from kafkaviz.log.partition import Partition
 
 SHOWN_ROWS = 20
@@ -47,7 +48,15 @@ last 10000 others are listed; counts has all. start_ms is the time of the first 
 begins_before_log is null if nothing shows whether the transaction began below the log start.
 markers_alone counts markers whose records are all gone. may_go_on is true if the active segment is
 not here: an open transaction may have ended, and last_stable_offset and held_by are null. problem
-says why a .log could not be read to its end.
+says why some of this is unknown or wrong: a .log or a .txnindex could not be read to its end, there
+is no .log, or a start of the broker would cut the log.
+
+The log end and the last stable offset are those after the next start of the broker, as if every
+record were replicated: the high watermark, which may be lower, is not taken into account. It is in
+the last_stable_offset of `kafkaviz tiered --json`.
+
+Exit status: 0, even if some partitions have a problem; 2 wrong usage, a fetch that is refused, or
+no partition with a .log.
 
 fetch is {partition, offset, log_start_offset, log_end, last_stable_offset, segment_base_offset,
 position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound_offset,
@@ -105,7 +114,7 @@ def _parse_bytes(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions, or with --fetch one fetch."""
-    from kafkaviz.analysis.checks.plan import is_lone, newest_ms
+    from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.analysis.committed_fetch import explain_fetch
     from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
@@ -119,17 +128,18 @@ def run(args: argparse.Namespace) -> int:
     partitions = [
         partition
         for partition in broker.partitions
-        if partition.live and (partition.state == "current" or is_lone(broker))
+        if partition.state == "current" or is_lone(broker)
     ]
-    if not partitions:
+    readable = [partition for partition in partitions if partition.live]
+    if not readable:
         raise CannotOpen(broker.sources_text, message("errors.holds_no_log"), kind="missing")
     fetch = None
     if args.fetch is not None:
-        if len(partitions) > 1:
+        if len(readable) > 1:
             raise CannotOpen(broker.sources_text, message("transactions.fetch_of_one"))
-        fetch = explain_fetch(partitions[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker)
+        fetch = explain_fetch(readable[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker)
     states = read_states(coordinator_logs(broker))
-    transactions = _read(partitions, states, newest_ms(broker))
+    transactions = _read(broker, partitions, states)
     if args.json:
         answer = {"directory": broker.sources_text, "partitions": transactions}
         output.say_json(
@@ -143,22 +153,41 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(
+    broker: "Broker",
     partitions: "list[Partition]",
     states: "Mapping[int, CoordinatorState] | None",
-    newest_ms: int,
 ) -> "Iterator[PartitionTransactions]":
+    """Yields the transactions of each partition; one that cannot be read has only its problem."""
+    from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.coordinator import judge, transactional_ids
-    from kafkaviz.analysis.transactions import read_transactions
+    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.transactions import PartitionTransactions, read_transactions
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.format.names import parse_directory
+    from kafkaviz.log.broker import Problem
 
-    names = transactional_ids(states)
+    ids = transactional_ids(states)
+    version = assume_release(broker).version
+    now_ms = newest_ms(broker)
     progress = ByteProgress()
     progress.expect({partition.directory: partition.live_log_bytes for partition in partitions})
+    problems = list(broker.problems)
     for partition in partitions:
-        answer = read_transactions(partition, names, progress.show)
+        try:
+            answer = read_transactions(
+                partition, ids, progress.show, version=version, broker=broker
+            )
+        except KafkavizError as fault:
+            problems.append(Problem.from_fault(partition.path, fault))
+            continue
         if answer.held_by:
-            hold = judge(partition.label, answer.held_by, states, newest_ms)
+            hold = judge(partition.label, answer.held_by, states, now_ms)
             answer = replace(answer, hold=hold)
         yield answer
+    for problem in problems:
+        name = parse_directory(problem.path.name)
+        if name and name.state == "current":
+            yield PartitionTransactions.unread(problem.path.name, problem.what)
     progress.clear()
 
 
@@ -184,6 +213,9 @@ def _render(
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
     from kafkaviz.analysis.transactions import Outcome
 
+    if partition.problem and partition.log_end is None and not partition.transactions:
+        yield say("errors.of_path", path=partition.partition, problem=partition.problem)
+        return
     yield say(
         "transactions.partition",
         partition=partition.partition,

@@ -1,7 +1,9 @@
 """kafkaviz transactions: partitions, one fetch, JSON, and its errors."""
 
 import json
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from tests.conftest import SAMPLES
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import of_producer, plain
 from tests.support import tiered_storage
+from tests.support.brokers import copy_partitions
 
 ABORT = (
     "kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic payments --partition 0 "
@@ -134,7 +137,7 @@ def test_no_line_is_given_for_a_beginning_that_is_unknown(tmp_path, capsys):
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [of_producer(7, 100), plain(102)], 100)
     assert main(["transactions", str(directory / "t-0")]) == 0
-    _, held_by, _, _, abort, _, row = capsys.readouterr().out.splitlines()
+    _, held_by, _, abort, _, row = capsys.readouterr().out.splitlines()
     assert "began at offset 100" in held_by and "abort --topic" not in abort
     assert "describe-producers" in abort and row.split()[:4] == ["≤", "100", "–", "101"]
 
@@ -164,7 +167,10 @@ def test_a_refused_txnindex_is_one_line(clean, tmp_path, capsys):
     assert main(["transactions", str(tmp_path / "payments-0"), "--fetch", "0"]) == 2
     printed = capsys.readouterr().err
     assert "Unexpected aborted transaction version 1" in printed and printed.count("\n") == 1
-    assert main(["transactions", str(tmp_path / "payments-0")]) == 0  # the .log tells them all
+    assert main(["transactions", str(tmp_path / "payments-0")]) == 0
+    printed = capsys.readouterr().out
+    assert f"{path.name} cannot be read, so that the first offsets" in printed
+    assert "398 committed, 163 aborted, 1 open" in printed  # the .log tells them all
 
 
 def test_an_archive_is_read_like_a_directory(capsys):
@@ -210,8 +216,9 @@ def test_a_beginning_that_is_not_here_is_marked(tmp_path, clean, capsys):
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [of_producer(7, 100), plain(102)], 100)
     assert main(["transactions", str(directory / "t-0")]) == 0
-    _, held_by, _, _, row = capsys.readouterr().out.splitlines()
-    assert held_by.endswith(" or earlier") and row.split()[5] == "≤"
+    _, held_by, *others = capsys.readouterr().out.splitlines()
+    assert held_by.endswith(" or earlier") and others[-1].split()[5] == "≤"
+    assert not any("has been open for" in line for line in others)
 
 
 def test_a_fetch_within_a_batch_delivers_the_rest_of_it(tmp_path, capsys):
@@ -235,3 +242,51 @@ def test_a_size_that_no_fetch_has_is_one_line(clean, capsys, text):
         main(call)
     assert refusal.value.code == 2
     assert say("transactions.no_size", text=text) in capsys.readouterr().err
+
+
+def test_a_partition_that_cannot_be_read_is_a_row(tmp_path, clean, monkeypatch, capsys):
+    copy_partitions(clean, tmp_path / "some", ["payments-0", "refunds-0", "refunds-1"])
+    for path in (tmp_path / "some" / "refunds-0").glob("*.log"):
+        path.unlink()
+    scandir = os.scandir
+
+    def refusing(path: Path) -> object:
+        if Path(path).name == "refunds-1":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert main(["transactions", str(tmp_path / "some")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "refunds-0: holds no .log" in lines
+    assert f"refunds-1: {say('errors.may_not_be_read')}" in lines
+    assert main(["transactions", str(tmp_path / "some"), "--json"]) == 0
+    parts = json.loads(capsys.readouterr().out)["partitions"]
+    problems = {part["partition"]: part["problem"] for part in parts}
+    assert problems == {
+        "payments-0": None,
+        "refunds-0": "holds no .log",
+        "refunds-1": say("errors.may_not_be_read"),
+    }
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_the_list_and_a_fetch_have_one_log_end(tmp_path, capsys, is_cut):
+    """A start after an unclean stop cuts the log at the first batch that is damaged."""
+    logs, _ = tiered_storage.unpack(tmp_path)
+    (logs / ".kafka_cleanshutdown").unlink()
+    log = logs / "payments-0" / f"{155:020}.log"
+    data = log.read_bytes()
+    wrong = data[:2000] + bytes([data[2000] ^ 1]) + data[2001:]
+    log.write_bytes(data[:2000] if is_cut else wrong)
+    call = ["transactions", str(logs / "payments-0"), "--json"]
+    assert main(call) == 0
+    [part] = json.loads(capsys.readouterr().out)["partitions"]
+    assert main([*call, "--fetch", "150"]) == 0
+    fetch = json.loads(capsys.readouterr().out)["fetch"]
+    assert part["log_end"] == fetch["log_end"] == 162
+    assert part["last_stable_offset"] == fetch["last_stable_offset"] == 162
+    if is_cut:
+        assert "cannot be read from byte 1826 on" in part["problem"]
+    else:
+        assert part["problem"] == say("transactions.ends_elsewhere", end=162, last=180)

@@ -12,6 +12,7 @@ import streamlit as st
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
 def get_or_start(snapshot: BrokerSnapshot, partition: Partition) -> TransactionJob:
     transactional_ids = segment_cache.transactional_ids(snapshot)
     progress = ReadProgress(0, partition.live_log_bytes, partition.label)
-    work = partial(_read, partition, transactional_ids)
+    work = partial(_read, snapshot.broker, partition, transactional_ids)
     return transaction_jobs().get_or_start(
         (snapshot.key, snapshot.broker.partition_name(partition)), lambda: Job(work, progress)
     )
@@ -45,6 +46,7 @@ def restart(snapshot: BrokerSnapshot, partition: Partition) -> None:
 
 
 def _read(
+    broker: Broker,
     partition: Partition,
     transactional_ids: Mapping[int, str],
     report: Callable[[ReadProgress], None],
@@ -56,4 +58,5 @@ def _read(
         partition,
         transactional_ids,
         lambda name, share: report(ReadProgress(round(share * total_bytes), total_bytes, name)),
+        broker=broker,
     )
