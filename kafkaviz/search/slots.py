@@ -102,7 +102,7 @@ def upper_bound(
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the first slot of the warm section: AbstractIndex.warmEntries before the last slot."""
+    """Returns the first slot of the warm section: AbstractIndex.warmEntries before the last one."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 

@@ -331,7 +331,7 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
-    """Reads the map of GNU's pax formats: in the header (0.0 and 0.1) or before the content (1.0)."""
+    """Reads the map of GNU's pax formats: in the header (0.0, 0.1) or before the content (1.0)."""
     fields = notes.fields
     real_bytes = _decimal(
         fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"

@@ -183,7 +183,7 @@ def _add(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the cuts: at the first batch, and at each batch too far from the last cut's offset."""
+    """Returns the cuts: at the first batch, and at each batch too far above the last cut."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)
