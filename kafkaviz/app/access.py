@@ -87,7 +87,8 @@ def resolve_typed_path(text: str | Path) -> Path:
 def translate_corrupt_files() -> Generator[None]:
     """Turns CorruptFile into CannotOpen.
 
-    Opening a directory already reads some files, such as the manifest of tiered storage.
+    This is needed where a directory is opened, which already reads some files, such as the manifest
+    of tiered storage.
     """
     try:
         yield
@@ -171,7 +172,7 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
 
 
 def _split_path_variable(variable: str) -> tuple[Path, ...]:
-    parts = re.split(f"{os.pathsep}(?!//)", variable)  # leaves s3://bucket whole
+    parts = re.split(f"{os.pathsep}(?!//)", variable)  # does not split s3://bucket
     return tuple(address.local_path(directory) for directory in parts if directory)
 
 
@@ -183,7 +184,7 @@ def takes_uploads() -> bool:
 def is_shared() -> bool:
     """Returns whether the visitors are several people.
 
-    Directories that one of them opened or uploaded are then hidden from the others.
+    If so, directories that a visitor opened or uploaded are hidden from the others.
     """
     return roots() is not None
 

@@ -1,8 +1,8 @@
 """Gzip for Streamlit's own scripts and styles, compressed once and kept in memory.
 
-Streamlit does not compress them. A compressing middleware would repeat the work for each browser.
-The names of these files contain a hash of their content, so one result serves every browser until
-the server stops. In a class of twenty this saves each browser megabytes.
+Streamlit does not compress these files. A compressing middleware would repeat the work for each
+browser. The names of these files contain a hash of their content, so one result serves every
+browser until the server stops. In a class of twenty this saves each browser megabytes.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class StaticCompression:
 
     @staticmethod
     def _may_compress(scope: "Scope") -> bool:
-        """Returns whether a GET for a whole static file accepts gzip and has no cached copy."""
+        """Returns whether a request gets a whole static file, accepts gzip, and has no cached copy."""
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)

@@ -94,7 +94,7 @@ def _is_page(path: str) -> bool:
 
 async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip: bool) -> None:
     headers = MutableHeaders(scope=start)
-    for name in ("etag", "last-modified"):  # they belong to Streamlit's original file
+    for name in ("etag", "last-modified"):  # both describe Streamlit's original file
         if name in headers:
             del headers[name]
     headers.add_vary_header("Accept-Encoding")

@@ -1,7 +1,8 @@
 """Listings of broker directories and their catalogs, kept between reruns and shared by all tabs.
 
 A directory is listed again when it changes. Slow reading is left to the pipeline (see
-state/ingests.py), which writes a catalog into the user's cache folder. This module reads it.
+state/ingests.py), which writes a catalog into the user's cache folder. This module reads that
+catalog.
 """
 
 import hashlib

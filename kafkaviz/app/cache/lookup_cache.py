@@ -169,7 +169,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns the payload with each search's pages in memory, and with the disks to choose from."""
+    """Returns `payload` with the pages of each search, whether in memory or not, and the disks."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first

@@ -320,7 +320,7 @@ def _size(segment: Segment) -> str:
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
-    """Puts a topic-partition or a segment, with its pinned offset, at the head of the list."""
+    """Puts a topic-partition or segment, with the pinned offset, first in the list of visits."""
     if not location.partition:
         return
     address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})

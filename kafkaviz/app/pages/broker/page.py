@@ -242,7 +242,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     counts = {"batches": total.batches, "records": total.records}
     batches_text = say(
         "broker.batches_records",
-        **{  # the plural form, for a count that say_count does not know
+        **{  # say_count uses the plural if the count is None
             name: say_count(f"common.n_{name}", count) for name, count in counts.items()
         },
     )

@@ -48,7 +48,7 @@ MAX_ARCHIVE_BYTES = 256 * MIB  # bytes of .log files
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
-    """Draws notes about refused settings and appends, and about an incomplete simulation."""
+    """Draws notes about unsuitable settings, a refused append, and an incomplete simulation."""
     room = index_room(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
