@@ -1,6 +1,6 @@
 """The knowledge of the transaction coordinator: the newest records of __transaction_state.
 
-A transaction that has no marker either still runs, or hangs. The coordinator tells them apart:
+A transaction without a marker either still runs, or hangs. The coordinator's records show which:
 
     tx-payments-2   producer 4   Ongoing since 09:29:45, timeout 50 min   it runs until 10:19:45
     tx-payments-3   producer 5   CompleteAbort                            an open one hangs
@@ -19,7 +19,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
 TOPIC = "__transaction_state"
-MAX_BYTES = 256 << 20  # total size of the logs that are read
+MAX_BYTES = 256 << 20  # at most this much is read in total
 # TransactionState of Kafka 4.3.1, by number
 STATES = (
     "Empty",
@@ -39,8 +39,8 @@ class CoordinatorState:
     """The newest record about a transactional id.
 
     Attributes:
-        state: a name of STATES, or the number of an unknown one.
-        start_ms: the start of the transaction; -1 if there is none.
+        state: a name in STATES, or the number of an unknown state.
+        start_ms: the start of the transaction; -1 if none has begun.
         partitions: the partitions in the transaction, such as payments-0.
     """
 
@@ -93,7 +93,10 @@ def judge(
 
 
 def coordinator_logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the partitions of __transaction_state, for a lone partition those next to it."""
+    """Yields the partitions in which to look for __transaction_state.
+
+    If a single partition was opened, these are the __transaction_state partitions next to it.
+    """
     if not broker.is_lone:
         yield from broker.partitions
         return
@@ -106,8 +109,8 @@ def coordinator_logs(broker: Broker) -> Iterator[Partition]:
 def read_states(partitions: Iterable[Partition]) -> dict[int, CoordinatorState] | None:
     """Returns the newest state of each producer, by producer id; None without __transaction_state.
 
-    It lacks what the coordinator's partitions on other brokers hold. A segment with a fault is read
-    up to the fault. Logs beyond MAX_BYTES in total are not read.
+    Producers whose coordinator's partition is on another broker are missing. A segment with a fault
+    is read up to the fault. At most MAX_BYTES are read in total.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False

@@ -1,4 +1,4 @@
-"""The transactions of a partition: where each began and ended, and which one holds consumers back.
+"""The transactions of a partition: where each begins and ends, and which one holds consumers back.
 
 A consumer with isolation.level=read_committed reads up to the last stable offset, which is the
 first offset of the oldest open transaction. For example:
@@ -7,8 +7,8 @@ first offset of the oldest open transaction. For example:
     producer 8   offsets 12 to 30   aborted, marker at 31
     producer 9   offsets 25 to 40   open: the last stable offset is 25
 
-Follows ProducerStateManager of Kafka 4.3.1. The first offset of the log may be above the beginning
-of a transaction. Then a producer snapshot or a .txnindex shows where it began, or nothing does.
+The rules are those in ProducerStateManager of Kafka 4.3.1. A transaction may have begun below the
+first offset of the log. A producer snapshot or a .txnindex may show where, but possibly neither.
 """
 
 import shlex
@@ -47,7 +47,7 @@ from kafkaviz.search.log_view import LogView
 from kafkaviz.versions import SearchProfile, search_profile
 
 ABORT = "kafka-transactions.sh --bootstrap-server BROKER:9092 abort"
-LISTED_TRANSACTIONS = 10_000  # at most so many are listed, and every open one
+LISTED_TRANSACTIONS = 10_000  # at most this many ended transactions are listed, and all open ones
 
 
 class Outcome(StrEnum):
@@ -63,14 +63,15 @@ class Transaction:
     """A transaction of one producer in one partition.
 
     Attributes:
-        transactional_id: None if __transaction_state of this copy does not name it.
-        first_offset: its first offset, as far as this copy shows.
+        transactional_id: None if __transaction_state in this copy does not have it.
+        first_offset: the first offset of the transaction, as far as this copy shows.
         last_offset: the offset of its last record; None if this copy has none of its records.
         start_ms: the timestamp of its first batch in this copy; None without one. If it began, or
             may have begun, below the log start, that is later than its beginning.
         end_ms: the timestamp of its marker; None if it is open.
-        begins_before_log: whether it began below the log start; None if neither a producer snapshot
-            nor a .txnindex shows it. The true first offset may then be lower than first_offset.
+        begins_before_log: whether it began below the log start. It is None if neither a producer
+            snapshot nor a .txnindex shows that; the true first offset may then be lower than
+            `first_offset`.
     """
 
     producer_id: int
@@ -85,14 +86,14 @@ class Transaction:
     begins_before_log: bool | None = False
 
     def abort_command(self, partition: str) -> str:
-        """Returns the command line that aborts it, if it is open and hangs."""
+        """Returns the command line that aborts the transaction, if it is open and hangs."""
         return abort_command(partition, self.first_offset)
 
 
 def abort_command(partition: str, first_offset: int) -> str:
     """Returns the command line that aborts a hanging transaction, for brokers from 3.0 on.
 
-    As TransactionsCommand of Kafka 3.0 and later.
+    The command is TransactionsCommand of Kafka 3.0 and later.
 
     Args:
         partition: a partition directory, such as payments-0.
@@ -104,13 +105,13 @@ def abort_command(partition: str, first_offset: int) -> str:
 
 
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
-    """Returns the same for brokers before 3.0; the tool itself comes with 3.0.
+    """Returns the command line that aborts a hanging transaction on a broker before 3.0.
 
-    Such a broker cannot tell the tool which producer has the transaction.
+    The command is of Kafka 3.0. It must have the producer, which it cannot get from the broker.
 
     Args:
-        producer: a row of producer_snapshot.PRODUCER. Without a marker of this producer its
-            coordinator epoch is unknown, and the tool then takes 0.
+        producer: a row of producer_snapshot.PRODUCER. If this producer has no marker in the log,
+            its coordinator epoch is unknown, and the command uses 0.
     """
     topic, _, number = partition.rpartition("-")
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
@@ -125,10 +126,10 @@ class Verdict(StrEnum):
     """Whether an open transaction hangs, according to its coordinator."""
 
     ONGOING = "ongoing"
-    OVERDUE = "overdue"  # its timeout is over, and it is still ongoing
-    ENDING = "ending"  # its markers are about to be written
-    HANGING = "hanging"  # it has ended, or this partition is not part of it
-    ABSENT = "absent"  # nothing in this copy is about its producer
+    OVERDUE = "overdue"  # still ongoing although its timeout is over
+    ENDING = "ending"  # the coordinator is about to write its markers
+    HANGING = "hanging"  # for the coordinator, it has ended or does not include this partition
+    ABSENT = "absent"  # __transaction_state in this copy has no record of its producer
     UNKNOWN = "unknown"  # this copy has no __transaction_state
 
 
@@ -203,11 +204,11 @@ class PartitionTransactions:
 
 @dataclass(kw_only=True)
 class _TransactionScan:
-    """The transactions of a log up to the batch that was taken last."""
+    """The transactions of a log up to the last batch added."""
 
     log_start_offset: int
     transactional_ids: Mapping[int, str]
-    # an offset at which every open transaction is known
+    # from this offset on, all open transactions are known
     known_from: int
     open_transactions: dict[int, Transaction]
     ended: deque[Transaction] = field(
@@ -219,10 +220,10 @@ class _TransactionScan:
     end_offset: int = 0  # the last offset plus 1
 
     def take(self, batches: np.ndarray, read: ReadInto, aborted: "_IndexedAborts") -> None:
-        """Takes the next batches of a segment.
+        """Adds the next batches of a segment.
 
         Args:
-            aborted: the aborted transactions in its .txnindex.
+            aborted: the aborted transactions in the .txnindex of the segment.
 
         Raises:
             TransactionFault: a marker cannot be read.
@@ -267,7 +268,7 @@ class _TransactionScan:
         self.open_transactions[producer_id] = transaction
 
     def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
-        """Takes a marker; without `aborted` it commits."""
+        """Adds a marker: an abort marker if `aborted` is given, or else a commit marker."""
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)
@@ -304,13 +305,13 @@ class _TransactionScan:
 
 
 def start_ms(row: np.void) -> int:
-    """Returns the timestamp of a batch's first record, or the largest one if that is not stored."""
+    """Returns the timestamp of a batch's first record; the largest one if that is not stored."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
 
 class _IndexedAborts:
-    """The aborted transactions in the .txnindex of a segment; none if it cannot be read.
+    """The aborted transactions in the .txnindex of a segment; empty if it cannot be read.
 
     An entry keeps the first offset, even if retention or compaction removed the first records.
 
@@ -469,10 +470,10 @@ def _first_offset(transaction: Transaction) -> int:
 
 
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
-    """Returns a scan with the transactions that a snapshot says were open before the first batch.
+    """Returns a scan with the transactions that were open before the first batch.
 
-    This is the oldest readable snapshot. A later one than the first segment's lacks the
-    transactions that ended before it.
+    They come from the oldest readable producer snapshot. If that is later than the first segment,
+    transactions that ended before it are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0

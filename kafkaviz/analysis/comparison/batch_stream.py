@@ -1,7 +1,7 @@
-"""A stream of the batches of some segments of one log, taken from the front in arrays.
+"""A stream of the batches of some segments of one log, in arrays.
 
-A segment without a fault is read header by header. Other segments are read as in a check, checksum
-by checksum, so that batches after the damage are found too:
+In a segment without a fault, only headers are read. In other segments, all checksums are verified,
+as in a check, so that batches after the damage are found too:
 
     segment 0     rows, rows
     segment 100   rows, UnreadableRange(130, 139), rows
@@ -23,7 +23,7 @@ from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.scans import CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
 
-TAIL_BYTES = 16 << 20  # the part of a tail that is examined
+TAIL_BYTES = 16 << 20  # at most this much of the bytes after the last batch is examined
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,10 @@ class UnreadableRange:
     """A range of offsets whose batches cannot be read.
 
     Attributes:
-        first, last: all offsets that may have been there; last is MAX_OFFSET at the end of a log.
-        position, size_bytes: the bytes without a readable batch in the .log of the segment.
+        first: the lowest offset that may have been there.
+        last: the highest offset that may have been there.
+        position: the start of the bytes without a readable batch in the .log of the segment.
+        size_bytes: the number of these bytes.
     """
 
     segment: LogSegment
@@ -44,7 +46,7 @@ class UnreadableRange:
 
 @dataclass(frozen=True)
 class LogTail:
-    """The bytes after the last complete batch of a log: "torn", "garbage" or "zeros"."""
+    """The bytes after the last complete batch of a log; `kind` is "torn", "garbage" or "zeros"."""
 
     segment: LogSegment
     position: int
@@ -53,10 +55,10 @@ class LogTail:
 
 
 class BatchStream:
-    """A stream of batches; .rows are the next ones, all from .segment.
+    """A stream of batches; `rows` has the next batches, all of them from `segment`.
 
     Attributes:
-        unreadable: the next range without a readable batch; .rows is empty then.
+        unreadable: the next range without a readable batch; `rows` is empty then.
         tail: the bytes after the last batch of the log, known once all batches are taken; None
             without such bytes.
         next_offset: the offset after the last batch that was taken.
@@ -70,8 +72,8 @@ class BatchStream:
 
         Args:
             segments: consecutive segments.
-            next_base: the base offset of the segment after them; None at the end of the log.
-            next_offset: the initial value of .next_offset.
+            next_base: the base offset of the segment after these; None at the end of the log.
+            next_offset: the initial value of the attribute.
         """
         self._segments = segments
         self._next_base = next_base
@@ -113,7 +115,7 @@ class BatchStream:
         """Reads more batches if no rows are left.
 
         Returns:
-            Whether there are rows, or an unreadable range.
+            Whether the stream now has rows or an unreadable range.
         """
         while not len(self._rows) and self.unreadable is None:
             part = next(self._parts, None)
@@ -153,9 +155,9 @@ class BatchStream:
     def _segment_parts(
         self, segment: LogSegment, next_base: int | None
     ) -> Iterator[np.ndarray | UnreadableRange]:
-        """Yields the parts of one segment.
+        """Yields the batches and unreadable ranges of one segment.
 
-        Whether it has a fault is known before its first batch is yielded.
+        The whole segment is searched for faults before the first batch is yielded.
         """
         if _is_sound(segment):
             next_offset = segment.base_offset
@@ -188,8 +190,8 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields the offsets of the records in some of the present rows, in order.
 
-    For a batch without gaps they follow from its header. A batch that cannot be decoded gives the
-    offsets before its fault.
+    Only batches with gaps are decoded; for others, the header is enough. If a batch cannot be
+    decoded, only the offsets before its fault are yielded.
 
     Args:
         selection: a mask of the rows.
@@ -211,7 +213,7 @@ def _unreadable(segment: LogSegment, hole: Hole, first: int, last: int) -> Unrea
 
 
 def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
-    """Gives wrappers that cannot be opened the least possible first offset."""
+    """Fills in the least possible first offset of wrapper messages that cannot be opened."""
     ends = np.append(next_offset, batches["last_offset"][:-1] + 1)
     batches["base_offset"] = np.where(
         batches["base_offset"] == UNKNOWN, ends, batches["base_offset"]
@@ -220,7 +222,7 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 
 def _is_sound(segment: LogSegment) -> bool:
-    """Returns whether the headers lead from byte 0 to the end, and their offsets grow."""
+    """Returns whether headers lead from byte 0 to the end of the .log, with growing offsets."""
     scan = segment.scan()
     last_offset = segment.base_offset - 1
     for batches in scan:

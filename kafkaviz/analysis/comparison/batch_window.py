@@ -1,6 +1,6 @@
 """The batches of two logs around an offset, side by side.
 
-For example, around 180, where a follower became the leader:
+For example, around offset 180, where a follower became the leader:
 
     a   178–179 epoch 2    180–185 epoch 3                    186–187 epoch 3
     b   178–179 epoch 2    180–184 epoch 5   185–187 epoch 5
@@ -22,7 +22,7 @@ from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
-# number of batches shown on each side before and from the offset on
+# the number of batches of each log that are shown before the offset, and from the offset on
 BEFORE = 4
 BEHIND = 8
 MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
@@ -30,7 +30,7 @@ MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 @dataclass(frozen=True, eq=False)
 class WindowBatch:
-    """A batch of one side.
+    """A batch of one of the two logs.
 
     Attributes:
         row: a row of format.batch.BATCH.
@@ -44,17 +44,17 @@ class WindowBatch:
         return int(self.row[field])
 
     def read(self) -> bytes:
-        """Returns the first bytes of the batch, at most MAX_BATCH_BYTES."""
+        """Returns the bytes of the batch, but not more than MAX_BATCH_BYTES."""
         size_bytes = min(self.number("size_bytes"), MAX_BATCH_BYTES)
         return file.read(self.segment.log.path, self.number("position"), size_bytes)
 
 
 @dataclass(frozen=True)
 class BatchPair:
-    """The batches of both sides that begin at the same offset; None if a side has none.
+    """The batches of both logs that begin at the same offset; None if a log has none.
 
     Attributes:
-        is_equal: whether they are equal byte for byte.
+        is_equal: whether both batches are equal byte for byte.
     """
 
     batches: tuple[WindowBatch | None, WindowBatch | None]
@@ -66,7 +66,7 @@ class BatchPair:
 
 
 def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple[BatchPair, ...]:
-    """Returns the batches around an offset, ordered by base offset.
+    """Returns the batches of both logs around an offset, ordered by base offset.
 
     Raises:
         CannotOpen: a .log cannot be read.
@@ -84,7 +84,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the range of base offsets in which all batches of both sides were read."""
+    """Returns the range of base offsets in which all batches of both logs were read."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):
@@ -134,7 +134,7 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    """Yields the batches around the offset, at most BEFORE of which end before it."""
+    """Yields batches around the offset; at most BEFORE of each array end before the offset."""
     with BatchStream(segments, None, 0) as stream:
         while stream.fill():
             if stream.unreadable:

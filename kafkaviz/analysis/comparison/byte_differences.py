@@ -1,6 +1,6 @@
 """The bytes in which two batches differ, and the fields of a header or record that contain them.
 
-For example, a batch in which five bytes of a value were changed and the checksum was corrected:
+For example, five bytes of a value were changed in a batch, and its checksum was corrected:
 
     what="crc"     position 2263, 4 bytes
     what="value"   position 2308, 5 bytes
@@ -20,10 +20,10 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 
-MAX_DIFFERENCES = 20  # number of differences described per partition
+MAX_DIFFERENCES = 20  # at most this many differences per partition are described
 JOINED_BYTES = 8  # differing bytes at most this far apart count as one difference
-MAX_TEXT_BYTES = 24  # bytes of a value that are shown
-# By span name. The first span of a record is its length; spans of a header are all "headers".
+MAX_TEXT_BYTES = 24  # at most this many bytes of a value are shown
+# The field of a record by the name of a span. All spans of record headers are "headers".
 RECORD_FIELDS = {
     "attributes": "attributes",
     "timestampDelta": "timestamp",
@@ -53,13 +53,13 @@ class ByteDifference:
     """Bytes that differ between the two sides.
 
     Attributes:
-        locations: None if a side has no such bytes.
-        what: a field of the batch header or of a record, such as "crc" or "value"; "record" for
-            several fields of a record; "records" for compressed ones; "entry" or "size" of an
-            index; "file", "tail" or "hole".
+        locations: the bytes on each side; None if a side has no such bytes.
+        what: the field of a batch header or record, such as "crc" or "value"; "record" for several
+            fields of a record; "records" for compressed records; "entry" or "size" for an index;
+            "file", "tail" or "hole".
         values: the value on each side, as text.
         offset: the first offset of the batch; None for an index.
-        valid_crcs: whether the checksum of the batch is valid; None without one.
+        valid_crcs: whether the checksum of the batch on each side is valid; None without a batch.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]
@@ -118,7 +118,7 @@ def describe_records(
 ) -> list[ByteDifference]:
     """Returns the differences between records of equal offsets.
 
-    The records are in batches that do not begin and end at the same offsets.
+    This is for records in batches that do not begin and end at the same offsets on both sides.
     """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
@@ -148,7 +148,7 @@ def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yields the places as ranges, joining those that are close together."""
+    """Yields ranges of the given places; places that are close together are in one range."""
     if not len(places):
         return
     breaks = np.flatnonzero(np.diff(places) > JOINED_BYTES)
@@ -165,7 +165,7 @@ def _header(side: BatchSide) -> np.dtype:
 def _fields(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields the fields that a range of differing bytes touches, each with its range of bytes."""
+    """Yields the fields in a range of differing bytes, each as (start, stop, field)."""
     header = _header(sides[0])
     for name in field_names(header):
         first = field_start(header, name)
@@ -182,7 +182,7 @@ def _record_field(
 ) -> str:
     """Returns the field of a record that contains the bytes.
 
-    Sides with a valid checksum decide, or both sides if neither is valid.
+    The field is looked up on sides with a valid checksum, or on both if neither has one.
     """
     if any(int(row["attributes"]) & CODEC_MASK for _, row, _ in sides):
         return "records"
@@ -195,7 +195,7 @@ def _record_field(
 
 
 def _field_of(side: BatchSide, start: int, stop: int) -> str:
-    """Returns the field on one side; "record" for several fields or unreadable bytes."""
+    """Returns the record field on one side; "record" for several fields or unreadable bytes."""
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"
@@ -239,7 +239,7 @@ def _record_text(record: BatchRecord, what: str) -> str:
 
 
 def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
-    """Returns the value on one side: the number of a header field, or else the bytes in hex."""
+    """Returns the value on one side: a header field as a number, or other bytes in hexadecimal."""
     header = _header(side)
     data = side[2]
     if start >= len(data):
@@ -272,7 +272,7 @@ def differing_chunks(
     """Yields the bytes in which two ranges differ, chunk by chunk.
 
     Yields:
-        The start of each chunk within the range, and the differing places in it, mostly none.
+        The start of each chunk within the range, and the places in the chunk that differ.
     """
     buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
     for position in range(0, size_bytes, CHUNK_BYTES):

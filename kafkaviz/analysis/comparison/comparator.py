@@ -70,8 +70,8 @@ def compare(
 ) -> BrokerComparison:
     """Compares two broker directories, partition directories, archives, or single logs.
 
-    Nothing is written. Two directories of one broker, by the ids in meta.properties, count as
-    before and after. Then the changes are compared with the predicted start of the first directory.
+    Nothing is written. If the ids in meta.properties show that both are the same directory at two
+    times, the changes are also compared with the predicted broker start from the first one.
 
     Args:
         a: a path, or a sequence of all log directories of a broker.
@@ -118,9 +118,9 @@ def compare_brokers(
 
 
 def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> str:
-    """Returns the name of a partition on side a, or on b if a has none.
+    """Returns the name of a partition on side a, or on side b if only b has the partition.
 
-    The name is disk-b/orders-0 if two log directories have such a partition.
+    If two log directories have a partition of this name, it is a name such as disk-b/orders-0.
     """
     if match.a is not None:
         return brokers[0].partition_name(match.a)
@@ -129,10 +129,10 @@ def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> st
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
-    """Opens a path as a broker directory; several paths are its log directories.
+    """Opens a path as a broker directory, or several paths as the log directories of a broker.
 
-    A directory that holds a single log becomes a broker with that partition. A .log becomes a
-    broker with that segment and its partition's leader epochs.
+    A directory with a single log is opened as a broker with only that partition. A .log is opened
+    as a broker with only that segment and its partition's leader epochs.
     """
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:
@@ -169,7 +169,7 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
 
 
 def _lone_broker(source: Path, partition: Partition, around: Broker | None) -> Broker:
-    """Returns a broker with one partition only, and with the log directory around it."""
+    """Returns a broker with only one partition, in the log directory around it if there is one."""
     if around is not None:
         return replace(around, sources=(source,), partitions=(partition,))
     return Broker(
@@ -288,7 +288,7 @@ class _Comparer:
         partitions: tuple[Partition, Partition],
         replicas: tuple[Replica, Replica],
     ) -> tuple[FollowerTruncation, FollowerTruncation]:
-        """Returns the records that b drops if a leads, and that a drops if b leads."""
+        """Returns how b truncates its log if a leads, and how a truncates its log if b leads."""
         walks = []
         for leader, follower in ((0, 1), (1, 0)):
             walk = walk_truncation(
@@ -361,7 +361,7 @@ class _Comparer:
                 alignment.altered or any(alignment.damaged_batches) or _has_gaps(comparison)
             )
             longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
-            # the shorter log knows a later election, at or before its end
+            # the shorter log has a later leader epoch, which begins at or before its end
             is_doomed = shorter.epochs.latest_election > longer.epochs.latest_election
             relations[Relation.DOOMED_TAIL] = is_doomed
             relations[Relation.BEHIND] = is_prefix and not is_doomed
@@ -369,9 +369,9 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """Returns whether a broker that was stopped cleanly left bytes after a log's last batch.
+        """Returns whether a log has bytes after its last batch though the broker stopped cleanly.
 
-        No kill explains such bytes, and the broker keeps them.
+        A kill does not explain such bytes, and the broker will keep them.
         """
         return any(
             tail is not None
@@ -394,9 +394,9 @@ def _add_tails(alignment: RecordAlignment) -> None:
 
 
 def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
-    """Returns the interval that a side's own files give, or None if only its entries can show it.
+    """Returns the interval that a side's settings give, or None if only its entries can show it.
 
-    Kafka's default counts if the metadata log is present and sets no other value.
+    Kafka's default is returned if the metadata log is present and has no other value.
     """
     if setting is None or not setting.is_known:
         return None
@@ -450,7 +450,7 @@ def _read_epochs(
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
     """Returns the leader epochs of a replica, and whether they had to be read from its batches.
 
-    After a kill, a start adds the epochs of the batches that it recovers.
+    After a kill, the epochs of the batches that a start would recover are added.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

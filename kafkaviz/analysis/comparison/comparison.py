@@ -1,6 +1,6 @@
 """The result of comparing two directories, as frozen values.
 
-For example, one of two replicas of a partition was the leader from offset 180 on, then the other:
+For example, both replicas of a partition were leaders from offset 180 on, one after the other:
 
     PartitionComparison("bids-0", Relation.DIVERGED, compared_from=0, compared_to=220,
                         first_divergent_offset=180, leader_epochs_there=(3, 5), ...)
@@ -23,7 +23,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message
 
-MAX_RANGES = 10_000  # number of listed ranges; more are only counted
+MAX_RANGES = 10_000  # at most this many ranges are listed; the others are only counted
 SIDES = ("a", "b")
 
 
@@ -39,8 +39,9 @@ class RecordSet:
     """Records that only one side has.
 
     Attributes:
-        ranges: the first MAX_RANGES ranges of their offsets; each offset in them has a record.
-        more_ranges: number of further ranges.
+        records: the number of all these records.
+        ranges: the ranges of their offsets, at most MAX_RANGES. Every offset in them has a record.
+        more_ranges: the number of ranges that are not listed.
     """
 
     records: int = 0
@@ -52,7 +53,7 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Collects offsets of records, mostly ascending, as ranges."""
+    """Collects offsets of records as ranges; fastest if the offsets ascend."""
 
     def __init__(self) -> None:
         self._ranges: list[OffsetRange] = []
@@ -76,7 +77,7 @@ class OffsetCollector:
                 self.add(first, last)
 
     def add_ranges(self, firsts: np.ndarray, lasts: np.ndarray) -> None:
-        """Adds ascending ranges; adjacent ones are joined first, which is faster."""
+        """Adds ascending ranges. Adjacent ranges are joined first, for speed."""
         if len(firsts):
             starts = np.flatnonzero(np.append(True, firsts[1:] != lasts[:-1] + 1))
             ends = np.append(starts[1:] - 1, len(firsts) - 1)
@@ -88,16 +89,16 @@ class OffsetCollector:
 
 
 class Relation(StrEnum):
-    """The relation of two logs of a partition, the mildest first; the worst one counts."""
+    """The relation of two logs of a partition, from harmless to grave."""
 
     IDENTICAL = "identical"  # segment and index files are equal byte for byte
     INDEX_FILES_DIFFER = "index-files-differ"
     SEGMENTS_DIFFER = "segments-differ"  # the same records in different segments or batches
     START_DIFFERS = "start-differs"
-    BEHIND = "behind"  # one is a prefix of the other
-    DOOMED_TAIL = "doomed-tail"  # the longer one ends in an epoch that the shorter one has ended
-    DIVERGED = "diverged"  # an offset has two leader epochs
-    ALTERED = "altered"  # an offset has one epoch and two contents
+    BEHIND = "behind"  # one log is a prefix of the other
+    DOOMED_TAIL = "doomed-tail"  # the longer log ends in an epoch that is over in the shorter log
+    DIVERGED = "diverged"  # an offset has different leader epochs in the two logs
+    ALTERED = "altered"  # an offset has the same leader epoch, but different content
     DAMAGED = "damaged"  # a batch has a wrong checksum, or cannot be read
     CLEANED_DIFFERENTLY = "cleaned-differently"
     ONLY_IN_A = "only-in-a"
@@ -117,8 +118,8 @@ class Relation(StrEnum):
         return self.severity <= Relation.SEGMENTS_DIFFER.severity
 
 
-# first relations that need action, then those that explain themselves, then partitions on one side
-# only, then equal ones
+# first relations that need action, then harmless differences, then partitions on one side only,
+# then equal partitions
 DISPLAY_ORDER = (
     Relation.DAMAGED,
     Relation.ALTERED,
@@ -141,8 +142,8 @@ class Lag:
 
     Attributes:
         side: the side with the lower log end, "a" or "b".
-        size_bytes: size of the batches that it lacks.
-        time_ms: difference of the largest timestamps; None if a side has none.
+        size_bytes: the size of the batches that this side lacks.
+        time_ms: the difference between the largest timestamps; None if a side has no timestamp.
     """
 
     side: str
@@ -156,8 +157,8 @@ class Replica:
     """One side of a partition.
 
     Attributes:
-        segments: the base offsets of its segments.
-        cleaner_checkpoint: the offset up to which the log was cleaned; None if it was not.
+        cleaner_checkpoint: the offset up to which the log was compacted; None if it was not.
+        segments: the base offsets of the segments.
         torn_bytes: bytes after the last complete batch of the log.
     """
 
@@ -174,21 +175,23 @@ class Replica:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionComparison:
-    """A topic-partition on both sides, or on one.
+    """The comparison of a topic-partition that is on both sides, or only on one.
 
     Attributes:
-        partition: the directory's name, from side a if it has one.
+        partition: the directory's name on side a, or on side b if only b has the partition.
         relations: all relations that hold, the worst first.
-        compared_from, compared_to: the range of offsets that both sides should have; compared_to
-            itself is not in it.
+        compared_from: the first offset that both sides should have.
+        compared_to: the offset after the last one that both sides should have.
         first_divergent_offset: the lowest offset with different records.
-        truncations: the records that b drops if a leads, and that a drops if b leads.
-        differences: the first MAX_DIFFERENCES differences, of difference_count in all.
-        rewritten_batches: number of batches with different bytes but the same records.
+        leader_epochs_there: the leader epoch of each side at that offset.
+        truncations: how b truncates its log if a leads, and how a truncates its log if b leads.
+        differences: the first differences, at most MAX_DIFFERENCES.
+        difference_count: the number of all differences.
+        rewritten_batches: the number of batches with different bytes but the same records.
         indexes: differing indexes of segments with the same base offset.
         notes: explanations of harmless differences.
-        other_generation: the topic id of the other side's partition with this name.
-        other_directory: the other side's directory with this topic id, renamed for deletion.
+        other_generation: the topic id of the other side's partition with this name, if it differs.
+        other_directory: the other side's directory of this partition, if renamed for deletion.
         interval_settings: index.interval.bytes of the topic by each side's own settings.
     """
 
@@ -241,9 +244,9 @@ class BrokerComparison:
     """The result of comparing two directories.
 
     Attributes:
-        sources: the two paths for the user; several paths of one side are separated by commas.
-        start: the changes from a to b if both are one directory at two times, else None.
-        problems: the partitions of either side that could not be read.
+        sources: the paths as the user knows them; several paths of one side have commas between.
+        start: the changes from a to b if both are one directory at two times, or else None.
+        problems: the partitions of both sides that could not be read.
     """
 
     sources: tuple[str, str]
@@ -259,7 +262,7 @@ class BrokerComparison:
 
     @property
     def worst_first(self) -> tuple[PartitionComparison, ...]:
-        """The partitions in display order: the one with the gravest relation comes first."""
+        """The partitions in display order: the partition with the gravest relation comes first."""
 
         def rank(partition: PartitionComparison) -> int:
             return min(relation.display_rank for relation in partition.relations)

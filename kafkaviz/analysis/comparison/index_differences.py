@@ -1,9 +1,9 @@
 """A comparison of two indexes of the same stretch of a log, entry by entry, and why they differ.
 
 An index depends on where its broker started counting bytes. For example, two replicas have the same
-67 batches, and one was restarted after the 30th, which resets the count to 0. One index has 43
-entries, the other 44, and 29 are common. Neither is wrong: a broker finds every record with either
-of them. Only an entry that no release writes for these batches is damage.
+67 batches, but one was restarted after the 30th batch, which resets the count to 0. One index has
+43 entries, the other 44, and 29 are common. Neither is wrong: a broker finds every record with
+either of them. Only an entry that no release writes for these batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -23,34 +23,34 @@ from kafkaviz.search.log_view import view_segment
 from kafkaviz.search.slots import SlotSearch
 from kafkaviz.versions import SearchProfile
 
-MAX_SLOTS = 1000  # number of listed slots with an entry that the other index lacks
+MAX_SLOTS = 1000  # at most this many slots with entries that the other index lacks are listed
 KINDS = ("index", "timeindex")
 NO_TIMES = np.zeros(0, TIME_ENTRY)
 COLUMNS = {"index": ("offset", "position"), "timeindex": ("timestamp_ms", "offset")}
 
 
 class IndexReason(StrEnum):
-    MISSING = "missing"  # one side has no file
-    UNWRITTEN = "unwritten"  # the same entries, but a different number of unwritten slots
+    MISSING = "missing"  # one side lacks the file
+    UNWRITTEN = "unwritten"  # equal entries, but different numbers of unwritten slots
     DAMAGE = "damage"  # an entry that the batches contradict, or zeros between entries
     # keys are first offsets, as before Kafka 2.0 (KAFKA-6530)
     FIRST_OFFSET_KEYS = "first-offset-keys"
     PER_APPEND = "per-append"  # one entry per append of several batches, before 3.9.1 (KAFKA-806)
-    INTERVAL = "interval"  # index.interval.bytes was different
-    OTHER_BATCHES = "other-batches"  # the segments hold different batches
+    INTERVAL = "interval"  # the sides had different values of index.interval.bytes
+    OTHER_BATCHES = "other-batches"  # the segments have different batches
     LENGTH = "length"  # one log is longer, and so is its index
-    ZEROED = "zeroed"  # one side has zeros in place of the last entries
-    CUT = "cut"  # the last entries of one side are missing
-    SEGMENT_END = "segment-end"  # one more entry, as written by a roll, a stop or a recovery
-    RESTART = "restart"  # the bytes were counted from another place, after a restart or truncation
+    ZEROED = "zeroed"  # one side has zeros instead of the last entries
+    CUT = "cut"  # one side lacks the last entries
+    SEGMENT_END = "segment-end"  # one more entry, as a roll, a stop or a recovery writes it
+    RESTART = "restart"  # a restart or truncation changed where bytes are counted from
 
 
 class LookupReads(NamedTuple):
-    """The reads of a search for an offset in one of the two indexes.
+    """The reads of a lookup of an offset with one of the two indexes.
 
     Attributes:
         position: the byte of the .log at which the scan starts.
-        headers: number of batch headers from there to the batch that holds the offset, inclusive.
+        headers: the number of batch headers that the scan reads, up to the batch with the offset.
     """
 
     search: SlotSearch
@@ -63,8 +63,7 @@ class LookupComparison:
     """One offset looked up in both indexes, and the reads of all lookups.
 
     Attributes:
-        mean_headers: headers read per lookup, one value per side, averaged over lookups of the
-            first offset of each batch.
+        mean_headers: the mean headers read on each side, over lookups of each batch's first offset.
     """
 
     target_offset: int
@@ -77,15 +76,15 @@ class IndexComparison:
     """The .index or .timeindex of a segment on both sides.
 
     Attributes:
-        entries: number of written entries on each side; None without a file.
-        common: number of entries that both have.
-        alone: slots of the entries that only this side has, at most MAX_SLOTS.
-        alone_counts: the full number of these entries.
-        unwritten_slots: number of slots after the last entry.
-        contradicted: slots of the entries that the batches contradict.
-        intervals: index.interval.bytes of each side, from its settings if the entries fit them, or
-            else from the entries.
-        lookup: a comparison of lookups, if an .index has different entries.
+        entries: the number of written entries on each side; None without a file.
+        common: the number of entries that both sides have.
+        alone: the slots of entries that only this side has, at most MAX_SLOTS per side.
+        alone_counts: the number of all such entries on each side.
+        unwritten_slots: the number of slots after the last entry on each side.
+        contradicted: the slots of entries that the batches contradict, on each side.
+        intervals: index.interval.bytes of each side, from the settings if the entries fit, or else
+            from the entries.
+        lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
     segment: int
@@ -102,7 +101,7 @@ class IndexComparison:
 
 
 def is_equal_index(a: FileInfo | None, b: FileInfo | None) -> bool:
-    """Returns whether two index files have the same bytes; holes are zeros."""
+    """Returns whether two index files have the same bytes; holes count as zeros."""
     if a is None or b is None:
         return a is b
     if a.size_bytes != b.size_bytes:
@@ -195,11 +194,10 @@ def _compare(
 
 
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
-    """Returns the interval that the entries were written with.
+    """Returns the index.interval.bytes with which the entries were written.
 
-    It is the value in the settings, unless the entries show that the topic had another one before:
-    an entry after fewer bytes, or a gap longer than two intervals, the most that one restart
-    explains.
+    This is the value in the settings, unless the entries show that it was another one: an entry
+    comes after fewer bytes, or a gap is longer than two intervals, which one restart cannot cause.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -227,8 +225,8 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
 def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[int, ...]:
     """Returns the slots of entries that no release writes for these batches.
 
-    A time entry's offset must exist, and its timestamp must not exceed the largest one up to the
-    batch that holds the offset.
+    The offset of a time entry must exist, and its timestamp must not exceed the largest timestamp
+    up to the batch with that offset.
     """
     entries = _slots(segment, kind).entries
     if kind == "index":
@@ -258,8 +256,8 @@ def _reason(
 
     Args:
         is_per_append: the same as in compare_indexes.
-        offset_reason: the reason for the .index of the segment, when a .timeindex is compared:
-            Kafka writes both together.
+        offset_reason: the reason that was found for the .index, if a .timeindex is compared. Kafka
+            writes the entries of both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -301,7 +299,7 @@ def _reason(
 def _differ_at_end(
     comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Returns whether one side ends with one more entry, about a batch that is in both logs."""
+    """Returns whether one side has one more entry at its end, for a batch that is in both logs."""
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1
@@ -330,10 +328,10 @@ def _has_long_gap(
     batches: tuple[np.ndarray, np.ndarray],
     intervals: tuple[IntervalBounds, IntervalBounds],
 ) -> bool:
-    """Returns whether only one side has entries further apart than a restart explains.
+    """Returns whether only one side has a gap between entries that is too long for a restart.
 
-    A restart makes one gap up to twice the interval. Up to 3.9.0 and in 4.0.0, followers write one
-    entry for an append of many batches, or none at the start of the segment.
+    A restart makes a gap up to twice as long as the interval. Up to 3.9.0 and in 4.0.0, followers
+    make longer gaps: they write one entry for an append of many batches, or none for the first.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(rows) for rows in batches):
@@ -399,7 +397,7 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between the two files, with the entries there as values."""
+    """Returns the first difference between the two files; its values are the entries there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

@@ -1,18 +1,19 @@
 """The truncation of a follower's log when it meets a leader, step by step.
 
-Each replica keeps pairs of an epoch and the offset at which it began. A follower names its newest
-epoch. The leader answers with its own newest epoch up to that one, and where that epoch ends in its
-log. Before 0.11 the high watermark decided, so records were lost or differed (KIP-101). Since 2.0
-the answer names the epoch too, and a follower that lacks it asks again (KIP-279). For example:
+Each replica keeps pairs of a leader epoch and the offset at which the epoch began. A follower sends
+its newest epoch. The leader answers with the newest epoch of its own that is not above this one,
+and the offset where that epoch ends in the leader's log. Before 0.11 the high watermark decided
+instead, so that records were lost or differed (KIP-101). Since 2.0 the answer has the epoch too,
+and a follower that lacks this epoch asks again (KIP-279). For example:
 
-    leader    (0, 0) (2, 120) (5, 180) (6, 220)     it is elected with epoch 6
-    follower  (0, 0) (2, 120) (3, 180), ends at 250
+    leader    (0, 0) (2, 120) (5, 180) (6, 220)     elected with epoch 6
+    follower  (0, 0) (2, 120) (3, 180)              the log ends at 250
     the follower fetches at 250 with epoch 3: epoch 2 ends at 180; it drops 180 to 249
     the follower fetches at 180 with epoch 2: epoch 2 ends at 180; nothing is left to drop
 
-This follows LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
+The rules are from LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
 AbstractFetcherThread.getOffsetTruncationState of 4.0; two real replicas on 4.4.0 did the same.
-Since 2.7 a fetch carries the epoch, and the leader returns no records if it diverges (KIP-595,
+Since 2.7 a fetch has the epoch, and the leader returns no records if the epoch diverges (KIP-595,
 Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. The two protocols
 truncate at the same offset.
 """
@@ -29,16 +30,19 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 UNDEFINED = -1
-MAX_STEPS = 10_000  # a limit on the steps, each of which drops an epoch of the follower
+MAX_STEPS = 10_000  # a limit on the truncation steps, each of which drops an epoch of the follower
 
 
 class TruncationRule(StrEnum):
-    KEEP = "keep"  # its epoch ends at or after its log end
-    END_OF_EPOCH = "end-of-epoch"  # truncate to the smaller end of the answered epoch
-    ASK_AGAIN = "ask-again"  # it lacks that epoch: truncate to the end of the previous one, repeat
-    LEADER_END = "leader-end"  # it has no epoch so low: truncate to the end of the leader's epoch
-    HIGH_WATERMARK = "high-watermark"  # it has no epoch at all: truncate to the high watermark
-    START_ANEW = "start-anew"  # its log ends below the leader's log start: drop everything
+    # in the leader's log, the epoch ends at or after the follower's log end: nothing to truncate
+    KEEP = "keep"
+    END_OF_EPOCH = "end-of-epoch"  # truncate to the end of the epoch in the answer, the lower one
+    # the follower lacks the epoch in the answer: truncate to the end of the epoch before it, repeat
+    ASK_AGAIN = "ask-again"
+    # all epochs of the follower are newer: truncate to the end of the epoch in the answer
+    LEADER_END = "leader-end"
+    HIGH_WATERMARK = "high-watermark"  # the follower has no epoch: truncate to the high watermark
+    START_ANEW = "start-anew"  # the follower's log ends below the leader's log start: drop it all
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class EpochHistory:
 
     Attributes:
         entries: pairs of epoch and start offset, both ascending.
-        is_from_batches: whether they come from the batches, because leader-epoch-checkpoint is
-            missing or unreadable.
+        is_from_batches: whether the entries come from the batches, because leader-epoch-checkpoint
+            is missing or unreadable.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -73,9 +77,9 @@ class EpochHistory:
     def latest_election(self) -> int:
         """The newest epoch that began at or before the log's end, or UNDEFINED.
 
-        An epoch counts even without a record. A leader notes its epoch when it is elected, before
-        it writes a record (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest
-        epoch was elected last, or has a record of the last one elected.
+        An epoch counts even without a record, because a leader writes down its epoch when it is
+        elected (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest epoch was
+        elected last, or has a record from the leader that was.
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -83,18 +87,18 @@ class EpochHistory:
         )
 
     def after_load(self) -> "EpochHistory":
-        """Returns the history as a start loads it.
+        """Returns the history after a broker start has loaded it.
 
-        Epochs at the end of the log without a record are dropped. Epochs before the log start are
-        replaced by one epoch that begins there (UnifiedLog.initializeLeaderEpochCache and
-        LogLoader.load, 4.0).
+        Epochs without a record at the end of the log are dropped. Epochs before the log start are
+        replaced by one epoch that begins at the log start (UnifiedLog.initializeLeaderEpochCache
+        and LogLoader.load, 4.0).
         """
         epochs = LeaderEpochs(self.entries)
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
         return replace(self, entries=tuple(epochs.entries))
 
     def as_leader(self, epoch: int) -> "EpochHistory":
-        """Returns the history after an election: the new epoch begins at the log's end."""
+        """Returns the history after an election. The new epoch begins at the log's end."""
         return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
 
     def truncate(self, end_offset: int) -> "EpochHistory":
@@ -120,12 +124,13 @@ class EpochHistory:
 
 @dataclass(frozen=True)
 class TruncationStep:
-    """One question of the follower, the answer, and its effect.
+    """One request of the follower, the leader's answer, and the effect.
 
     Attributes:
-        epoch: the epoch that the follower names; None if it has none and asks nothing.
-        fetch_offset: its log end at that time.
-        answer: None if nothing is asked, or if the leader's log starts above the fetch offset.
+        epoch: the epoch that the follower sends; None if it has no epoch and sends no request.
+        fetch_offset: the follower's log end at that time.
+        answer: None without a request, or if the leader's log starts above the fetch offset.
+        truncates_to: the follower's log end after the step.
     """
 
     epoch: int | None
@@ -137,14 +142,14 @@ class TruncationStep:
 
 @dataclass(frozen=True)
 class FollowerTruncation:
-    """The steps by which a follower becomes a prefix of its leader.
+    """The steps by which a follower's log becomes a prefix of the leader's log.
 
     Attributes:
-        leader_epoch: the epoch of the leader's election, one above all epochs that either side
-            knows.
-        follower_keeps_below: the log end after the steps; None for a follower without a record.
-        follower_loses: ranges (first, last) of the offsets whose records it drops.
-        follower_log_start: its log start afterwards, the larger one of both sides.
+        leader_epoch: the new leader's epoch, one above all epochs of both sides.
+        follower_keeps_below: the follower's log end after the steps; None if the follower has no
+            records.
+        follower_log_start: the follower's log start after the steps, the higher one of both sides.
+        follower_loses: ranges (first, last) of the offsets whose records the follower drops.
     """
 
     leader_epoch: int
@@ -171,11 +176,11 @@ def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
 def walk_truncation(
     leader: EpochHistory, follower: EpochHistory, *, is_request: bool = False
 ) -> FollowerTruncation:
-    """Returns the truncation of a follower that is started with this leader.
+    """Returns how a follower truncates its log when it starts to follow this leader.
 
     Args:
-        is_request: whether the follower sends OffsetsForLeaderEpoch, as 2.0 to 2.6 do, instead of
-            naming its epoch in a fetch.
+        is_request: whether the follower sends an OffsetsForLeaderEpoch request, as in 2.0 to 2.6,
+            instead of sending its epoch with a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset
@@ -220,9 +225,9 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
 
 
 def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """Returns the rule and the new log end (AbstractFetcherThread.getOffsetTruncationState).
+    """Returns the rule that applies, and the follower's new log end.
 
-    It follows Kafka 4.0.
+    The code follows AbstractFetcherThread.getOffsetTruncationState of Kafka 4.0.
     """
     end = follower.log_end_offset
     own = follower.end_offset_for(answer.epoch)

@@ -1,13 +1,13 @@
 """The matching of partition directories of both sides.
 
-They match by topic id if both have one (partition.metadata, since 2.8), and by topic name if not.
-If a partition is in two log directories, the one in a log directory of the same name is taken. A
-topic that was deleted and created again has another id, so its two logs are not compared. A
-directory that waits for deletion never matches a current one.
+They match by topic id if both have one (partition.metadata, since 2.8), and otherwise by topic
+name. If a partition is in two log directories, the directories with equal names match. A topic that
+was deleted and created again has another id, so its two logs are not compared. A directory that
+waits for deletion never matches one in use.
 
     a  orders-0 (id X)   b  orders-0 (id X)                one partition
     a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side
-    a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, and each names the other
+    a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, each with the name of the other
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,9 @@ class PartitionMatch:
     """A partition on both sides, or on one.
 
     Attributes:
-        other_generation: the topic id of the other side's partition with the same name.
-        other_directory: the other side's directory of the same partition in another state.
+        other_generation: the topic id of the other side's partition with the same name, if it
+            differs.
+        other_directory: the other side's directory of the same partition, if in another state.
     """
 
     a: Partition | None
@@ -68,10 +69,10 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the match of a single partition with one of the other side.
+    """Returns the match of a single partition with a partition of the other side.
 
-    One side, or both, must be a single partition. Two single partitions match whatever their names
-    are, because the user has named them together.
+    At least one side must be a single partition. Two single partitions match whatever their names
+    are, because the user asked to compare them.
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)

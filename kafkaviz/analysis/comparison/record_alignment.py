@@ -1,16 +1,14 @@
 """Two logs of one partition aligned by offset: records that differ, and records on one side only.
 
-Equal bytes are skipped by the megabyte: first whole segments, then runs of batches with equal
-headers. Records are decoded only where batches differ. They are matched by offset, whatever batches
-hold them:
+Equal bytes are skipped fast: first whole segments, then runs of batches with equal headers. Records
+are decoded only where batches differ. They are matched by offset, whatever their batches:
 
     a   [0 .. 9] [10 .. 19] [20 .. 29]
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
-Equal headers do not prove that batches are equal, so their bytes are compared. The checksum of
-magic 2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does
-not change the checksum in the header. Memory is bounded by a chunk of each log and the open
-batches.
+Equal headers do not prove that batches are equal, so all bytes are compared. The checksum of magic
+2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does not
+change the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -56,15 +54,15 @@ class RecordAlignment:
 
     Attributes:
         only_in: records that only this side has.
-        different: offsets that both have, with different content or leader epochs.
-        diverged, altered: the number of these offsets with different epochs, and with the same
-            epoch.
-        unreadable: offsets of one side in a range that the other side cannot read.
-        leader_epochs_there: the leader epochs at the first divergent offset.
-        damaged_batches: number of batches with a wrong checksum or without a readable record.
-        lag_bytes: size of the batches after the end of the other side.
-        end_offsets: the offset after the last batch that was read.
+        different: offsets that both sides have, with different content or leader epochs.
+        unreadable: offsets of one side that cannot be read on the other side.
+        diverged: the number of offsets in `different` with different leader epochs.
+        altered: the number of offsets in `different` with the same leader epoch.
+        leader_epochs_there: the leader epochs at `first_divergent_offset`.
+        damaged_batches: the number of batches with a wrong checksum or unreadable records.
+        lag_bytes: the size of the batches after the end of the other side.
         newest_ms: the largest timestamp that was read.
+        end_offsets: the offset after the last batch that was read.
     """
 
     only_in: tuple[OffsetCollector, OffsetCollector] = field(
@@ -107,7 +105,7 @@ class RecordAlignment:
 
 
 class SegmentGroup(NamedTuple):
-    """Segments of both sides, from one common base offset up to the next."""
+    """The segments of both logs from one common base offset up to the next."""
 
     start: int
     a: tuple[LogSegment, ...]
@@ -115,7 +113,7 @@ class SegmentGroup(NamedTuple):
 
 
 def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
-    """Yields both logs in parts, divided at base offsets that both have."""
+    """Yields the segments of both logs in groups, divided at base offsets that both logs have."""
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -151,11 +149,12 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
 
 
 def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: int) -> BatchStream:
-    """Returns the batches of some segments of a log.
+    """Returns a stream of the batches of some segments of a log.
 
     Args:
+        part: the segments to stream.
         segments: all segments of the log.
-        start: an offset in the first of these segments or before it.
+        start: an offset in the first segment of `part`, or before it.
     """
     if not part:
         has_ended = bool(segments) and segments[0].base_offset < start
@@ -178,7 +177,7 @@ def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> Non
 
 
 class _OpenBatch:
-    """A batch with records that are not matched yet."""
+    """A batch whose records are not all matched yet."""
 
     def __init__(self, stream: BatchStream) -> None:
         self.segment = stream.segment
@@ -216,7 +215,7 @@ class _OpenBatch:
         return self._records
 
     def load(self) -> None:
-        """Reads the bytes; this must happen before the stream continues."""
+        """Reads the bytes of the batch, which must be done before the stream continues."""
         _ = self.data
 
     def take_to(self, offset: int) -> np.ndarray:
@@ -230,7 +229,7 @@ class _Alignment:
     def __init__(self, streams: Sequence[BatchStream], alignment: RecordAlignment) -> None:
         self._streams = streams
         self._result = alignment
-        # the last range of each side that cannot be read
+        # the last unreadable range of each side
         self._hidden: list[UnreadableRange | None] = [None, None]
 
     def run(self) -> None:
@@ -253,7 +252,10 @@ class _Alignment:
                 self._result.tails[side] = stream.tail
 
     def _pass_unreadable(self) -> bool:
-        """Skips a range that one side cannot read, and the batches of the other side in it."""
+        """Skips an unreadable range of one side, or batches of the other side in that range.
+
+        Returns whether anything was skipped.
+        """
         for side, stream in enumerate(self._streams):
             hidden = stream.unreadable
             if hidden is None:
@@ -278,7 +280,10 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Compares an unreadable range with the other side's batch at the same position."""
+        """Describes an unreadable range by comparing it with the other side's batch.
+
+        Both must be at the same position of the .log.
+        """
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
             return []
@@ -325,16 +330,16 @@ class _Alignment:
             stream.take(count)
 
     def _take_pair_in_step(self) -> bool:
-        """Takes one batch of each side if both are the same batch and one has a wrong header.
+        """Takes one batch of each side if both are the same batch, but with damaged offsets.
 
-        They are the same batch if their sizes are equal, the next batches are equal, and either the
-        checksum of one is wrong or they are equal in all that the checksum covers.
+        They are the same batch if their sizes are equal, the next batches are equal, and either a
+        checksum is wrong or all header fields that the checksum covers are equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
             return False
         if (a["base_offset"], a["last_offset"]) == (b["base_offset"], b["last_offset"]):
-            return False  # matched by their offsets
+            return False  # with equal offsets, their records are matched by offset
         valid_crcs = [
             batch_records.has_valid_crc(stream.read, stream.rows[0]) for stream in self._streams
         ]
@@ -421,7 +426,7 @@ class _Alignment:
         return batch
 
     def _match_records(self) -> None:
-        """Matches the records of batches that share offsets, until both sides end together."""
+        """Matches the records of overlapping batches, until batches of both sides end together."""
         batches: list[_OpenBatch | None] = [self._open(0), self._open(1)]
         self._describe(batches)
         while batches[0] or batches[1]:
@@ -454,7 +459,7 @@ class _Alignment:
             records_a = a.records()
             records_b = b.records()
             for side, batch in enumerate((a, b)):
-                if batch.is_crc_valid and not batch.is_readable:  # counted only once
+                if batch.is_crc_valid and not batch.is_readable:  # to count the batch only once
                     self._result.damaged_batches[side] += 1
                     batch.is_crc_valid = False
             is_there = [offset in records_a and offset in records_b for offset in common.tolist()]
@@ -509,7 +514,7 @@ class _Alignment:
 
 
 def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
-    """Returns everything of a record that a consumer or a transaction sees."""
+    """Returns all fields of a record that consumers or transactions depend on."""
     row = batch.row
     return (
         record.timestamp_ms,

@@ -1,9 +1,9 @@
-"""The changes of one directory between two times, compared with the predicted start.
+"""The changes of one directory between two times, compared with the predicted broker start.
 
 For example:
 
 - Predicted: truncate the .log of segment 150 of orders-0 at byte 9000. It now ends there.
-- Predicted: rebuild its .index with 80 bytes. It now has those 80 bytes.
+- Predicted: rebuild the .index of that segment with 80 bytes. It now has those 80 bytes.
 - Not predicted: the .log of segment 300 has 4000 bytes more, because producers continued.
 """
 
@@ -33,11 +33,11 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 
 class ChangeKind(StrEnum):
-    CUT = "cut"  # only its first bytes are left
+    CUT = "cut"  # only the first bytes are left
     APPENDED = "appended"  # bytes were added at the end
     REBUILD = "rebuilt"  # an index has other entries
     TRIMMED = "trimmed"  # an index lost its unwritten slots
-    TRIMMED_AND_APPENDED = "trimmed-and-appended"  # and it has more entries
+    TRIMMED_AND_APPENDED = "trimmed-and-appended"  # it was trimmed, and has more entries
     ROLL = "rolled"  # a new segment after all others
     CLEANED = "cleaned"  # a .log has other batches
     CREATED = "created"
@@ -46,11 +46,11 @@ class ChangeKind(StrEnum):
 
 
 class StepOutcome(StrEnum):
-    """The outcome of a predicted step, as far as the later state shows it."""
+    """Whether a predicted step happened, as far as the later state shows it."""
 
     AS_PREDICTED = "as-foretold"
     OTHERWISE = "otherwise"
-    UNSEEN = "unseen"  # later changes hide it
+    UNSEEN = "unseen"  # it cannot be seen, for example because of later changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +87,12 @@ class PredictedStep:
 
 @dataclass(frozen=True)
 class StartComparison:
-    """A directory at two moments, and whether a start between them explains the changes.
+    """A directory at two times, and whether a broker start between them explains the changes.
 
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
-        is_started: whether the broker was probably started in between. One sign is another marker
-            of the clean stop. The other: of the files that only a start changes, at least half
+        is_started: whether the broker was probably started in between. This is so if the marker of
+            the clean stop differs, or if at least half of the files that only a start changes were
             changed as predicted.
         is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
@@ -109,7 +109,7 @@ class StartComparison:
 
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
-    """Returns whether two directories are one at two times, by the ids in meta.properties."""
+    """Returns whether the ids in meta.properties show one directory at two times."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
@@ -187,9 +187,9 @@ def _is_unchanged(
 
 
 def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns a value that grows with time.
+    """Returns a value that shows which state of a directory is newer.
 
-    It is the end of the metadata log, or without one the newest modification time.
+    This is the end of the metadata log, or without one the newest modification time.
     """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
@@ -204,10 +204,10 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 
 
 def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
-    """Returns whether a start explains the changes better than anything else.
+    """Returns whether at least half of the steps that show a start happened as predicted.
 
-    A start takes its steps in every partition. Changes that a running broker makes too, such as
-    deleting a producer snapshot, are not a sign. A copy that lacks a partition is not one either.
+    Steps that a running broker takes too, such as deleting a producer snapshot, do not show a
+    start. If a partition is missing, because the copy lacks it, that does not show one either.
     """
     file_steps = [
         predicted
@@ -235,7 +235,7 @@ def _doubtful_partitions(
     """Returns the partitions for which not every predicted step can be judged.
 
     Returns:
-        For each directory name, True if it is in two log directories, so that no step can be
+        A value per directory name: True if it is in two log directories, so that no step can be
         judged, or False if the settings are unknown, so that no rebuilt index can be judged.
     """
     doubtful = {
@@ -251,7 +251,7 @@ def _doubtful_partitions(
 
 
 def _files(broker: Broker) -> dict[str, FileInfo]:
-    """Returns every file of the partition directories, by its path below its log directory.
+    """Returns all files of the partition directories, by path relative to the log directory.
 
     If two log directories have the partition, the path begins with the log directory's name.
     """
@@ -295,7 +295,7 @@ def _outcome(
         return StepOutcome.UNSEEN
     info = files[1].get(step.file)
     if info is None:
-        # without a segment it is a producer snapshot, which a later roll or stop replaces
+        # without a segment, the file is a producer snapshot, which a later roll or stop replaces
         return outcome(is_fulfilled=False) if step.segment is not None else StepOutcome.UNSEEN
     if step.action == "truncate":
         end = step.from_position or 0
@@ -313,7 +313,7 @@ def _rebuild_outcome(
 ) -> StepOutcome:
     """Returns whether an index begins with the bytes that recovery should have written.
 
-    Later appends add entries, and a stop adds one to the time index.
+    More bytes may follow, because later appends add entries, and a stop adds a time entry.
     """
     if recovered_bytes is not None and info.name.endswith("index"):
         data, size_bytes = file.read_data(info.path)
@@ -382,7 +382,7 @@ def _kind(
 def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
     """Returns how an index changed.
 
-    It was trimmed if only zeros are gone, and appended to if new bytes follow the entries.
+    If only zeros are gone, it was trimmed. If new bytes follow the old entries, it was appended to.
     """
     is_shorter = after.size_bytes < before.size_bytes
     if is_shorter and same_bytes == after.size_bytes:

@@ -1,1 +1,1 @@
-"""The cost of a lookup: its probes, pages, headers and device reads, and their time."""
+"""The cost of a lookup: index probes, memory pages, batch headers, device reads, and their time."""

@@ -1,7 +1,8 @@
 """Measurements of this machine: reads from the page cache, page faults, and reads from the disk.
 
-They use a temporary file in a folder outside any Kafka directory. Each result has the least value,
-the median and the 90th percentile: on a busy machine the median changes by half between two runs.
+A temporary file in a folder outside any Kafka directory is used. Each result has the smallest
+value, the median and the 90th percentile, because the median alone can change by half between two
+runs on a busy machine.
 """
 
 import ctypes
@@ -29,12 +30,12 @@ from kafkaviz.simulate.directory.folder import resolve_output
 FILE_BYTES = 64 << 20
 HIT_SAMPLES = 200
 HITS_PER_SAMPLE = 500
-# the stride exceeds what one page fault maps
+# the stride is larger than the range that one page fault maps
 FAULT_SAMPLES = 20
 FAULT_STRIDE = 1 << 20
 READ_SAMPLES = 300
-IN_MEMORY_US = 8.0  # a quicker read came from memory, whatever the disk is
-BUSY_P90_FACTOR = 3.0  # the machine is busy if a 90th percentile exceeds this many medians
+IN_MEMORY_US = 8.0  # a faster read came from memory, whatever the disk is
+BUSY_P90_FACTOR = 3.0  # if a 90th percentile exceeds this many medians, the machine is busy
 NAME = "calibration.json"
 CACHED_READ_NAMES = ("pread_17_us", "pread_61_us")
 OPTIONAL_NAMES = ("random_read_us", "minor_fault_us")
@@ -76,7 +77,7 @@ def _is_measure(measure: object) -> bool:
 
 
 def save_calibration(calibration: Mapping) -> Path:
-    """Writes a calibration where load_calibration finds it, and returns its path.
+    """Writes a calibration to the file that `load_calibration` reads, and returns the path.
 
     Raises:
         CannotOpen: the cache folder cannot be written.
@@ -91,11 +92,11 @@ def save_calibration(calibration: Mapping) -> Path:
 
 
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
-    """Measures in a folder of the disk in question, by default in the cache folder.
+    """Measures this machine with a file in a folder of the disk, by default in the cache folder.
 
     Returns:
-        Each measure as {min, median, p90, samples} in µs. random_read_us is None if memory answered
-        the reads, as on a tmpfs; notes say so.
+        Each measurement as {min, median, p90, samples} in µs. `random_read_us` is None if the reads
+        came from memory, as on a tmpfs; `notes` says so then.
 
     Raises:
         CannotOpen: the folder does not exist, or belongs to a Kafka directory.
@@ -133,7 +134,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
 
 
 def _fill(descriptor: int, size_bytes: int) -> None:
-    """Writes random bytes, which no file system compresses or stores as a hole."""
+    """Writes random bytes, so that the file system cannot compress them or store a hole."""
     chunk = random.Random(1).randbytes(1 << 20)
     for _ in range(-(-size_bytes // len(chunk))):
         os.write(descriptor, chunk)
@@ -141,7 +142,7 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """Times a pread of `read_bytes` from the page cache, at random positions.
+    """Measures a pread of `read_bytes` from the page cache, at random positions.
 
     The loop is compiled, so that no Python runs between the reads.
     """
@@ -172,7 +173,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
 
 def _faults(descriptor: int, size_bytes: int) -> dict:
-    """Times the first access to a page of a mapped file that is in the page cache."""
+    """Measures the first access to a page of a mapped file that is in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
         with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
@@ -185,10 +186,10 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
 
 
 def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
-    """Times reads of 4 KiB that are not in the page cache.
+    """Measures reads of 4 KiB that are not in the page cache.
 
     Returns:
-        The measure, or None if the reads came from memory, and notes about it.
+        The measurement, or None if the reads came from memory; and notes about it.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

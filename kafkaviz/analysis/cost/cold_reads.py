@@ -22,15 +22,15 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
 WINDOW_PAGES = READ_AHEAD_BYTES // PAGE_BYTES  # most pages that the kernel reads ahead
-BLOCK = 1 << 18  # batches per call of the compiled loop
+BLOCK = 1 << 18  # the compiled loop is called for this many batches at a time
 SCAN: np.dtype = np.dtype(
     [  # the state of a scan between two headers
-        # the position of the last entry; if the starts of scans are known, the next row to read
+        # the position of the last index entry; in `_reads` instead, the next row to read
         ("entry", "i8"),
-        ("start", "i8"),  # position or row where the scan began
-        ("last_page", "i8"),  # last page touched
-        ("loaded_end", "i8"),  # first page that is not loaded
-        ("window", "i8"),  # number of pages that the next device read loads
+        ("start", "i8"),  # the position where the scan began; in `_reads` instead, the row
+        ("last_page", "i8"),  # the last page touched
+        ("loaded_end", "i8"),  # the first page after those that are loaded
+        ("window", "i8"),  # the number of pages that the last device read loaded
         ("count", "i8"),  # device reads so far
     ]
 )
@@ -39,10 +39,10 @@ BEGIN = (0, 0, -2, -1, 1, 0)
 
 @dataclass(frozen=True)
 class ColdReads:
-    """The number of lookups by their number of device reads, for each index interval.
+    """For each index interval, how many lookups take 0, 1, 2 ... device reads.
 
-    There is one lookup per batch, for its base offset. `counts[i][n]` lookups take n reads at
-    `intervals[i]`.
+    There is one lookup per batch, for its base offset. With `intervals[i]`, `counts[i][n]` lookups
+    take n reads.
     """
 
     intervals: np.ndarray
@@ -61,7 +61,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns the estimated counts of a larger log, from those of windows of it.
+        """Returns the estimated counts for a larger log, if these are the counts for its windows.
 
         Args:
             first_lookups: the same as in SweepParts.scaled.
@@ -105,7 +105,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._counts = [np.zeros(0, np.int64)] * len(intervals)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches of the segment, rows of format.batch.BATCH."""
+        """Adds the next batches of the segment, an array of format.batch.BATCH."""
         sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
         is_single = batches["base_offset"] == batches["last_offset"]
         positions = np.cumsum(sizes) - sizes + self._log_bytes
@@ -138,7 +138,7 @@ def cold_reads_from_starts(
     *,
     by_base_offset: bool,
 ) -> ColdReads:
-    """Returns the counts when the row at which each batch's scan starts is known.
+    """Returns the counts for an existing index, if the row where each scan starts is known.
 
     Args:
         positions: positions of all batches of a segment, integers of shape (n,).
@@ -156,7 +156,7 @@ def cold_reads_from_starts(
 
 
 def scanned_bytes(*, by_base_offset: bool) -> int:
-    """Returns the bytes that a scan reads of each header."""
+    """Returns how many bytes of each header a scan reads."""
     return MAGIC_END if by_base_offset else HEADER_BYTES
 
 
@@ -170,7 +170,7 @@ def _reads_of_interval(
 ) -> np.ndarray:
     """Returns the number of device reads of a lookup for each batch's base offset.
 
-    The index is built along the way: each batch may get an entry.
+    The index with this interval is simulated in the same loop; each batch may get an entry.
     """
     reads = np.empty(len(positions), np.int64)
     scan = scans[0]
@@ -200,7 +200,7 @@ def _reads(
 ) -> np.ndarray:
     """Returns the number of device reads of a lookup for each row from `first` to `stop` - 1.
 
-    `starts` gives, for each row, the row at which its scan starts.
+    `starts` has the row at which the scan for each row starts.
     """
     reads = np.empty(stop - first, np.int64)
     scan = scans[0]

@@ -1,6 +1,6 @@
-"""A model of the time that a lookup takes: counted headers and device reads, with times as ranges.
+"""A model of the time of a lookup: headers and device reads are counted, their times are ranges.
 
-For example, at the 99th percentile of 44 headers:
+For example, if the 99th percentile of lookups reads 44 headers:
 
 - 1.8 µs per header and 2.2 µs before the first one give 81 µs, or 43 to 180 µs with both ranges.
 - Since Kafka 4.1 each header takes one read instead of two: 42 µs, or 22 to 92 µs.
@@ -28,7 +28,7 @@ JVM_MAPS = 1000  # maps of a JVM before the first index: 500 to 1500
 # .index and .timeindex once loaded; Kafka reads the .txnindex through a channel, without a map
 MAPS_PER_SEGMENT = 2
 FILES_PER_SEGMENT = 3
-# pages that lookups near the end of an index touch; only these are sure to stay in memory
+# lookups near the end of an index touch this many pages; only these are sure to stay in memory
 WARM_PAGES = 3
 
 
@@ -47,7 +47,7 @@ class Range(NamedTuple):
         return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
-        """Adds two ranges end by end, which gives the widest possible range."""
+        """Adds the low ends, the typical values and the high ends of two ranges."""
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
@@ -65,7 +65,7 @@ class Storage:
 
     @property
     def seeks(self) -> bool:
-        """Whether each read is a disk seek, by the name or by the time measured on this machine."""
+        """Whether each read is a disk seek, by the storage's name or its measured read time."""
         return self.name == HDD or (
             self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low
         )
@@ -75,7 +75,7 @@ STORAGES: dict[str, Storage] = {
     storage.name: storage
     for storage in (
         Storage("memory", Range(0.6, 1.1, 2.6)),  # measured: pread from the page cache
-        # a little better than SATA on average; makers' 10 to 50 µs are for cached reads
+        # a little better than SATA on average; the makers' 10 to 50 µs are for cached reads
         Storage("nvme", Range(50, 100, 200)),
         Storage("ssd", Range(80, 140, 400)),  # SATA
         Storage("hdd", Range(4000, 12_000, 25_000)),
@@ -89,24 +89,24 @@ DEFAULT_STORAGE = "nvme"
 # two reads per header, up to Kafka 4.0: 0.99, 1.49 and 1.81 to 1.84 µs on the three machines
 HEADER_US = Range(0.95, 1.8, 4.0)
 FAULT_US = Range(0.5, 1.0, 2.9)  # first access to a mapped page that is in the page cache
-# everything before the first header, including the search of the index
+# time before the first header is read, including the search of the index
 FIRST_US = Range(1.0, 2.2, 3.6)
-# the part of FIRST_US that the search of an index in memory takes: once, and per probe
+# the part of FIRST_US for the search of an index in memory: this time once, and once per probe
 SEARCH_US = Range(0.06, 0.1, 0.14)
 PROBE_US = Range(0.009, 0.014, 0.019)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookupCosts:
-    """The times that lookups are priced with.
+    """The times from which the cost of a lookup is computed.
 
     Attributes:
-        header_us: time per header of a scan in the page cache.
-        first_us: time before the first header.
-        fault_us: time of the first access to an index page that is in the page cache.
-        reads_once: whether header_us is for one read per header, as since Kafka 4.1. In Kafka's own
-            classes that takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one run).
-        calibrated: the time of this machine's calibration, or None if presets are used.
+        header_us: the time per header that a scan reads from the page cache.
+        first_us: the time before the first header.
+        reads_once: whether `header_us` is for one read per header, as since Kafka 4.1. In Kafka's
+            own classes, one read takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one run).
+        calibrated: when this machine was calibrated; None if presets are used.
+        fault_us: the time of the first access to an index page that is in the page cache.
         one_read_share: the share of headers of magic 0 and 1, which always take one read.
     """
 
@@ -120,7 +120,7 @@ class LookupCosts:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether header_us comes from the model, and not from this or another machine."""
+        """Whether `header_us` comes from the model, instead of a measurement on some machine."""
         return self.reads_once and not self.calibrated
 
     @property
@@ -138,13 +138,13 @@ class LookupCosts:
     def cold_us(
         self, headers: float, reads: float, index_reads: float = 0.0, index_pages: float = 0.0
     ) -> Range:
-        """Returns the time of a lookup that finds nothing in the page cache.
+        """Returns the time of a lookup if nothing is in the page cache.
 
         Args:
             reads: device reads of the .log.
             index_reads: device reads of the index.
-            index_pages: index pages touched; those that came with another page's read only take a
-                fault.
+            index_pages: index pages touched. A page that was loaded with another page only costs a
+                page fault.
         """
         if self.storage.name == "memory":
             return self.warm_us(headers)
@@ -160,7 +160,7 @@ class LookupCosts:
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """Returns the number of processor cores that lookups keep busy.
 
-        A fetch that waits at the log's end does no lookup and is not counted.
+        Fetches that wait at the log's end do no lookup and do not count.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -175,9 +175,9 @@ def lookup_costs(
 
     Args:
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
-        storage: a name in STORAGES; by default the calibrated disk, or else nvme.
-        calibration: the result of `kafkaviz calibrate`, used instead of presets. It has no time for
-            the JVM's work on a header, which is computed as a share of the time of the reads.
+        storage: a name in STORAGES; the default is the calibrated disk, or else nvme.
+        calibration: the result of `kafkaviz calibrate`, which is used instead of presets. The JVM's
+            work on a header is not measured, but computed as a share of the time of the reads.
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -196,10 +196,10 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns the costs, computed from the read times measured on this machine.
+    """Returns the costs computed from the read times measured on this machine.
 
-    The read times are multiplied by a factor for the time that Java adds. Reading a header takes
-    one or two reads, depending on the release.
+    The read times are multiplied by a factor for the time that Java adds. A header takes one or two
+    reads, depending on the release.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
@@ -232,17 +232,20 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> dict[str, int]:
-    """Returns the files, maps and memory that segments take in addition to their .log files.
+    """Returns the files, memory maps and memory of segments, not counting the .log files.
 
-    One segment per partition is active. `maps` counts the memory maps if every index is loaded.
-    `stale_maps` is the greatest number of unused maps, reached if none was collected since the
-    rolls. `maps_left` is what vm.max_map_count leaves; if it is negative, a broker with these logs
-    alone would end with "Map failed". `preallocated_bytes` is the apparent length of the active
-    segments' indexes, and `resident_bytes` is the part that lookups near the end keep in memory.
+    One segment per partition is active. The keys are:
+
+    - `maps`: the memory maps if every index is loaded
+    - `stale_maps`: the greatest number of unused maps, if the JVM collected none since the rolls
+    - `maps_left`: the maps that vm.max_map_count leaves; if negative, a broker with these logs
+      alone would stop with "Map failed"
+    - `preallocated_bytes`: the apparent length of the active segments' indexes
+    - `resident_bytes`: the part of the indexes that lookups near the end keep in memory
 
     Args:
         segment_index_bytes: segment.index.bytes of each partition.
-        leaves_maps: whether a roll leaves dead maps until Java's garbage collector frees them, as
+        leaves_maps: whether a roll leaves unused maps until Java's garbage collector frees them, as
             before KAFKA-19390.
     """
     offset_bytes = offset_index.ENTRY.itemsize
@@ -271,12 +274,11 @@ def footprint(
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
-    """Returns the price that an interval implies.
+    """Returns how many µs the mean lookup would save per additional MB of index per GiB of log.
 
-    The price is the time in µs by which the mean lookup gets shorter for one more MB of index per
-    GiB of log, at this interval. It follows from N = S / (I + a) entries and H = (I + a) / 2µ + ...
-    headers. S is the size of the log, I the interval, a the mean distance by which entries exceed
-    the interval, and µ the mean batch size.
+    An interval implies this price. It follows from N = S / (I + a) entries and H = (I + a) / 2µ +
+    ... headers. S is the size of the log, I the interval, a the mean distance by which entries
+    exceed the interval, and µ the mean batch size.
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

@@ -1,4 +1,4 @@
-"""Findings: facts about a directory that a user may want to know, with their evidence.
+"""Findings: facts about a directory that a user may want to know, each with its evidence.
 
 CODES lists all kinds of findings. For example:
 
@@ -17,7 +17,7 @@ from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour, Release
 
-# the worst first
+# severities, the worst first
 ERROR = "error"
 WARNING = "warning"
 INFO = "info"
@@ -74,7 +74,7 @@ class Finding:
 
     @property
     def needs_replica(self) -> bool:
-        """Whether its next step is to compare with another replica."""
+        """Whether the next step is to compare the partition with another replica."""
         return self.next_step.key in _REPLICA_STEPS
 
 
@@ -86,14 +86,14 @@ class Code:
     consequence: Message
     next_step: Message
     reference: str | None
-    # a change of behaviour, and the consequence in releases before it
+    # a change of Kafka's behaviour, and the consequence in releases before that change
     earlier_behaviour: tuple[Behaviour, Message] | None
-    cause: Message | None  # a fault of Kafka that may have caused it
+    cause: Message | None  # a fault of Kafka that may be the cause
     faulty_releases: Behaviour | None  # the releases with that fault; None if the check decides
-    family: str = ""  # CODES fills it in
+    family: str = ""  # filled in by CODES
 
 
-# their texts name `kafkaviz compare`
+# messages of next steps that name `kafkaviz compare`
 _REPLICA_STEPS = frozenset(
     f"next_step.{name}"
     for name in (
@@ -121,13 +121,13 @@ def _code(
     cause: str = "",
     faulty: Behaviour | None = None,
 ) -> Code:
-    """Returns the code of one row of the table; its family is not filled in.
+    """Returns a code for _TABLE; its family is not filled in yet.
 
     Args:
-        next_step: the key of a message, without "next_step." if it is of that file.
-        earlier: a change of behaviour, and the consequence in releases before it.
-        consequence: a key of consequence.toml; by default the name of the code.
-        cause: a key of finding.toml: a fault of Kafka that may have caused it.
+        next_step: the key of a message; without a file name, it is in next_step.toml.
+        earlier: a change of Kafka's behaviour, and the consequence in releases before that change.
+        consequence: a key of consequence.toml; the default is the name of the code.
+        cause: a key of finding.toml, for a fault of Kafka that may be the cause.
         faulty: the releases with that fault; None if the check decides.
     """
     key = name.replace("-", "_")
@@ -147,7 +147,7 @@ def _code(
     )
 
 
-_TABLE: dict[str, tuple[Code, ...]] = {  # by family, which is a module of checks/
+_TABLE: dict[str, tuple[Code, ...]] = {  # by family: the name of a module in checks/
     "log": (
         _code("message-crc-mismatch", ERROR, "restore_partition"),
         _code("batch-timestamp-mismatch", ERROR, "restore_partition"),
@@ -335,9 +335,9 @@ FAMILIES = tuple(_TABLE)
 CODES: dict[str, Code] = {
     code.name: replace(code, family=family) for family, codes in _TABLE.items() for code in codes
 }
-# Codes that a level of checking does not find, or not everywhere. Below RECORDS, the number of
-# records is only compared with the offsets of their batch. At HEADERS, a checksum is only computed
-# where a header leads nowhere.
+# Codes that a check of a lower level does not find, or not everywhere. Below RECORDS, the number of
+# records in a header is compared only with the batch's offsets. At HEADERS, a checksum is computed
+# only where a header does not lead to another batch.
 _OF_RECORDS = (
     "batch-record-count",
     "record-malformed",
@@ -367,9 +367,9 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """Returns a finding of this code; texts that are not given come from CODES.
+    """Returns a finding with this code; texts that are not given are taken from CODES.
 
-    Without a release, the texts for the newest release are used.
+    Without a release, they are the texts for the newest release.
     """
     row = CODES[code]
     return Finding(
@@ -395,7 +395,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text of a finding, and its cause if that is a fault of Kafka in this release."""
+    """Returns the text of a finding, with the cause if this release has a fault that may be it."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -403,9 +403,9 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """Returns the findings with severity "info" and nothing to do.
+    """Returns the findings with severity "info" and without a next step.
 
-    Nothing is severe in a directory that waits for deletion.
+    This is for a directory that waits for deletion, where nothing is severe.
     """
     return [
         replace(finding, severity=INFO, next_step=message("next_step.nothing"))

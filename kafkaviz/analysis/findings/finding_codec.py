@@ -1,11 +1,11 @@
-"""Findings and the steps of a start as rows of the catalog and in the files of a run.
+"""Converts findings, and the steps of a broker start, to rows of the catalog and back.
 
-- to_row(finding) is a row of the catalog table `findings`. It has English texts for SQL users, and
-  the messages themselves in its column `json`.
-- from_row(row) is the finding again.
+- `to_row(finding)` returns a row of the catalog table `findings`. The row has English texts for SQL
+  users, and the messages themselves in its column `json`.
+- `from_row(row)` returns the finding again.
 
-A run keeps the findings of each segment and the steps of each directory, as serialization writes
-them. Values that are read back are checked: an unknown code, cause, severity or action is refused.
+A pipeline run also keeps findings and steps in files, in the form of analysis.serialization. Values
+that are read back are checked: an unknown code, cause, severity or action is refused.
 """
 
 import json
@@ -46,10 +46,10 @@ def from_row(row: Mapping[str, Any]) -> Finding:
 
 
 def findings_from_plain(plain: object) -> tuple[Finding, ...]:
-    """Returns the findings that serialization.to_plain made plain.
+    """Returns the findings from their form by `serialization.to_plain`.
 
     Raises:
-        ValueError: the value is not the plain form of findings.
+        ValueError: the value does not have that form.
     """
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
@@ -75,7 +75,7 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """Returns the steps that serialization.encode made text.
+    """Returns the steps from their text by `serialization.encode`.
 
     Raises:
         ValueError: the text does not hold steps.

@@ -1,17 +1,17 @@
-"""The findings in groups, as the terminal, the Health page and the report show them."""
+"""Groups of findings, as the terminal, the Health page and the report show them."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from kafkaviz.analysis.findings.finding import INFO, SEVERITIES, Finding
 
-MAX_SEPARATE = 3  # more findings of one code are one group
+MAX_SEPARATE = 3  # more findings of one code than this become one group
 
 
 def group_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
     """Yields the groups, the worst first; a finding on its own is a group of one.
 
-    Informative findings and predictions of a recovery are one group from two on.
+    For informative findings and predicted recoveries, two findings of a code already are a group.
     """
     order = sorted(findings, key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):

@@ -1,7 +1,7 @@
 """The badges of a topic-partition in a picture of segments: one per code of its findings.
 
-The worst badge comes first. Findings about the next start are left out unless it fails, because
-after a kill every topic-partition has some.
+The worst badge comes first. Findings about the next start are left out unless the start fails,
+because after a kill every topic-partition has some. For example:
 
     badges_from_rows(
         [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
@@ -17,12 +17,13 @@ from kafkaviz.analysis.findings.finding import CODES, FAMILIES, INFO, SEVERITIES
 from kafkaviz.format import names
 from kafkaviz.log.broker import Broker
 
-FINDING_COLUMNS = ("directory", "log_directory", "file", "code", "severity")  # of a finding
+# the columns of a finding from which a badge is made
+FINDING_COLUMNS = ("directory", "log_directory", "file", "code", "severity")
 RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete")
 
 
 class Badge(NamedTuple):
-    """All findings of one code about one topic-partition."""
+    """A badge for all findings of one code about one topic-partition."""
 
     code: str
     severity: str

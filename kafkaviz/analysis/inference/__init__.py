@@ -1,1 +1,1 @@
-"""Inference of settings, causes of rolls and the Kafka version from the files of a directory."""
+"""Infers settings, causes of rolls and the Kafka version from the files of a directory."""

@@ -1,4 +1,4 @@
-"""Bounds of index.interval.bytes, from the batches that have an entry and those that do not."""
+"""Infers bounds of index.interval.bytes from the batches with and without an index entry."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -8,34 +8,34 @@ import numpy as np
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.walk import BatchObserver
 
-# number of the longest runs kept; restarts make some runs longer, and those are skipped later
+# how many of the longest gaps are kept; gaps that a restart made longer are ignored later
 MAX_GAPS = 64
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # the columns that interval_evidence uses
 EVIDENCE = np.dtype([(name, BATCH[name]) for name in EVIDENCE_COLUMNS])
-MAX_WAITING = 65_536  # pending batches of one gap; above that, those without evidence are dropped
+MAX_WAITING = 65_536  # with more pending batches of a gap, those without evidence are dropped
 
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The least and greatest interval that fit, both inclusive; None for an unknown bound."""
+    """The smallest and the largest interval that fit, both inclusive; None for an unknown bound."""
 
     low_bytes: int | None
     high_bytes: int | None
-    # an entry covers a whole append of several batches (3.9.0, 4.0.0 and older, on followers)
+    # whether an entry covers an append of several batches (on followers up to 3.9.0, and in 4.0.0)
     per_append: bool = False
-    # number of gaps too long for any fitting interval: a restart resets the counter to 0
+    # number of gaps that are too long for these bounds, because a restart reset the counter to 0
     restarts: int = 0
 
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """The evidence of a stretch of a log.
+    """The evidence that a stretch of a log gives about the interval.
 
     Merging the evidence of consecutive stretches gives the evidence of the whole.
     """
 
-    least_indexed_bytes: int | None = None  # fewest bytes after which an entry was written
-    # per gap, the most bytes after which a batch still got no entry, descending
+    least_indexed_bytes: int | None = None  # fewest bytes from an entry to the next one
+    # most bytes after which a batch still got no entry, one value per gap, in descending order
     longest_unindexed_bytes: tuple[int, ...] = ()
     # the same, counting only batches that surely start an append
     longest_after_append_bytes: tuple[int, ...] = ()
@@ -55,11 +55,11 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """Returns the intervals that fit.
+        """Returns the range of intervals that fit.
 
-        Without any entry nothing is known: the whole segment may be one append, which never gets an
-        entry. A gap between entries that is too long for the others was made by a restart, and is
-        ignored.
+        Without entries, nothing is known: the whole segment may be one append, because a segment's
+        first append never gets an entry. Gaps that contradict the others were made longer by a
+        restart, and are ignored.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -83,8 +83,8 @@ def interval_evidence(
     """Returns the evidence of a stretch of batches and the entries that point into it.
 
     Args:
-        entry_before: the position of the last entry before the stretch; 0 at the start of the
-            segment, where Kafka starts counting.
+        entry_before: the position of the last entry before the stretch. It is 0 at the start of the
+            segment, where Kafka starts counting bytes.
     """
     if not len(batches):
         return IntervalEvidence()
@@ -103,7 +103,7 @@ def interval_evidence(
         entry_before,
     )
     starts_append = _follows_append(batches, slots_before, key)
-    # a key above the last offset of its batch is the end of an append of several batches
+    # if a key is above the last offset of its batch, the entry is for an append of several batches
     keys = key[floor_slots[is_indexed]] if len(positions) else key
     is_per_append = keys > batches["last_offset"][is_indexed]
     return IntervalEvidence(
@@ -115,19 +115,19 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns, for each batch, the slot of the last position not above the batch's, or -1.
+    """Returns the slot of the last index position at or before each batch, or -1.
 
     There are fewer entries than batches, so each entry is looked up among the batches.
 
     Args:
-        positions: ascending.
+        positions: the positions in the index, in ascending order.
     """
     first_rows = np.searchsorted(batch_positions, positions)
     return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches surely start an append: those right after the key of an entry."""
+    """Returns which batches surely start an append, because an entry's key is right before them."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -139,7 +139,7 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
 def _gap_maxima(
     appended_bytes: np.ndarray, gap: np.ndarray, is_unindexed: np.ndarray
 ) -> tuple[int, ...]:
-    """Returns the most bytes appended without an entry in each gap, descending."""
+    """Returns the most bytes appended without an entry in each gap, in descending order."""
     if not is_unindexed.any():
         return ()
     gaps = gap[is_unindexed]
@@ -153,10 +153,10 @@ def _largest(values: list[int] | tuple[int, ...]) -> tuple[int, ...]:
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
-    """Evidence of index.interval.bytes, the same for any division of the log in chunks.
+    """Collects evidence of index.interval.bytes while a log is read in chunks.
 
-    A gap between two entries must be judged as a whole. Batches after the last indexed one of a
-    chunk therefore wait for the next chunk.
+    A gap between two entries must be judged as a whole. So the batches after the last entry of a
+    chunk are kept until the next chunk.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -177,7 +177,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         """
         if not len(self._entries):
             return
-        # batches that wait take less memory without their other columns
+        # keep only the needed columns of pending batches, to save memory
         batches = batches[EVIDENCE_COLUMNS].astype(EVIDENCE)
         last_indexed = _last_indexed_row(entries_between(self._entries, batches), batches)
         if last_indexed is not None:
@@ -189,9 +189,9 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Drops the batches of a gap that give no evidence.
+        """Drops batches of a gap that give no evidence.
 
-        The first and last batch stay, and each one that ends or begins an append.
+        The first and the last batch stay, and all batches that begin or end an append.
 
         Args:
             batches: batches of which at most the first has an entry.
@@ -224,7 +224,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries that point to these batches, or between the first and the last.
+    """Returns the entries with positions from the first to the last of these batches.
 
     Args:
         entries: entries ordered by position.

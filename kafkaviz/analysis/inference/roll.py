@@ -1,10 +1,10 @@
 """The cause of each roll, inferred from sizes, times and entry counts of a partition's segments.
 
-Each cause is a threshold: a roll exceeds it, and everything that did not roll stays below. So the
-rolls also bound settings that are unknown: each limit is between the largest value that did not
-cause a roll and the least that did. For example, segments of 1 047 315 and 1 048 043 bytes are
-followed by batches of 2871 and 1200 bytes. So segment.bytes was between 1 048 043 and 1 049 242,
-and the roundest such number is 1 048 576.
+A segment rolls when one of its values exceeds a limit. So the rolls also bound settings that are
+unknown: a limit is between the largest value that did not cause a roll and the smallest value that
+did. For example, segments of 1 047 315 and 1 048 043 bytes are followed by batches of 2871 and 1200
+bytes. So segment.bytes was between 1 048 043 and 1 049 242, and the roundest such number is
+1 048 576.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = (
     cast("int", setting(name).default(versions.NEWEST_RELEASE))
     for name in ("segment.bytes", "segment.ms")
 )
-MIN_FULL = 3  # smaller numbers of entries may be equal by chance
+MIN_FULL = 3  # fewer entries than this may be equal in all segments by chance
 CAUSES = tuple(RollCause)
 SIZE, TIME, OFFSET_INDEX, TIME_INDEX, _ = RollCause
 SETTING = {
@@ -38,7 +38,7 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """The facts about a segment that the inference needs; timestamps are −1 if there are none."""
+    """The facts about a segment that the inference needs; an unknown timestamp is −1."""
 
     base_offset: int
     log_bytes: int
@@ -52,7 +52,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class _FittingCause:
-    """A setting that fits: the rolls that it explains, and the range of its possible values."""
+    """A possible cause: the rolls that it explains, and the range of the setting's values."""
 
     reason: RollCause
     rolls: frozenset[int]
@@ -60,7 +60,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a sort key: rolls explained, likelihood of the value, order of Kafka's checks."""
+        """Returns a sort key: explained rolls, likelihood of the value, order of Kafka's checks."""
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -69,13 +69,14 @@ class _FittingCause:
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
-    """Returns one cause per segment.
+    """Returns the cause of each segment's roll.
 
     Args:
         segments: the segments of a partition in ascending order, the active one last.
 
     Returns:
-        None for the last segment, and if no cause fits because the log was compacted or truncated.
+        One cause per segment. It is None for the last segment, and where no cause fits, for example
+        because the log was compacted or truncated.
     """
     causes = sorted(
         filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
@@ -92,7 +93,10 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 
 
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.bytes as a cause: no segment is larger, but one more batch is too much."""
+    """Returns segment.bytes as a cause, if one fits.
+
+    It is a limit that no segment exceeds, but with the next batch a segment would exceed it.
+    """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
         roll: segment.log_bytes + next_segment.first_batch_bytes - 1
@@ -108,8 +112,8 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.ms as a cause.
 
-    In each segment all batches came within that time after the first one, but the next batch did
-    not.
+    In each segment, all batches came within that time after the first batch, but the first batch of
+    the next segment did not.
     """
     longest_ms = max(
         (
@@ -145,8 +149,8 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
         for roll, segment in enumerate(closed_segments)
         if segment.offset_entries == most_offset_entries
     )
-    # Kafka keeps the last slot for the entry that the roll adds, so a full time index ends with
-    # one entry less, or with all.
+    # Kafka reserves the last slot for the entry that the roll adds. If the roll adds none, a full
+    # time index has one entry less.
     by_time = frozenset(
         roll
         for roll, segment in enumerate(closed_segments)
@@ -180,7 +184,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 
 
 def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Returns whether each offset entry came with a time entry.
+    """Returns whether a segment has about as many time entries as offset entries.
 
     This is so in every segment that rolled because its time index was full.
     """
@@ -192,7 +196,11 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns 3 if the default fits, 2 for a power of two or whole hours, 1 for a round number."""
+    """Returns how likely a value in this range is.
+
+    The result is 3 if the default fits, 2 if a power of two or some whole hours fit, 1 if a round
+    number fits, and otherwise 0.
+    """
     default, round_values, round_steps = {
         RollCause.SIZE: (
             DEFAULT_SEGMENT_BYTES,
@@ -214,7 +222,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """The least and greatest value of a setting that fit, and the roundest between them.
+    """The smallest and the largest value of a setting that fit, and the roundest value between.
 
     The bounds are inclusive.
     """
@@ -227,7 +235,7 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """Returns the limits by setting name, for each cause of a roll.
+    """Returns the inferred limits by setting name, for the settings that caused a roll.
 
     Args:
         reasons: the result of inference.roll.roll_reasons for these segments.
@@ -272,7 +280,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two, or else a multiple of the largest power of ten that fits."""
+    """Returns a power of two in the range, or else a multiple of the largest power of ten."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

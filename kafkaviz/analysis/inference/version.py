@@ -30,12 +30,12 @@ WORKLOAD_DECIDES = message("release.of_workload")
 NOTHING_DECIDES = message("release.no_trace")
 METADATA_LOG_ELSEWHERE = message("release.metadata_log_elsewhere", newest=versions.NEWEST)
 READ_AS_NEWEST = message("release.read_as_newest", newest=versions.NEWEST)
-# the first release that can have written something that no known release writes
+# the release that stands for "newer than all known releases"
 LATER = max(versions.METADATA_VERSION_FIRST_LEVELS)
 KNOWN_VERSIONS = {META_PROPERTIES: 1, CLEAN_SHUTDOWN: 0}
 FIRST_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
-# Enough for bootstrap.checkpoint, which holds a few records, and for the start of a snapshot, which
-# begins with the features.
+# enough for bootstrap.checkpoint, which has a few records, and for the features at the start of a
+# snapshot
 MAX_BYTES = 1 << 20
 
 
@@ -50,7 +50,7 @@ class ReleaseTrace:
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The range of releases that fit every trace, and the traces that bound it."""
+    """The range of releases that fit every trace, and the traces that bound the range."""
 
     first: Release | None
     last: Release | None
@@ -82,7 +82,7 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is assumed, and the reasons."""
+    """The release whose behaviour is assumed, and the traces or other reasons for it."""
 
     release: Release
     traces: tuple[Message, ...]
@@ -110,8 +110,8 @@ class AssumedRelease:
     def is_known(self) -> bool:
         """Whether the release can be known at all.
 
-        False if there are several log directories and the one with the metadata log was not given.
-        The rules of `release` are then applied all the same.
+        This is False if there are several log directories and the one with the metadata log was not
+        opened. The rules of `release` are applied nevertheless.
         """
         return METADATA_LOG_ELSEWHERE not in self.traces
 
@@ -135,16 +135,16 @@ def infer_release(broker: Broker) -> InferredRelease:
 def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
     """Returns the release whose behaviour is assumed.
 
-    It is the given version, such as "3.9" or "4.3.1", or else the one that the directory's traces
-    suggest, or else the newest known release.
+    It is the given version, such as "3.9" or "4.3.1", or else the release that traces in the
+    directory suggest, or else the newest known release.
 
-    Most traces only bound the release from below. Then the metadata.version that the brokers last
-    agreed on decides, because a broker is rarely much newer. A trace of a later release takes
-    precedence, because operators raise the level only some time after an upgrade. A directory newer
-    than all known releases is read as the newest of them. If a broker has several log directories
-    and the one with the metadata log is missing, no trace bounds the release from above. It is then
-    unknown, and the rules of the newest are applied, unless bootstrap.checkpoint has the level of
-    the formatting.
+    Most traces only show that the release is not older than some release. Then the metadata.version
+    on which the brokers last agreed decides, because a broker is rarely much newer. But if a trace
+    shows a later release, that counts, because operators raise metadata.version only some time
+    after an upgrade. A directory newer than all known releases is read as the newest of them.
+
+    If the log directory with the metadata log was not opened, the release is unknown, and the
+    newest is assumed, unless bootstrap.checkpoint has the metadata.version of the formatting.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -157,7 +157,7 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     is_formatting_known = _formatting_level(broker) is not None
     if broker.lacks_metadata_log and inferred.last is None and not is_formatting_known:
         return AssumedRelease(newest, (*inferred.traces, METADATA_LOG_ELSEWHERE))
-    # the release that introduced the latest metadata.version, or else that of the formatting
+    # the release that introduced the newest metadata.version in the files
     levels = _levels(broker)
     agreed = versions.release_of_metadata_version(levels[-1][1]) if levels else None
     release = next(
@@ -202,7 +202,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields versions and levels that only a release later than all known ones can have written."""
+    """Yields traces of a release later than all known ones: unknown versions and feature levels."""
     versions_by_file = {
         META_PROPERTIES: broker.properties.get("version"),
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),
@@ -229,7 +229,7 @@ def _unknown_level_trace(file: str, name: str, level: int) -> ReleaseTrace:
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields the traces that only 4.4 leaves when it formats a directory or stops."""
+    """Yields traces that only 4.4 leaves, when it formats a directory or stops."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
             message("release.first_snapshot"),
@@ -253,7 +253,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 def is_untrimmed(segment: Segment) -> bool:
     """Returns whether both indexes of a segment still have preallocated slots at their end.
 
-    False if one of them cannot be read.
+    Returns False if one of them cannot be read.
     """
     try:
         return bool(
@@ -273,7 +273,7 @@ def formatting_release(broker: Broker) -> Release | None:
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields the metadata.version of the formatting, and the one it was raised to later."""
+    """Yields the metadata.version of the formatting and the one to which it was raised later."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield _unknown_level_trace(file, METADATA_VERSION, level)
@@ -293,7 +293,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
     """Returns the metadata.version of the formatting and the newest one in the metadata log.
 
     Returns:
-        Pairs of file and level; the newest only if it differs.
+        Pairs of file and level. The newest level is included only if it differs.
     """
     formatting = _formatting_level(broker)
     newest = _newest_level(broker)
@@ -306,7 +306,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
     """Returns the file and the level that the metadata log set last, in a snapshot or after it.
 
-    If the log cannot be read, these are of the newest readable snapshot.
+    If the log cannot be read, the newest readable snapshot is used.
     """
     image = metadata_log.read_image(broker)
     features = image.features
@@ -318,10 +318,10 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the file and the level of metadata.version that the directory was formatted with.
+    """Returns the metadata.version with which the directory was formatted, after its file.
 
-    The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes that
-    snapshot, and nothing changes it later.
+    The file is bootstrap.checkpoint, or since 4.4 the first snapshot, which formatting writes and
+    nothing changes later.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -333,7 +333,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
     """Returns the newest snapshot of the metadata log that sets features, and its features.
 
-    Without one, both are empty.
+    Without such a snapshot, both are empty.
     """
     try:
         log = metadata_log.find_partition(broker)
@@ -348,9 +348,9 @@ def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
 def _features(path: Path) -> dict[str, int]:
     """Returns the levels that a .checkpoint of metadata records sets.
 
-    It is read up to the batch that sets metadata.version, because a snapshot begins with the
-    features. The result is empty without a file, or if a fault comes first. It is read without
-    compiled code, because every lookup needs the release.
+    The file is read up to the batch that sets metadata.version, because a snapshot begins with the
+    features. The result is empty without a file, or if a fault comes first. No compiled code is
+    used, because every lookup needs the release and the code would take time to load.
     """
     levels: dict[str, int] = {}
     try:

@@ -1,1 +1,1 @@
-"""The pages of an index that searches touch, and those that have left the page cache."""
+"""Which memory pages of an index searches touch, and which of them have left the page cache."""

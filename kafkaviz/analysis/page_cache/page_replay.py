@@ -1,6 +1,6 @@
-"""A replay of searches in a growing index: the pages they touch, and those that have gone cold.
+"""Replays searches in a growing index, and counts the pages that are no longer in memory.
 
-This is the case of KAFKA-6432. A reader at the log's end looks up its offset after every append.
+This is the problem in KAFKA-6432. A reader at the log's end looks up its offset after every append.
 Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
 grows, these points move to pages that have not been read for long. A search that tries the last
 entries first (kafkaviz.search.slots) only reads the newest pages.
@@ -10,10 +10,10 @@ page unused for longest leaves first, so a page untouched for `cold_after_bytes`
 example, with 512 entries per page and 13 full pages a plain search for the end reads pages 0, 6, 9,
 11 and 12. Page 6 became the middle at the 6145th entry.
 
-TailLookups has one such lookup at each size of an index in full pages: the slots read by plain
-binary search and by warm-section-first search, and the pages that left memory since the index was
-one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12 in the middle;
-pages 7 and 10 were last touched 7.9 and 1.8 MB of log earlier.
+TailLookups has such a lookup for an index with a number of full pages: the slots read by plain
+binary search and by warm-section-first search, and the pages that were not in memory when needed,
+since the index was one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12
+in the middle; pages 7 and 10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
 from dataclasses import dataclass
@@ -33,8 +33,9 @@ EXPONENTIAL = "exponential"
 FIXED = "fixed"
 TAIL = 0
 LAGGING = 1
-MAX_FAULTS = 20_000  # faults that are listed; all are counted
-# For example, a log written at 4.7 kB/s, while 300 MB/s in all fill a page cache of 64 GB.
+MAX_FAULTS = 20_000  # at most this many page faults are listed; all are counted
+# This fits, for example, a log written at 4.7 kB/s on a broker that writes 300 MB/s in total and
+# has a page cache of 64 GB.
 COLD_AFTER_BYTES = 1_000_000
 NEVER = -1
 FAULT: np.dtype = np.dtype(
@@ -49,7 +50,7 @@ class IndexGrowth:
 
     Attributes:
         gap_bytes: .log bytes between two entries.
-        counted_from: the number of entries from which lookups are counted; earlier lookups only
+        counted_from: lookups are counted once the index has this many entries; earlier lookups only
             fill the page cache.
     """
 
@@ -60,16 +61,18 @@ class IndexGrowth:
 
     @property
     def clock(self) -> np.ndarray:
-        """The log's length when each entry is written, shape (entries,), int64."""
+        """The length of the .log when each entry is written, shape (entries,), int64."""
         return np.arange(1, self.entries + 1, dtype=np.int64) * self.gap_bytes
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The page cache.
+    """A model of the page cache.
 
     Attributes:
-        read_around_bytes: bytes that the kernel reads around a missing page; 0 for that page alone.
+        cold_after_bytes: a page leaves memory if it is not touched while this much is appended.
+        read_around_bytes: the bytes that the kernel reads around a missing page; 0 if it reads only
+            that page.
     """
 
     page_bytes: int = PAGE_BYTES
@@ -81,12 +84,12 @@ class Memory:
 class Readers:
     """The readers that look up offsets, one lookup every `appends_per_lookup` appends.
 
-    Readers at the tail look up the last entry. A share of the lookups comes from lagging readers.
+    Most look up the end of the log ("tail"). A share of the lookups comes from lagging readers.
 
     Attributes:
-        lag: how far back lagging readers look. "uniform": anywhere in the index; "exponential":
-            lag_entries on average; "fixed": always lag_entries.
-        from_entries: the number of entries at which lookups begin.
+        lag: the distance at which lagging readers look up. "uniform": anywhere in the index;
+            "exponential": `lag_entries` from the end on average; "fixed": always `lag_entries`.
+        from_entries: lookups begin when the index has this many entries.
     """
 
     lagging_share: float = 0.0
@@ -99,16 +102,23 @@ class Readers:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """The result of a replay, counted from `counted_from` on except for the image.
+    """The result of a replay.
+
+    Except for `touched` and `faulted`, lookups count from `IndexGrowth.counted_from` on. Pairs have
+    a value for readers at the tail and one for lagging readers.
 
     Attributes:
-        lookups, faults, pages_read, most_pages: values for readers at the tail and for lagging
-            readers; most_pages is the maximum of one lookup.
-        touched, faulted: the image, counts of shape (pages, columns). Column c begins when c /
-            columns of all entries are written.
-        first_faults: the first faults in order, at most MAX_FAULTS, as FAULT.
-        idle_bytes: log bytes since each page was last touched, shape (pages,), when the last entry
-            is appended and before its lookup.
+        grown_pages: the number of pages by which the index grew while lookups were counted.
+        lookups: the number of lookups.
+        faults: the number of page faults.
+        pages_read: the number of pages touched.
+        most_pages: the most pages that one lookup touched.
+        touched: how often each page was touched, shape (pages, columns). Column c begins when the
+            share c / columns of all entries is written.
+        faulted: how often each page was not in memory, in the same form.
+        first_faults: the first page faults in order, at most MAX_FAULTS, an array of FAULT.
+        idle_bytes: .log bytes since each page was last touched, shape (pages,), when the last entry
+            is appended and before it is looked up.
     """
 
     entries: int
@@ -129,7 +139,7 @@ class Replay:
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
-        """Returns the faults per 1000 lookups of TAIL or LAGGING, or None without a lookup."""
+        """Returns the faults per 1000 lookups of a kind of reader (TAIL or LAGGING), or None."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
@@ -142,15 +152,15 @@ def replay(
     columns: int = 1,
     clock: np.ndarray | None = None,
 ) -> Replay:
-    """Grows an index with these readers, and counts the pages they touch.
+    """Grows an index while readers look up offsets, and counts the pages that they touch.
 
-    Targets are between two keys, as they usually are unless a batch holds one record. The first
+    Targets are between two keys, which is usual unless batches have only one record. The first
     write to a page is not a fault.
 
     Args:
-        warm_bytes: the length of the warm section, or None for the plain search.
-        clock: the log's length at each entry of a real index, ascending, shape (entries,); by
-            default entries are gap_bytes apart.
+        warm_bytes: the length of the warm section; None for plain binary search.
+        clock: the length of the .log at each entry of a real index, ascending, shape (entries,);
+            the default is entries that are `gap_bytes` apart.
     """
     entry_counts, target_slots, is_lagging = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -215,12 +225,12 @@ def hot_pages(
 ) -> tuple[int, ...]:
     """Returns the pages in memory when the last entry is appended, before it is looked up.
 
-    A reader at the tail looks up every entry. The replay starts cold_after_bytes before the end,
-    since pages that were read earlier are cold.
+    A reader at the tail looks up every entry. The replay covers only the last `cold_after_bytes`,
+    because pages that were read before are no longer in memory.
 
     Args:
         memory: a page cache without read-around.
-        clock: the log's length at each entry, as for replay.
+        clock: the length of the .log at each entry; see `replay`.
     """
     if not growth.entries:
         return ()
@@ -235,8 +245,8 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     """Returns the lookups of these readers.
 
     Returns:
-        For each lookup the number of entries, the slot it finds, and whether a lagging reader
-        makes it.
+        Three arrays with a value per lookup: the number of entries of the index, the slot that is
+        found, and whether the reader is lagging.
     """
     entry_counts = np.arange(
         readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64
@@ -276,11 +286,7 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Fills the image, the faults, the counts and idle_bytes.
-
-    Returns:
-        The number of listed faults.
-    """
+    """Replays the lookups; fills the last five arrays, and returns the number of listed faults."""
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]
@@ -336,7 +342,7 @@ def _replay(
 
 @njit(cache=True)
 def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
-    """Notes the slots that a search reads on its way to `slot`, and returns their number.
+    """Fills `probed_slots` with the slots that a search for `slot` reads; returns their number.
 
     No key equals the target, so a search never ends early.
     """
@@ -367,14 +373,14 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Marks the pages around a fault as read now, half of them before it."""
+    """Marks the pages around a missing page as read now, half of them before it."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search of a reader at the tail, for a key above the last one."""
+    """Returns the search of a reader at the log's end, for a key above the last one."""
     return slots.floor(
         np.arange(entries),
         entries,
@@ -392,10 +398,11 @@ class TailLookup:
     """One search for the end of an index.
 
     Attributes:
-        probes: the slots that it reads, in order.
-        warm_from_slot: the first slot of the warm section; None for a plain search.
-        waits: rows of page_replay.FAULT for the time in which the index grew by its last page: one
-            per page that was not in memory when a lookup needed it.
+        probes: the slots that the search reads, in order.
+        pages: the pages that it reads.
+        warm_from_slot: the first slot of the warm section; None for plain binary search.
+        waits: an array of FAULT: one row for each time that a lookup needed a page that was not in
+            memory, while the index grew by its last page.
         hot_pages: the pages in memory after the search.
     """
 

@@ -1,11 +1,11 @@
 """One segment, read completely in one pass.
 
-The result has its batches, both indexes, the links between them, the bytes after the last batch,
-and counts of the batches: sizes, offsets, times, and places.
+The result has the batches, both indexes, the links between them, the bytes after the last batch,
+and counts of the batches by size, offset, time and place.
 
-For example, batches of 100, 100 and 300 bytes have the least size 100, the greatest 300, the median
-100, and the counts 2 and 1. A .log of n bytes has at most √(2n) different sizes, so their counts
-stay small for any number of batches.
+For example, batches of 100, 100 and 300 bytes have the smallest size 100, the largest 300, the
+median 100, and two different sizes with the counts 2 and 1. A .log of n bytes has at most √(2n)
+different sizes, so the list of counts stays short for any number of batches.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
 
-COLUMNS = 1000  # number of equal parts into which a .log is divided
-MERGE_SIZES = 1 << 16  # distinct sizes of chunks that are collected before they are merged
+COLUMNS = 1000  # a .log is divided into this many equal parts
+MERGE_SIZES = 1 << 16  # different sizes to collect from chunks before they are merged
 UNKNOWN_MS = -1
 NO_SLOT = np.zeros(0, int)
 
@@ -36,8 +36,9 @@ class ColumnCounts:
     """The batches that start in each of COLUMNS equal parts of a .log.
 
     Attributes:
-        batches: their number, shape (COLUMNS,).
-        size_bytes, max_timestamp_ms: sums over them, shape (COLUMNS,).
+        batches: the number of batches, shape (COLUMNS,).
+        size_bytes: the sum of their sizes, shape (COLUMNS,).
+        max_timestamp_ms: the sum of their largest timestamps, shape (COLUMNS,).
     """
 
     batches: np.ndarray
@@ -50,15 +51,16 @@ class BatchCounts:
     """The counts over all batches of a segment.
 
     Attributes:
-        first, last: the first and last row; None without a batch.
-        last_offset: the largest last offset.
-        records: None if a wrapper message does not give its number of records.
-        known_ms: the least and the largest timestamp; None if no batch has one.
-        newest_ms: the largest value, which is -1 or less without a timestamp.
-        sizes, size_counts: the different sizes in bytes, ascending, and the number of batches of
-            each.
-        magics, wrapped_magics: the magics of all batches, and of those with an unknown record
-            count.
+        first: the first batch, or None.
+        last: the last batch, or None.
+        last_offset: the largest last offset of a batch.
+        records: the number of records; None if a wrapper message does not give its number.
+        known_ms: the smallest and the largest timestamp; None if no batch has one.
+        newest_ms: the largest timestamp; -1 or less if no batch has one.
+        sizes: the different sizes in bytes, in ascending order.
+        size_counts: the number of batches of each of these sizes.
+        magics: the magics of all batches.
+        wrapped_magics: the magics of batches with an unknown record count.
         has_epochs: whether any batch has a leader epoch; batches of magic 0 and 1 have none.
     """
 
@@ -81,16 +83,16 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether no batch can have a timestamp, because all are of magic 0 or there are none."""
+        """Whether no batch can have a timestamp: all have magic 0, or the .log is empty."""
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
-        """Returns the size of the batch at a rank in the order of sizes."""
+        """Returns the size of the batch at a place in the order of sizes, from 0."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property
     def median_bytes(self) -> int:
-        """The median size; the mean of the two middle sizes if the number is even."""
+        """The median size; the mean of the two middle sizes if the number of batches is even."""
         count = int(self.size_counts.sum())
         return (self.size_at((count - 1) // 2) + self.size_at(count // 2)) // 2
 
@@ -159,7 +161,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
 
     def _count_columns(self, batches: np.ndarray, times_ms: np.ndarray) -> None:
         starts = np.minimum((batches["position"] / self._width_bytes).astype(int), COLUMNS - 1)
-        first = starts[0]  # positions grow: a chunk is in few columns
+        first = starts[0]  # positions grow, so the batches of a chunk are in few columns
         starts -= first
         for sums, weights in zip(
             self._columns, (None, batches["size_bytes"], times_ms), strict=True
@@ -206,7 +208,7 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 class Density:
     """The gaps between the entries of an .index, and the number of batches without an entry.
 
-    Each number is the length of a gap; the median is not a mean of two. Without gaps they are None.
+    All three gaps are lengths that occur, also the median; they are None without gaps.
     """
 
     gap_min_bytes: int | None
@@ -227,13 +229,14 @@ def gaps(entries: np.ndarray) -> np.ndarray:
 def density(
     entries: np.ndarray, batches: int, indexed_batches: int, wrong_slots: np.ndarray = NO_SLOT
 ) -> Density:
-    """Returns how close the entries of an .index are in the .log.
+    """Returns how close to each other the entries of an .index are in the .log.
 
     Args:
-        batches: number of batches.
-        indexed_batches: number of batches with their own entry.
-        wrong_slots: slots of wrong entries, as in links.Links. The gaps next to them are left out,
-            as are gaps of 0 or less: they are damage, and do not show how the index was written.
+        batches: the number of batches.
+        indexed_batches: the number of batches with an entry of their own.
+        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps next to them, and
+            gaps of 0 or less, are left out: they are damage, and do not show how the index was
+            written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -253,7 +256,7 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
 class Anatomy:
     """The content of a segment.
 
-    Its arrays are read-only, because all visitors share one anatomy.
+    The arrays are read-only, because all sessions of the app share one object.
     """
 
     segment: LogSegment
@@ -265,12 +268,12 @@ class Anatomy:
     links: Links
     interval: IntervalBounds  # the values of index.interval.bytes that fit
     tail: Tail | None
-    # the .log after the pass; it differs from segment.log if a broker was writing
+    # the .log after it was read; differs from segment.log if a broker was writing
     log_after: FileInfo | None
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
-        """The size of the .log before and after the pass, if it changed meanwhile."""
+        """The size of the .log before and after it was read, if the .log changed meanwhile."""
         log = self.segment.log
         log_after = self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
@@ -288,9 +291,9 @@ class Anatomy:
         )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """Returns the first and last offset that a search from this slot of .index passes over.
+        """Returns the first and last offset that a search from this slot of the .index misses.
 
-        None unless the entry points past the batch of its key.
+        Returns None unless the entry points past the batch of its key.
         """
         links = self.links
         entries = self.index.entries
@@ -306,8 +309,8 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """Reads a segment, whichever of its indexes exist.
 
     Args:
-        kept_rows: the greatest number of batches kept in memory; a larger log is read again in
-            windows.
+        kept_rows: the most batches to keep in memory. If there are more, they are read again when
+            needed.
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -327,7 +330,7 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     log_after = _info_after_read(segment.log)
     is_entry, is_time = (np.ones(len(written.entries), bool) for written in (index, times))
     if log_after and log_after.size_bytes > segment.log.size_bytes:
-        # leaves out entries of batches that a broker wrote during the pass
+        # leave out entries for batches that a broker wrote while the segment was read
         is_entry = index.entries["position"] < scan.end.position
         is_time = times.entries["offset"] <= counts.last_offset
         index = index._replace(entries=index.entries[is_entry])

@@ -1,7 +1,8 @@
-"""The batches of a .log by row; those of a large log are read again when needed.
+"""The batches of a .log by row number; a large .log is read again when rows are needed.
 
 A full segment may have ten million batches of 100 bytes, but a page shows only a few hundred. So
-one pass notes where every 1024th batch starts, and the largest offset and the times up to the next:
+the rows are divided into blocks of 1024. One pass over the .log stores where each block starts, and
+its largest offset and its times:
 
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
@@ -32,27 +33,27 @@ ONE_BLOCK = np.zeros(1, np.int64)  # the first row of the only block
 NO_MS = np.iinfo(np.int64).max  # the smallest time, if no batch has a time
 BLOCK: np.dtype = np.dtype(
     [
-        ("position", "i8"),  # start of its first batch
-        ("last_offset", "i8"),  # the largest of all batches up to the block's end
-        ("base_offset", "i8"),  # the largest of its batches
-        ("newest_ms", "i8"),  # the largest timestamp of its batches
-        ("oldest_ms", "i8"),  # the smallest of its batches' largest timestamps
-        ("start_ms", "i8"),  # the smallest of all timestamps in its headers
+        ("position", "i8"),  # where the block's first batch starts
+        ("last_offset", "i8"),  # the largest last offset of all batches up to the block's end
+        ("base_offset", "i8"),  # the largest base offset in the block
+        ("newest_ms", "i8"),  # the largest timestamp in the block
+        ("oldest_ms", "i8"),  # the smallest of the batches' largest timestamps
+        ("start_ms", "i8"),  # the smallest of all timestamps in the batches' headers
     ]
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchTable:
-    """The rows of format.batch.BATCH in log order.
+    """The batches of a .log in order, as rows of format.batch.BATCH.
 
     - Rows never change.
-    - A large log need not be in memory.
+    - The rows of a large log are not all in memory.
     """
 
     count: int  # the number of rows
     block_rows: int  # the number of rows in each block except the last
-    # an array of BLOCK. Batches without a timestamp are ignored in the smallest times.
+    # an array of BLOCK. The smallest times do not count batches without a timestamp.
     blocks: np.ndarray
     read_block: Callable[[int], np.ndarray]  # a function that returns the rows of a block
     # a function that returns all rows again, array by array
@@ -62,7 +63,7 @@ class BatchTable:
         return self.count
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields all rows, array by array; those of a large log are read again."""
+        """Yields all rows, array by array; the rows of a large log are read again."""
         left = self.count
         for batches in self.scan():
             yield batches[:left]
@@ -122,9 +123,9 @@ class BatchTable:
         return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
 
     def row_holding_offset(self, offset: int) -> int:
-        """Returns the row of the first batch that ends at or after an offset, or NO_ROW.
+        """Returns the row of the first batch whose last offset is not below an offset, or NO_ROW.
 
-        An offset that compaction removed has a row, too.
+        So an offset that compaction removed has a row, too.
         """
         block = int(np.searchsorted(self.blocks["last_offset"], offset))
         if block == len(self.blocks):
@@ -163,7 +164,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
 
         Args:
             segment: the segment whose full_scan() is observed.
-            kept_rows: the greatest number of batches kept in memory; of more, none are kept.
+            kept_rows: the most batches to keep in memory. If there are more, none are kept.
         """
         self._segment = segment
         self._kept_rows = kept_rows
@@ -180,7 +181,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
             self._parts.append(batches)
         else:
             self._parts = []
-        continued_rows = -first % BLOCK_ROWS  # rows that the last block still lacks
+        continued_rows = -first % BLOCK_ROWS  # the last block needs this many more rows
         if continued_rows:
             _extend(self._blocks[-1][-1:], summarize_blocks(batches[:continued_rows]))
         starts = np.arange(continued_rows, len(batches), BLOCK_ROWS)
@@ -229,7 +230,7 @@ def _read_block(segment: LogSegment, borders: np.ndarray, count: int, block: int
     """Reads the rows of a block again.
 
     Raises:
-        CannotOpen: the file has changed and no longer holds them.
+        CannotOpen: the file has changed and no longer has these rows.
     """
     start, stop = (int(position) for position in borders[block : block + 2])
     scan = segment.scan(
@@ -259,9 +260,9 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 
 
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """Returns the BLOCK rows of the blocks that start at these rows; empty without batches.
+    """Returns an array of BLOCK for the blocks that start at these rows; empty without batches.
 
-    Each block is summarized alone: last_offset does not include the blocks before it.
+    Each block is summarized alone: `last_offset` does not count the blocks before it.
     """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)

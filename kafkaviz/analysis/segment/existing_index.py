@@ -1,13 +1,14 @@
-"""Lookups in the existing index, and its comparison with the replay of its interval.
+"""The cost of lookups in an existing index, compared with the index that a replay gives.
 
 For example, a follower fetched the first 98 KB of a segment at once and appended them at once. Up
-to Kafka 3.9.0 it wrote no entry for any of them:
+to Kafka 3.9.0 it wrote no entry for any batch in them:
 
     interval 512, replayed batch by batch    405 entries, p99 of 4 headers
     the .index of that follower               82 entries, p99 of 245 headers
 
-A restart or a truncation resets the writer's counter to 0, so one gap grows to twice the interval.
-Nothing else makes gaps longer, and nothing makes them shorter.
+A restart or a truncation resets the writer's byte counter to 0, so that one gap may grow to twice
+the interval. Apart from large appends, nothing else makes gaps longer, and nothing makes them
+shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -23,8 +24,8 @@ from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
 
 UNREAD_ROW = np.iinfo(np.int64).max
-BLOCK = 1 << 18  # lookups counted at once
-# long gaps that restarts can explain: this number, or this share of all gaps
+BLOCK = 1 << 18  # this many lookups are counted at once
+# restarts can explain this number of long gaps, or this share of all gaps
 RESTARTS = 4
 RESTARTS_SHARE = 0.05
 
@@ -34,11 +35,11 @@ class EntryGaps:
     """The distances between entries, compared with an interval.
 
     Attributes:
-        late: number of gaps with a batch that has no entry although more than the interval precedes
-            it.
-        longest_bytes: the longest distance from an entry to such a batch; 0 if there is none.
-        early: number of entries written before the interval was over.
-        largest_batch_bytes: size of the largest batch of the .log.
+        late: the number of gaps with a batch that should have got an entry, because more bytes than
+            the interval precede it.
+        longest_bytes: the longest distance from an entry to such a batch; 0 without one.
+        early: the number of entries that came before the interval was over.
+        largest_batch_bytes: the size of the largest batch of the .log.
     """
 
     interval_bytes: int
@@ -60,7 +61,7 @@ class EntryGaps:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether gaps are longer than restarts explain."""
+        """Whether gaps are longer than restarts can explain."""
         too_long = self.longest_bytes > 2 * self.interval_bytes + self.largest_batch_bytes
         return too_long or self.late > max(RESTARTS, RESTARTS_SHARE * self.entries)
 
@@ -73,12 +74,14 @@ class EntryGaps:
 class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
-    Each part has one interval, the present one.
+    All sums have only one interval, the present one.
 
     Attributes:
-        parts: lookups of base offsets.
-        every_offset, timestamps: lookups of other targets.
-        cold: device reads of the lookups of base offsets.
+        parts: the cost of looking up the base offset of each batch.
+        every_offset: the cost of looking up every offset.
+        timestamps: the cost of lookups by timestamp.
+        cold: device reads of the lookups of base offsets, if nothing is in memory.
+        gaps: the distances between the existing entries.
     """
 
     parts: SweepParts
@@ -97,9 +100,9 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost of a larger log; with the arguments of SweepParts.scaled.
+        """Returns the estimated cost for a larger log; SweepParts.scaled explains the arguments.
 
-        The gaps stay those of the windows.
+        The gaps are not scaled.
         """
         return replace(
             self,
@@ -117,7 +120,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """Returns the replay's cost of one interval, for logs without a usable index."""
+    """Returns the cost of one interval by the replay, for logs without a usable index."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -125,9 +128,9 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the rows of the batches they point to.
+    """The entries of an .index, and the rows of the batches to which they point.
 
-    `rows` has UNREAD_ROW for batches that were not read yet.
+    For batches that were not read yet, `rows` has UNREAD_ROW.
     """
 
     def __init__(self, offsets: np.ndarray) -> None:
@@ -137,7 +140,7 @@ class _EntryTargets:
         self.rows = np.full(len(offsets), UNREAD_ROW)
 
     def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row and the position of the batch that the index gives for each offset."""
+        """Returns the row and the position of the batch where the search for each offset starts."""
         if not len(self._keys):
             return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
         slot = np.searchsorted(self._keys, targets, "right") - 1
@@ -164,9 +167,9 @@ class ExistingIndexSweep:
         """Returns the cost of lookups in the existing index.
 
         Args:
-            columns: the columns of the complete segment; their times are dropped here to save
+            columns: the columns of the complete segment. Their times are dropped here, to save
                 memory.
-            replay_cost: the cost of the replay, which this replaces.
+            replay_cost: the cost by the replay, which the result replaces.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -223,7 +226,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
-        """Takes the entries of both indexes.
+        """Starts with no batch observed.
 
         Args:
             offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
@@ -240,7 +243,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._starts = GrowingColumn(np.int32)
         self._base_counter = _HeaderCounter()
         self._every_counter = _HeaderCounter()
-        # held back until it is known whether more batches follow
+        # not counted until it is known whether more batches follow
         self._last_batches: np.ndarray | None = None
 
     def observe(self, batches: np.ndarray) -> None:
@@ -251,7 +254,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def result(self) -> ExistingIndexSweep | None:
         """Returns the sweep, or None if an entry does not point to the start of a batch.
 
-        Kafka rebuilds such an index before it is used.
+        Kafka would rebuild such an index before using it.
         """
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
@@ -286,7 +289,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._next_offset = int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
-        """Notes the batches that entries point to, and returns whether each entry points to one."""
+        """Stores to which batches entries point, and returns whether each points to a batch."""
         stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
         expected = self._entries.positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
@@ -297,7 +300,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the result of _EntryTargets.floor, but never a batch after the target's own."""
+        """Returns the result of `_EntryTargets.floor`, but no batch after that of the target."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -312,8 +315,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     ) -> None:
         """Counts the lookups of every offset.
 
-        Only the last offset of a batch can start at the batch's own entry. sweeper.every_offset has
-        the rule for reading one more header.
+        Only the search for the last offset of a batch can start at the batch's own entry.
+        `sweeper.every_offset` has the rule for reading one more header.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]
@@ -343,7 +346,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
 
 class _HeaderCounter:
-    """Counts lookups by headers read, and the bytes they skip."""
+    """Counts lookups by the headers that they read, and adds up the bytes that they skip."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(0, np.int64)
@@ -355,7 +358,7 @@ class _HeaderCounter:
         """Adds the lookups of each batch.
 
         Args:
-            weights: the number of lookups that each batch answers; by default one.
+            weights: the number of lookups per batch; the default is one.
         """
         self._counts = sweep.add_histograms(
             self._counts, np.bincount(headers, weights).astype(np.int64)
@@ -380,10 +383,11 @@ def measure_gaps(
     """Measures the gaps between the entries of a stretch of batches.
 
     Args:
-        entries: the positions in all entries of the index; a batch begins at each.
+        entries: the positions of all entries of the index. A batch begins at each.
 
     Returns:
-        The gaps, and for each late gap (see EntryGaps.late) the slot of the entry before it, or -1.
+        The gaps, and the slots of the entries before late gaps (see EntryGaps.late), -1 for a gap
+        before the first entry.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (

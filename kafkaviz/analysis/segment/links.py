@@ -1,14 +1,14 @@
 """The links between .timeindex, .index and .log.
 
-They show the batch that an entry points to, and the entry at which a search for a batch starts:
+They show to which batch an entry points, and at which entry a search for a batch starts:
 
     .timeindex  slot 95   newest 09:29:44.123, offset 11625
     .index      slot 95   offset 11625, position 479997
     .log        position 479997: the batch of offsets 11612 to 11625
 
-Slot 95 is this batch's own entry. A search for offset 11612 still starts at slot 94, which is the
-last whose key is not above 11612, and scans headers from there. Rows count the batches of the .log,
-and slots the places in an index, both from 0.
+Slot 95 has this batch's own entry. But a search for offset 11612 starts at slot 94, the last entry
+whose key is not above 11612, and scans headers from there. Batches of the .log are counted as rows,
+and entries of an index as slots, both from 0.
 """
 
 from dataclasses import dataclass
@@ -24,66 +24,66 @@ from kafkaviz.format.walk import BatchObserver
 NONE = -1  # no such row or slot
 BELOW_ALL = np.iinfo(np.int64).min
 NO_KEYS = np.zeros(0, np.int64)
-# a batch to which an entry refers; its position is negative if there is none
+# the batch to which an entry refers; without such a batch, the position is negative
 BATCH_REF: np.dtype = np.dtype(
     [("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("record_count", "i8")]
 )
 
 
 class Aim(IntEnum):
-    """Where the position of an offset entry leads, compared with the batch that holds its key.
+    """Where the position of an offset entry leads, compared with the batch that has its key.
 
-    Kafka takes the last entry whose key is not above the target, and reads headers from its
-    position on. So it finds every record if that is the start of the key's batch or of an earlier
-    one. All the values from PAST on can make it fail.
+    Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
+    position on. So it finds every record if a batch starts at the position, and this is the key's
+    batch or an earlier one. All the values from PAST on can make a search fail.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
     FIRST_KEY = 1  # the start of the batch that begins with the key, as written up to 1.1
-    # The start of an append of several batches. Kafka before 3.9.1, and 4.0.0, write one entry for
-    # it. The key is the append's last offset, or the last one that a cleaner kept.
+    # The start of an append of several batches, for which Kafka before 3.9.1, and 4.0.0, write one
+    # entry. The key is the append's last offset, or the last offset that a cleaner kept.
     COARSE = 2
-    # Any other start of the key's batch or of an earlier one. No release writes such an entry, but
-    # a search reads at most more headers.
+    # The start of the key's batch or of an earlier one, but none of the above. No release writes
+    # such an entry, but the only harm is that a search may read more headers.
     FOREIGN = 3
     PAST = 4  # the start of a later batch: a search misses the offsets before it
     INSIDE = 5  # the middle of a batch, where no header starts
     BEYOND = 6  # before the first byte, or at or after the end of the last batch
-    NO_BATCH = 7  # no batch holds the key: a start may take a wrong end of the log
-    UNORDERED = 8  # as up to COARSE, but the key is not above the one before
+    NO_BATCH = 7  # no batch has the key: a broker start may find a wrong end of the log
+    UNORDERED = 8  # EXACT, FIRST_KEY or COARSE, but the key is not above the key before
 
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
     """The links between m offset entries, k time entries and the batches of a .log, both ways.
 
-    NONE stands for a missing row or slot.
+    A missing row or slot is NONE.
     """
 
     batch_count: int
     base_offset: int  # base offset of the segment
-    keys: np.ndarray  # (m,) the largest offset of the entries up to each
-    # The batches with their own entry, ascending. It points to their start and is not wrong; if
-    # there are several, it is the one whose key is the batch's first or last offset.
+    keys: np.ndarray  # (m,) the largest offset of all entries up to each entry
+    # The batches with an entry of their own, ascending. The entry points to the batch's start and
+    # is not wrong. If there are several, it is the one with the batch's first or last offset.
     indexed_rows: np.ndarray
     indexed_slots: np.ndarray
     entry_batch: np.ndarray  # (m,) the batch that starts at the entry's position
-    entry_home: np.ndarray  # (m,) the batch that holds the entry's key
+    entry_home: np.ndarray  # (m,) the batch that has the entry's key
     entry_aim: np.ndarray  # (m,) Aim
     entry_time: np.ndarray  # (m,) the time entry that was written with this offset entry
     entry_records: np.ndarray  # (m,) number of records in entry_batch; NONE if unknown
     home_position: np.ndarray  # (m,) position of entry_home
     home_last_offset: np.ndarray  # (m,) last offset of entry_home
     home_newest_ms: np.ndarray  # (m,) largest timestamp up to and including entry_home
-    time_batch: np.ndarray  # (k,) the batch that holds the time entry's offset
+    time_batch: np.ndarray  # (k,) the batch that has the time entry's offset
     time_position: np.ndarray  # (k,) position of time_batch
-    # (k,) the offset entry it was written with; NONE if written when the segment rolled or closed
+    # (k,) the offset entry written together with it; NONE if a roll or the closing wrote it alone
     time_slot: np.ndarray
     time_true: np.ndarray  # (k,) whether the newest record of that batch has the entry's timestamp
 
     @property
     def wrong_entries(self) -> np.ndarray:
-        """The slots of .index that can make a search fail."""
+        """The slots of the .index that can make a search fail."""
         return np.flatnonzero(self.entry_aim >= Aim.PAST)
 
     @property
@@ -106,7 +106,7 @@ class Links:
         return self.landing_slots_of(batches.window(first, stop), least_offset)
 
     def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns the last slot before a key that is above the first offset of each batch.
+        """Returns the slot before the first key that is above the first offset of each batch.
 
         This is the result of Kafka's lookup as long as keys grow.
 
@@ -119,7 +119,7 @@ class Links:
 class LinkBuilder(BatchObserver[Links]):
     """Builds the links of a segment while its .log is read.
 
-    Each chunk takes the entries that point into it, which are sorted by position or by offset.
+    With each chunk of batches, the entries that point into the chunk are linked.
     """
 
     def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
@@ -184,7 +184,7 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = int(newest_rows[-1])
 
     def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the largest timestamp up to each batch, and the earliest row that has it.
+        """Returns the largest timestamp up to each batch, and the first row with that timestamp.
 
         The row is NONE while all timestamps are -1.
         """
@@ -245,7 +245,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots, by key, of keys up to `largest` that no earlier call returned."""
+        """Returns the slots with keys up to `largest` that no earlier call returned, by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -268,8 +268,8 @@ def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
 def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """Returns the first offset of each batch.
 
-    A compressed wrapper of magic 0 or 1 does not store its first offset. Its row gets the least
-    offset at which it can begin.
+    A compressed wrapper of magic 0 or 1 does not store its first offset. The result for it is the
+    lowest offset at which it can begin.
 
     Args:
         least_offset: the least possible first offset of the first batch.
@@ -302,14 +302,14 @@ def aims_of(
     Args:
         entries: log.segment.OFFSET_ENTRY.
         is_start: whether a batch starts at the position of each entry.
-        homes: the first batch that ends at or after the key of each entry, as BATCH_REF.
+        homes: the first batch whose last offset is not below each entry's key, as BATCH_REF.
         end_position: the end of the last batch.
     """
     keys = entries["offset"]
     positions = entries["position"]
     is_home = positions == homes["position"]
     ends = keys == homes["last_offset"]
-    # the record with the key can only be the last one that a cleaner kept if others are gone
+    # the key can be the last offset that a cleaner kept only if records of the batch are missing
     has_gaps = homes["record_count"] != homes["last_offset"] - homes["base_offset"] + 1
     rules = {
         Aim.BEYOND: (positions < 0) | (positions >= end_position),
@@ -321,7 +321,7 @@ def aims_of(
         Aim.COARSE: ends | (has_gaps & (keys >= homes["base_offset"])),
     }
     aims = np.select(list(rules.values()), list(rules), Aim.FOREIGN).astype(np.int8)
-    # Kafka writes no entry for the first append of a segment, and the others in ascending order
+    # Kafka writes no entry for the first append of a segment, and writes entries in ascending order
     slots = np.flatnonzero(aims <= Aim.COARSE)
     aims[slots[np.diff(positions[slots], prepend=0) <= 0]] = Aim.FOREIGN
     aims[slots[1:][np.diff(keys[slots]) <= 0]] = Aim.UNORDERED
@@ -329,9 +329,10 @@ def aims_of(
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the batches with their own entry, ascending, and its slot.
+    """Returns the batches with an entry of their own, ascending, and the slots of these entries.
 
-    One with the batch's first or last offset is preferred; of equal ones the last.
+    If a batch has several, the entry with the batch's first or last offset is preferred, or else
+    the last entry.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -346,11 +347,12 @@ def _entry_twins(
     """Returns the time slot that was written with each offset entry.
 
     TimeIndex.maybeAppend writes an entry only if its timestamp is newer than the last entry's. So a
-    time entry belongs to the first offset entry that was written while its batch held the newest
-    record. If two time entries name one batch, the one that agrees with the log is taken.
+    time entry belongs to the first offset entry that was written while the time entry's batch had
+    the newest record. If two time entries have the same batch, the entry that agrees with the log
+    counts.
 
     Args:
-        home_owner: the batch of the newest record up to each entry_home.
+        home_owner: the batch of the newest record up to each `entry_home`.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)

@@ -1,4 +1,4 @@
-"""The selected batch of a segment: that of a requested offset, or by default an instructive one.
+"""The batch of a segment that is shown: that of a requested offset, or else an instructive one.
 
 For example, if slot 3 of the index is wrong, the default is the batch that slot 3 leads to. In a
 sound segment it is an indexed batch of several records a little before the middle.
@@ -13,9 +13,9 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.format import offset_index, time_index
 
-VISIBLE_ENTRIES = 4.81  # entries in the first window: as many as have room for their numbers
-DEFAULT_ENTRY_SHARE = 0.45  # place of the default selection among the entries
-OFFSET_DIGITS = 19  # digits of the largest offset; Python refuses to convert thousands of digits
+VISIBLE_ENTRIES = 4.81  # the first window shows this many entries: more numbers have no room
+DEFAULT_ENTRY_SHARE = 0.45  # the default batch is after this share of the entries
+OFFSET_DIGITS = 19  # no offset has more digits; Python refuses to convert thousands of digits
 
 
 class NoRowReason(StrEnum):
@@ -25,10 +25,10 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """A requested offset with its row, or the reason why it has none.
+    """A requested offset and its row, or the reason why it has no row.
 
-    An offset of "" means that none was requested, and the row is an instructive one. `slot` and
-    `time` are the slots to show, if they matter.
+    If `offset` is "", none was requested, and `row` is an instructive one. `slot` and `time` are
+    the slots of the .index and .timeindex to show, or NONE.
     """
 
     offset: str
@@ -60,8 +60,8 @@ def offsets(anatomy: Anatomy) -> tuple[int, int]:
 def default_selection(anatomy: Anatomy) -> Selection:
     """Returns the batch to show first.
 
-    It belongs to a wrong entry, or else is near the end of an .index that is in use or torn, or
-    else is an indexed batch of several records near the middle.
+    It is a batch of a wrong entry. Without one, it is near the end of an .index that is in use or
+    torn, or else an indexed batch of several records near the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -83,7 +83,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """Returns the third-last indexed batch, or a later one that fits in a window with the end."""
+    """Returns the third-last indexed batch, or a later one if a window does not reach the end."""
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
@@ -102,7 +102,8 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    It is the batch at that byte, or the slot with the batch that it leads to.
+    It is the batch at that byte of the .log. In an index, it is the slot at that byte, and the
+    batch to which the slot leads.
     """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
@@ -119,9 +120,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns the size of a window with room for five entries.
+    """Returns the size in bytes of a window of the .log with about five entries.
 
-    Without entries it has room for forty batches. It is never less than 1.5 times the median batch.
+    Without entries, the window has forty batches. It is at least 1.5 times the median batch.
     """
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes

@@ -1,7 +1,7 @@
 """The bytes after the last complete batch of a log: zeros, the start of a batch, or garbage.
 
 For example, a log has 500 bytes, its last complete batch ends at 455, and the other 45 bytes do not
-start a batch. Its tail is `Tail("garbage", 455, 45)`.
+start a batch. So its tail is `Tail("garbage", 455, 45)`.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import Message, message
 
-READ_BYTES = 16 << 20  # the part of a tail that is examined
+READ_BYTES = 16 << 20  # at most this much of a tail is examined
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Tail:
 
     @property
     def summary(self) -> Message:
-        """A text short enough for a row of a map."""
+        """A short text for the map of a segment."""
         if self.size_bytes > READ_BYTES:
             return message("tail.long", size=self.size_bytes)
         if self.kind == "torn":
@@ -39,11 +39,11 @@ class Tail:
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
-    """Returns the tail of a log after its last complete batch, or None if there is none.
+    """Returns the tail of a log, or None if the log ends with a complete batch.
 
     Args:
-        end_position: the byte where that batch ends.
-        last_offset: the last offset of that batch, or None without a batch.
+        end_position: the end of the last complete batch.
+        last_offset: the last offset of that batch; None without a batch.
 
     Raises:
         CannotOpen: the .log cannot be read.

@@ -1,15 +1,16 @@
-"""The exact cost that each index.interval.bytes would have had for a log.
+"""The exact cost that each index.interval.bytes would have had for a log (a "sweep").
 
 The costs are index entries, and the batch headers that lookups read. For example, with twenty
 batches of 1000 bytes and ten records each, a fetch at the base offset of batch 7 has these costs:
 
-- interval 4096: entries at batches 5, 10, 15. It starts at 5 and reads 3 headers.
-- interval 3999: entries at batches 4, 8, 12, 16. It starts at 4 and reads 4 headers.
-- interval 0: entries at batches 1 to 19. It starts at 6 and reads 2 headers, the fewest possible.
+- interval 4096: entries at batches 5, 10, 15. The scan starts at 5 and reads 3 headers.
+- interval 3999: entries at batches 4, 8, 12, 16. The scan starts at 4 and reads 4 headers.
+- interval 0: entries at batches 1 to 19. The scan starts at 6 and reads 2 headers, the fewest
+  possible.
 
 The key of an entry is its batch's last offset. So a fetch at the base offset of an indexed batch
-starts at the previous entry, unless the batch holds one record. This is LogSegment.append of Kafka
-2.0 to 4.3.1, without the case of a full index.
+starts at the previous entry, unless the batch has only one record. The rules are those in
+LogSegment.append of Kafka 2.0 to 4.3.1; a full index is not considered.
 
 Sweeps of segments can be added without loss: parts(one) + parts(other) equals parts([one, other]).
 """

@@ -1,6 +1,6 @@
 """The sums of a sweep over one or many segments, and their table with one row per interval.
 
-A histogram counts the targets by the headers that their lookup reads.
+A histogram counts lookups by the number of headers that they read.
 """
 
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index, time_index
 
-# 0 indexes every batch. The others are 64 B to 4 MiB, in steps of a third of a power of two, so
-# that 4096 and the other powers are among them.
+# With the interval 0, every batch is indexed. The others are 64 B to 4 MiB, in steps of a third of a
+# power of two, so that all powers of two are among them.
 INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
 SWEEP: np.dtype = np.dtype(
     [
@@ -26,7 +26,7 @@ SWEEP: np.dtype = np.dtype(
         ("headers_p90", "i8"),
         ("headers_p99", "i8"),
         ("headers_max", "i8"),
-        # .log bytes between the entry that a lookup starts from and the batch that answers it
+        # .log bytes between the entry where a lookup starts and the batch that answers it
         ("skipped_bytes_mean", "f8"),
     ]
 )
@@ -34,10 +34,10 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 
 
 class HeaderCounts:
-    """The histogram of each interval; that of interval k begins at starts[k].
+    """The histogram of each interval, one after another; the k-th begins at `starts[k]`.
 
-    `flat` holds counts. `steps` holds differences between neighbouring counts; their running sums
-    are added to `flat`.
+    `flat` has counts. `steps` has differences between neighbouring counts; their running sums are
+    added to `flat`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -47,10 +47,10 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Makes room for every number of headers that can occur.
+        """Makes room for every number of headers that a lookup can read.
 
-        A stretch of the log without an entry is not longer than an interval and the appends around
-        it.
+        That number is limited, because a stretch of the log without an entry is not longer than the
+        interval plus the appends around it.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -73,7 +73,7 @@ class HeaderCounts:
         Returns:
             The histograms one after another, and the start of each.
         """
-        # the steps of each interval add up to 0, so one cumulative sum serves all intervals
+        # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)
         starts = starts_of_lengths(lengths)
@@ -83,19 +83,19 @@ class HeaderCounts:
 
 
 def mean(counts: np.ndarray) -> float:
-    """Returns the mean of a histogram; NaN without targets.
+    """Returns the mean of a histogram; NaN if it is empty.
 
     Args:
-        counts: the number of targets for each number from 0.
+        counts: the number of lookups with the value 0, 1, 2 ...
     """
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total) if total else float("nan")
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns the least number that is not exceeded by at least this share of the targets.
+    """Returns a quantile of a histogram: at least this share of the lookups do not exceed it.
 
-    It is 0 without targets.
+    The result is 0 if the histogram is empty.
     """
     return int(
         quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
@@ -115,7 +115,7 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Returns quantile() of each histogram, one row per interval and one column per share."""
+    """Returns `quantile` of each histogram, with a row per interval and a column per share."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
     for interval_number in range(len(starts) - 1):
         counts = flat[starts[interval_number] : starts[interval_number + 1]]
@@ -137,7 +137,8 @@ def add_counts(
 ) -> None:
     """Adds histograms to those of the same intervals in `flat`.
 
-    `flat` may have fewer bins for an interval: the other added bins are left out and must be 0.
+    If `flat` has fewer bins for an interval, the added histogram must have only zeros in the other
+    bins.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -164,17 +165,20 @@ def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
 class SweepParts:
     """The sums of a sweep over one or many segments.
 
+    All arrays but `headers` have a value per interval, int64, shape (k,).
+
     Attributes:
-        intervals, entries, time_entries, skipped_bytes: int64, shape (k,); skipped_bytes is summed
-            over all targets.
-        last_times: int64, shape (k,); the time entries that only the end of a segment wrote.
-        batches_to_entry: int64, shape (k,); the batches before the last entry of each segment.
-        headers: headers[starts[k] : starts[k + 1]] says how many targets read 0, 1, 2 ... headers
-            with interval k.
-        targets: number of targets.
-        log_bytes, batches, segments: the extent of the swept logs.
-        least_batch_bytes: the smallest batch, not counting the last one of each segment; None
-            without such a batch.
+        intervals: the values of index.interval.bytes.
+        entries: the number of offset entries.
+        time_entries: the number of time entries.
+        skipped_bytes: the bytes that scans skip, summed over all lookups.
+        last_times: the number of time entries that were written only at the end of a segment.
+        batches_to_entry: the number of batches before the last entry of each segment, summed.
+        headers: `headers[starts[k] : starts[k + 1]]` has how many lookups read 0, 1, 2 ... headers
+            with the k-th interval.
+        targets: the number of lookups.
+        least_batch_bytes: the size of the smallest batch, not counting the last batch of each
+            segment; None without such a batch.
     """
 
     intervals: np.ndarray
@@ -244,7 +248,7 @@ class SweepParts:
         return table
 
     def index_of(self, interval_bytes: int) -> int:
-        """Returns the position of an interval among the swept intervals.
+        """Returns the index of an interval in `intervals`.
 
         Raises:
             KeyError: the interval was not swept.
@@ -279,7 +283,7 @@ class SweepParts:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
-        """Returns the estimated sums of a larger log, from those of windows of it.
+        """Returns the estimated sums for a larger log, if these are the sums for its windows.
 
         A window ends within a gap between two entries. So the entries are estimated from the
         batches up to the last entry of each window.
@@ -287,8 +291,8 @@ class SweepParts:
         Args:
             log_bytes: the size of the larger log.
             segments: the number of its segments with a batch.
-            first_lookups: the lookups of the first batch of windows. They read one header, because
-                the window hides the entry before them, and are left out.
+            first_lookups: the number of lookups of the first batch in a window. They are left out,
+                because they read only one header: the entry before is not in the window.
         """
         if not self.log_bytes:
             return self
@@ -320,13 +324,13 @@ class SweepParts:
 def scale_counts(
     counts: np.ndarray, starts: np.ndarray, factor: float, first_lookups: int = 0
 ) -> np.ndarray:
-    """Returns histograms of the same lookups, each with its total times a factor.
+    """Returns histograms with all counts multiplied by a factor.
 
     The running sums are rounded, because rounding each count would change means and totals.
 
     Args:
-        first_lookups: the lookups that are left out of those with one header; the others replace
-            them.
+        first_lookups: this many lookups that read one header are left out; the other lookups are
+            scaled up to the same total.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

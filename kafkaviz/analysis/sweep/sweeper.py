@@ -1,6 +1,6 @@
 """The sweep of a segment chunk by chunk, and of complete segments.
 
-The compiled loops follow all intervals through the batches; every batch has one or more targets.
+The compiled loops simulate all intervals together. One or more offsets are looked up per batch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,23 +13,23 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
 
-# The offsets looked up in each batch: the first, as by a consumer that has read the batch before;
-# or all offsets that the batch spans.
+# The offsets that are looked up: the first of each batch, like a consumer that has read the batch
+# before; or all offsets from the first to the last.
 BASE = "base_offset"
 EVERY = "every_offset"
 TARGETS: np.dtype = np.dtype(
-    [  # numbers of targets in one batch
+    [  # numbers of offsets that are looked up ("targets") in one batch
         ("near", "i8"),  # targets whose scan ends at this batch's header
-        ("far", "i8"),  # targets whose scan reads the next batch's header too
-        # the targets at the batch's last offset; only these can start from the batch's own entry
+        ("far", "i8"),  # targets whose scan also reads the next batch's header
+        # targets at the batch's last offset: only their scans can start at the batch's own entry
         ("near_last", "i8"),
         ("far_last", "i8"),
     ]
 )
-# The state of one interval between two batches. Rows and positions count from the segment's start.
+# The state of the loop for one interval. Rows and positions count from the segment's start.
 STATE: np.dtype = np.dtype(
     [
-        # the batch that the last entry points to; the first batch until there is an entry
+        # the batch to which the last entry points; the first batch until there is an entry
         ("start_row", "i8"),
         ("start_position", "i8"),
         ("append_row", "i8"),  # first batch of the append
@@ -41,17 +41,17 @@ STATE: np.dtype = np.dtype(
         ("skipped_bytes", "i8"),  # summed over the targets
     ]
 )
-_BLOCK = 2048  # batches that stay in the processor's cache while all intervals are followed
-FOLLOWER_APPEND_BYTES = 1 << 20  # replica.fetch.max.bytes, the most that a follower appends at once
+_BLOCK = 2048  # this many batches stay in the processor's cache while all intervals are simulated
+FOLLOWER_APPEND_BYTES = 1 << 20  # a follower appends up to replica.fetch.max.bytes at once
 CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one cleaner thread
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns the TARGETS of one segment's batches if every offset is looked up.
+    """Returns an array of TARGETS for one segment's batches, if every offset is looked up.
 
     Args:
-        batches: rows of format.batch.BATCH.
-        is_end: whether no batch follows these.
+        batches: an array of format.batch.BATCH.
+        is_end: whether these are the last batches.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
@@ -61,8 +61,8 @@ def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = Tr
     return targets
 
 
-# ---- counting targets. reads_next marks the batches for which a scan reads the next header too,
-# unless the target is their base offset
+# ---- counting targets. `reads_next` marks the batches for which a scan also reads the next header,
+# unless the target is the batch's base offset
 
 
 def _count_base_offsets(
@@ -75,9 +75,9 @@ def _count_base_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Counts each offset that a batch spans.
+    """Counts all offsets from the first to the last of each batch as targets.
 
-    Compaction may have removed records, but their offsets are looked up all the same.
+    Offsets whose records compaction removed count too.
     """
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
@@ -101,10 +101,10 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Follows each interval from entry to entry, if each batch is an append with one target.
+    """Simulates each interval from entry to entry, if each batch is an append with one target.
 
     Args:
-        position_sums: the sum of all positions before each batch's own.
+        position_sums: the sum of the positions of all batches before each batch.
         is_own: whether the target is the batch's last offset.
     """
     for number in range(len(intervals)):
@@ -164,13 +164,13 @@ def scan_blocks(
     headers: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Follows each interval batch by batch, block after block.
+    """Simulates each interval batch by batch, for one block of batches after another.
 
     Args:
         newest: the largest timestamp up to each batch.
         opens: whether a batch is the first of its append.
         closes: whether a batch is the last of its append.
-        headers: the histograms; that of interval k begins at starts[k].
+        headers: the histograms of all intervals; the k-th begins at `starts[k]`.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
@@ -243,7 +243,7 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Returns the end row of each append, which takes as many whole batches as fit.
+    """Returns the end row of each append, if appends have as many whole batches as fit.
 
     An append has at least one batch.
     """
@@ -271,12 +271,12 @@ def sweep(
     """Returns a SWEEP table with one row per interval, for one or several segments.
 
     Args:
-        batches: rows of format.batch.BATCH.
-        targets: "base_offset" or "every_offset".
-        by_base_offset: whether scans work as since 4.1, which read one more header for a target
+        batches: an array of format.batch.BATCH for each segment.
+        targets: the offsets to look up, "base_offset" or "every_offset".
+        by_base_offset: whether scans work as since 4.1, when they read one more header for a target
             inside a batch.
-        append_bytes: the greatest size of an append, which gets at most one entry, as on followers
-            and after compaction up to 4.0.0 (KAFKA-806). None: every batch may get an entry.
+        append_bytes: the greatest size of an append, if each append gets at most one entry, as on
+            followers and after compaction up to 4.0.0 (KAFKA-806). None if each batch may get one.
     """
     return parts(
         batches,
@@ -310,9 +310,9 @@ def parts(
 
 
 class Sweeper(BatchObserver[SweepParts]):
-    """The sweep of one segment while it is read chunk by chunk.
+    """Sweeps one segment while it is read chunk by chunk.
 
-    Its memory is bounded by a chunk and the counts, for a .log of any length.
+    Memory is bounded by a chunk and the counts, for a .log of any length.
     """
 
     def __init__(
@@ -324,11 +324,11 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """Takes the options of sweep().
+        """Starts with no batch observed; `sweep` explains the other arguments.
 
         Args:
-            by_append: whether a column "append" of the batches says which of them were appended
-                together; it replaces append_bytes.
+            by_append: whether the column "append" of the batches shows which of them were appended
+                together. It replaces `append_bytes`.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -341,7 +341,7 @@ class Sweeper(BatchObserver[SweepParts]):
         self._newest_ms = UNKNOWN
         self._state["last_time_ms"] = UNKNOWN
         self._counts = HeaderCounts(self._intervals)
-        # the last append, held back until the next chunk shows whether it is complete
+        # the last append, not counted until the next chunk shows whether it is complete
         self._open_append: tuple[np.ndarray, np.ndarray] | None = None
         self._sums = replace(no_parts(self._intervals), segments=1)
 
@@ -366,7 +366,7 @@ class Sweeper(BatchObserver[SweepParts]):
     def result(self) -> SweepParts:
         """Returns the sums over the whole segment.
 
-        They include the last time entry, which a roll or the broker's stop writes.
+        The sums include the last time entry, which a roll or the broker's stop writes.
         """
         if self._open_append is not None:
             self._sweep_batches(

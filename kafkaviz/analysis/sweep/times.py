@@ -1,15 +1,15 @@
 """The cost that each index.interval.bytes would have had for lookups by timestamp.
 
 A lookup takes the last time entry that is not above its timestamp, and looks up that entry's offset
-in the offset index. From there it reads headers until a batch is new enough. Time entries are only
-written when a newer timestamp comes. If a producer appends old records, no time entries are
-written, and a lookup just above the newest timestamp so far reads all of them.
+in the offset index. From there it reads headers until a batch is new enough. Time entries are
+written only when a newer timestamp comes. So if a producer appends old records, no time entries are
+written, and a lookup just above the newest timestamp so far reads the headers of all their batches.
 
-This is LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup does not
-depend on the interval: one whole batch is read and decompressed.
+The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup
+does not depend on the interval: one whole batch is read and decompressed.
 
-Some lookups can only be counted when the end of the segment is known. So 21 bytes are kept of each
-batch while the segment is read.
+Some lookups can be counted only when the end of the segment is known. So 21 bytes per batch are
+kept while the segment is read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,14 +25,14 @@ from kafkaviz.format.walk import BatchObserver
 
 # the size of a batch, and whether it spans a single offset
 SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
-MAX_GROWTH_ROWS = 1 << 18  # greatest number of rows by which a column is extended at once
+MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at once
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns the headers that a fetch at each batch's base offset reads, for one segment.
 
     Args:
-        batches: rows of format.batch.BATCH, or of SIZES.
+        batches: an array of format.batch.BATCH or SIZES.
 
     Returns:
         The number of headers, and whether the batch has an entry, each of shape (n,).
@@ -50,7 +50,7 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
 
 
 def sizes(batches: np.ndarray) -> np.ndarray:
-    """Returns the SIZES rows of batches, which take five bytes each."""
+    """Returns batches as an array of SIZES, which takes five bytes per batch."""
     table = np.empty(len(batches), SIZES)
     table["size_bytes"] = batches["size_bytes"]
     table["is_single"] = batches["base_offset"] == batches["last_offset"]
@@ -79,12 +79,12 @@ def _headers(
 
 @dataclass
 class Columns:
-    """The kept columns of one segment.
+    """The columns that are kept of one segment.
 
     Attributes:
-        sizes: SIZES rows, one per batch.
+        sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamp of each batch, ascending, without those that cannot be
+        targets_ms: the first timestamps of the batches, ascending, except timestamps that cannot be
             looked up.
     """
 
@@ -99,7 +99,7 @@ class Columns:
         return builder.result()
 
     def forget_times(self) -> None:
-        """Drops the columns for lookups by timestamp, once these are counted."""
+        """Drops the columns that only lookups by timestamp need."""
         self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
 
 
@@ -147,7 +147,7 @@ class GrowingColumn:
         self._rows[old_length : self._length] = rows
 
     def end(self) -> np.ndarray:
-        """Returns all rows and gives them up; nothing can be added after that."""
+        """Returns all rows; nothing can be added after that."""
         rows = self._rows
         self._rows = self._rows[:0].copy()
         rows.resize(self._length, refcheck=False)
@@ -160,10 +160,10 @@ def sweep_times(
     """Returns the cost of one lookup per batch, for its first timestamp, in its own segment.
 
     A batch is left out if it has no timestamp, if compaction replaced its first timestamp, or if
-    that is above all largest timestamps.
+    its first timestamp is above the largest timestamps of all batches.
 
     Args:
-        batches: rows of format.batch.BATCH, of one or several segments.
+        batches: an array of format.batch.BATCH for each segment.
     """
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
@@ -177,7 +177,8 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     """Returns the cost of a segment's lookups by first timestamp, from its kept columns.
 
     Args:
-        batch_sweep: the sweep of the segment batch by batch, with its intervals and entries.
+        batch_sweep: a sweep of the segment in which each batch may get an entry. Its intervals and
+            entries are used.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []
@@ -229,27 +230,27 @@ def _count_lookups(
 ) -> int:
     """Counts the lookups in the indexes that one index interval would give.
 
-    Targets ascend. Each new time entry ends the group of targets that start from the entry before
-    it.
+    Targets are in ascending order. Each new time entry ends the group of targets whose lookups
+    start at the previous time entry.
 
     Args:
-        counts: gets how many lookups read 0, 1, 2 and more headers.
+        counts: filled with the number of lookups that read 0, 1, 2 ... headers.
 
     Returns:
-        The bytes that all lookups skip.
+        The bytes that scans skip, summed over all lookups.
     """
     skipped = 0
     answered = 0
     # the batch that answers the last target
     answer_row = answer_position = 0
-    # row and position of: the last offset entry, the last one when the newest timestamp came, and
-    # the start of a lookup
+    # the row and position: of the batch where lookups start (start_); of the last offset entry when
+    # the newest timestamp came (newest_); and of the last offset entry (entry_)
     start_row = start_position = 0
     newest_row = newest_position = 0
     entry_row = entry_position = 0
     last_ms = -1
     position = 0
-    # after the last batch come the time entry that is written as the segment is closed, and the end
+    # two more rounds: the time entry that is written when the segment is closed, and the end
     for row in range(len(sizes) + 2):
         is_end = row > len(sizes)
         is_indexed = row >= len(sizes)
