@@ -140,8 +140,10 @@ class Hold:
     Attributes:
         open_ms: the time since it began, up to the newest time in this copy; None if the
             copy does not have its first batch.
-        coordinator_state, timeout_ms, coordinator_start_ms: of its producer's newest record in
-            __transaction_state; None without one.
+        coordinator_state: the state in the producer's newest record in __transaction_state; None
+            without such a record.
+        timeout_ms: the transaction timeout in that record, or None.
+        coordinator_start_ms: the start of the transaction in that record, or None.
         until_ms: the time at which the coordinator aborts it; None if it is not ongoing.
     """
 
@@ -158,10 +160,12 @@ class PartitionTransactions:
     """The transactions of a partition.
 
     Attributes:
-        log_start_offset, log_end, last_stable_offset: None if Kafka could not find them.
+        log_start_offset: None if Kafka could not find it.
+        log_end: None if Kafka could not find it.
+        last_stable_offset: None if Kafka could not find it.
         may_go_on: whether this copy lacks the active segment, so that a transaction that is open
-            here may have ended. log_end is then the end of the copy, and last_stable_offset and
-            held_by are None.
+            here may have ended. `log_end` is then the end of the copy, and `last_stable_offset` and
+            `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of held_by; analysis.coordinator.judge makes it.
         transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
@@ -377,10 +381,10 @@ def open_committed_log(
 
 
 def may_go_on(partition: Partition) -> bool:
-    """Returns whether a copy may lack the active segment, so that its log goes on.
+    """Returns whether a copy may lack the active segment, so that the log may continue elsewhere.
 
-    It is so for a store of remote segments alone, and for a segment that was opened by itself,
-    unless it is the last one of its partition directory.
+    This is possible for remote segments alone, and for a segment that was opened by itself, unless
+    it is the last one of its partition directory.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:
