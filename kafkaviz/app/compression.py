@@ -42,7 +42,7 @@ class StaticCompression:
 
     @staticmethod
     def _may_compress(scope: "Scope") -> bool:
-        """Returns whether a request gets a whole static file, accepts gzip, and has no cached copy."""
+        """Returns whether a GET for a whole static file accepts gzip and names no cached copy."""
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)
