@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from kafkaviz.__main__ import main
-from tests.analysis.test_commits import commit_batch, write_log
+from tests.support.commit_logs import commit_batch, write_log
 
 
 def test_all_groups_are_listed(clean, capsys):
