@@ -17,14 +17,14 @@ CompletedFetch of its consumer.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from heapq import heapify, heappop
 from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis.transactions import Outcome, may_go_on, open_committed_log
+from kafkaviz.analysis.transactions import CommittedLog, Outcome, may_go_on, open_committed_log
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import MAGIC_2, is_control, is_transactional
@@ -203,7 +203,7 @@ class CommittedFetch:
         return tuple(ranges)
 
 
-def explain_fetch(
+def explain_committed_fetch(
     partition: Partition,
     offset: int,
     max_bytes: int = MAX_BYTES,
@@ -214,7 +214,7 @@ def explain_fetch(
 ) -> CommittedFetch:
     """Returns one fetch of a read_committed consumer, with each decision.
 
-    The log and its last stable offset are those of open_committed_log.
+    It reads the log as open_committed_log opens it.
 
     Args:
         max_bytes: max.partition.fetch.bytes of the consumer. A first batch that is larger is sent
@@ -226,41 +226,35 @@ def explain_fetch(
         OffsetOutOfRange: the offset is outside the log.
         FailedRead: Kafka refuses to read a .log or a .txnindex.
     """
-    log, profile, bounds = open_committed_log(partition, version, as_is=as_is, broker=broker)
+    committed = open_committed_log(partition, version, as_is=as_is, broker=broker)
+    log, profile, bounds = committed
     fetch = fetch_offset(log, offset, profile, bounds, min(max_bytes, MAX_FETCH_BYTES))
     if fetch.fault:
         raise fetch.fault
-    if fetch.batch is None:
-        return CommittedFetch(
-            partition=log.name,
-            offset=offset,
-            log_start_offset=bounds.start_offset,
-            log_end=bounds.end_offset,
-            last_stable_offset=bounds.limit_offset,
-            may_go_on=may_go_on(partition),
-            next_offset=offset,
-        )
-    place = next(
-        place
-        for place, segment in enumerate(log.segments)
-        if segment.base_offset == fetch.segment_base_offset
-    )
-    search = aborted_transactions(log, fetch, profile, bounds.end_offset)
-    returned = tuple(
-        AbortedRange(producer_id, first_offset)
-        for producer_id, first_offset in search.entries[["producer_id", "first_offset"]].tolist()
-    )
-    consumer = _Consumer(offset, returned)
-    consumer.read(log.segments[place], fetch)
-    has_entry = search.bound_search.entry is not None
-    is_last = place == len(log.segments) - 1
-    without_entry = BoundSource.LOG_END if is_last else BoundSource.NEXT_SEGMENT
-    return CommittedFetch(
+    nothing = CommittedFetch(
         partition=log.name,
         offset=offset,
         log_start_offset=bounds.start_offset,
         log_end=bounds.end_offset,
         last_stable_offset=bounds.limit_offset,
+        may_go_on=may_go_on(partition),
+        next_offset=offset,
+    )
+    if fetch.batch is None:
+        return nothing
+    return _consume(_answer(nothing, committed, fetch), log, fetch)
+
+
+def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) -> CommittedFetch:
+    """Adds what the broker reads and returns."""
+    log, profile, bounds = committed
+    search = aborted_transactions(log, fetch, profile, bounds.end_offset)
+    returned = search.entries[["producer_id", "first_offset"]].tolist()
+    has_entry = search.bound_search.entry is not None
+    is_last = fetch.segment_base_offset == log.active.base_offset
+    without_entry = BoundSource.LOG_END if is_last else BoundSource.NEXT_SEGMENT
+    return replace(
+        explained,
         segment_base_offset=fetch.segment_base_offset,
         position=fetch.position,
         size_bytes=fetch.size_bytes,
@@ -268,14 +262,29 @@ def explain_fetch(
         upper_bound_offset=search.upper_bound_offset,
         bound_source=BoundSource.INDEX_ENTRY if has_entry else without_entry,
         bound_slot=search.bound_search.slot_search.slot if has_entry else None,
-        steps=tuple(_steps(search, offset)),
+        steps=tuple(_steps(search, fetch.offset)),
         step_count=sum(len(index_read.entries) for _, index_read in search.reads),
-        returned=returned,
+        returned=tuple(AbortedRange(*aborted_range) for aborted_range in returned),
+    )
+
+
+def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> CommittedFetch:
+    """Adds what the consumer does with each batch."""
+    consumer = _Consumer(explained.offset, explained.returned)
+    consumer.read(_segment(log, fetch), fetch)
+    return replace(
+        explained,
         batches=tuple(consumer.batches),
         batch_count=consumer.batch_count,
-        may_go_on=may_go_on(partition),
         next_offset=consumer.next_offset,
         error=consumer.error,
+    )
+
+
+def _segment(log: LogView, fetch: Fetch) -> SegmentView:
+    """Returns the segment of the fetched bytes."""
+    return next(
+        segment for segment in log.segments if segment.base_offset == fetch.segment_base_offset
     )
 
 
@@ -284,12 +293,8 @@ def _fetch_end(log: LogView, fetch: Fetch, bounds: Bounds) -> FetchEnd:
     is_limit = (fetch.segment_base_offset, end) == (bounds.limit_base_offset, bounds.limit_position)
     if is_limit and bounds.limit_offset < bounds.end_offset:
         return FetchEnd.LAST_STABLE_OFFSET
-    size_bytes = next(
-        segment.size_bytes
-        for segment in log.segments
-        if segment.base_offset == fetch.segment_base_offset
-    )
-    return FetchEnd.SEGMENT_END if end == size_bytes else FetchEnd.MAX_BYTES
+    is_all = end == _segment(log, fetch).size_bytes
+    return FetchEnd.SEGMENT_END if is_all else FetchEnd.MAX_BYTES
 
 
 def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:

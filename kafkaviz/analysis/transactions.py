@@ -402,7 +402,7 @@ def _is_log_in_use(name: names.SegmentName) -> bool:
     return (name.kind, name.suffix) == ("log", "")
 
 
-def read_transactions(
+def list_transactions(
     partition: Partition,
     transactional_ids: Mapping[int, str],
     on_progress: Callable[[str, float], None] = lambda _partition, _share: None,

@@ -49,6 +49,8 @@ The last column says of each local segment whether the leader can upload it, or 
 is active, it does not end below the last stable offset, the producer snapshot at its end is missing
 (KAFKA-16209), it has no leader epoch, remote.copy.lag (since 4.4) or remote.log.copy.disable (since
 3.9) holds it, or an older segment fails first. Kafka does not check an index before its upload.
+The last stable offset is here at most the checkpointed high watermark; `kafkaviz transactions`
+counts every record as replicated.
 
 The lines about remote retention say what the leader's next pass deletes from the store, at --now,
 and what keeps the other segments. A pass comes every remote.log.manager.task.interval.ms. It

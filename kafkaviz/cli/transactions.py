@@ -115,7 +115,7 @@ def _parse_bytes(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions, or with --fetch one fetch."""
     from kafkaviz.analysis.checks.plan import is_lone
-    from kafkaviz.analysis.committed_fetch import explain_fetch
+    from kafkaviz.analysis.committed_fetch import explain_committed_fetch
     from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.errors import CannotOpen, KafkavizError
@@ -137,7 +137,9 @@ def run(args: argparse.Namespace) -> int:
     if args.fetch is not None:
         if len(readable) > 1:
             raise CannotOpen(broker.sources_text, message("transactions.fetch_of_one"))
-        fetch = explain_fetch(readable[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker)
+        fetch = explain_committed_fetch(
+            readable[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker
+        )
     states = read_states(coordinator_logs(broker))
     transactions = _read(broker, partitions, states)
     if args.json:
@@ -161,7 +163,7 @@ def _read(
     from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.coordinator import judge, transactional_ids
     from kafkaviz.analysis.inference.version import assume_release
-    from kafkaviz.analysis.transactions import PartitionTransactions, read_transactions
+    from kafkaviz.analysis.transactions import PartitionTransactions, list_transactions
     from kafkaviz.errors import KafkavizError
     from kafkaviz.format.names import parse_directory
     from kafkaviz.log.broker import Problem
@@ -174,7 +176,7 @@ def _read(
     problems = list(broker.problems)
     for partition in partitions:
         try:
-            answer = read_transactions(
+            answer = list_transactions(
                 partition, ids, progress.show, version=version, broker=broker
             )
         except KafkavizError as fault:

@@ -16,7 +16,7 @@ from kafkaviz.analysis.committed_fetch import (
     CommittedFetch,
     EntryDecision,
     FetchEnd,
-    explain_fetch,
+    explain_committed_fetch,
 )
 from kafkaviz.analysis.transactions import Outcome
 from kafkaviz.format import txn_index
@@ -43,7 +43,7 @@ from tests.support.transactions import ANSWERS, SIMULATED
 def first_record(partition: Partition, offset: int, max_bytes: int) -> int | None:
     """Returns the first offset that the consumer gets, after as many fetches as that takes."""
     while True:
-        fetch = explain_fetch(partition, offset, max_bytes, version="4.3.1")
+        fetch = explain_committed_fetch(partition, offset, max_bytes, version="4.3.1")
         assert fetch.error is None
         segment = fetch.segment_base_offset is not None and partition.segment(
             fetch.segment_base_offset
@@ -96,7 +96,7 @@ def consumed(partition: Partition, max_bytes: int) -> tuple[list[int], list[Comm
     fetches = []
     offset = partition.log_start_offset
     while not fetches or fetches[-1].next_offset != fetches[-1].offset:
-        fetches.append(explain_fetch(partition, offset, max_bytes, version="4.3.1"))
+        fetches.append(explain_committed_fetch(partition, offset, max_bytes, version="4.3.1"))
         for first, last in fetches[-1].delivered:
             offsets += range(first, last + 1)
         offset = fetches[-1].next_offset
@@ -169,7 +169,7 @@ def plainly_read(partition: Partition, fetch: CommittedFetch) -> list[tuple]:
 
 
 def test_the_steps_of_one_fetch(clean):
-    fetch = explain_fetch(open_broker(clean).partition("payments-0"), 300, 10_000)
+    fetch = explain_committed_fetch(open_broker(clean).partition("payments-0"), 300, 10_000)
     assert (fetch.position, fetch.size_bytes, fetch.end) == (39017, 10_000, FetchEnd.MAX_BYTES)
     assert (fetch.upper_bound_offset, fetch.bound_slot) == (424, 9)
     assert fetch.bound_source == BoundSource.INDEX_ENTRY
@@ -189,25 +189,25 @@ def test_the_steps_of_one_fetch(clean):
 
 def test_where_a_fetch_ends(clean):
     partition = open_broker(clean).partition("payments-0")
-    last = explain_fetch(partition, 18_800)
+    last = explain_committed_fetch(partition, 18_800)
     assert (last.end, last.bound_source) == (FetchEnd.LAST_STABLE_OFFSET, BoundSource.LOG_END)
     assert last.next_offset == last.last_stable_offset == 18_900
-    within = explain_fetch(partition, 7_900)
+    within = explain_committed_fetch(partition, 7_900)
     assert (within.end, within.bound_source) == (FetchEnd.SEGMENT_END, BoundSource.NEXT_SEGMENT)
     assert within.upper_bound_offset == within.next_offset == 7_975
-    at_limit = explain_fetch(partition, 18_900)
+    at_limit = explain_committed_fetch(partition, 18_900)
     assert (at_limit.position, at_limit.end, at_limit.steps) == (None, None, ())
     assert at_limit.next_offset == 18_900
     with pytest.raises(OffsetOutOfRange):
-        explain_fetch(partition, 18_921)
+        explain_committed_fetch(partition, 18_921)
 
 
 def test_only_so_many_steps_and_batches_are_listed(clean, monkeypatch):
     partition = open_broker(clean).partition("payments-0")
-    every = explain_fetch(partition, 18_000)
+    every = explain_committed_fetch(partition, 18_000)
     monkeypatch.setattr(committed_fetch, "LISTED_STEPS", 5)
     monkeypatch.setattr(committed_fetch, "LISTED_BATCHES", 3)
-    few = explain_fetch(partition, 18_000)
+    few = explain_committed_fetch(partition, 18_000)
     assert few.steps == every.steps[-5:] and few.batches == every.batches[:3]
     assert (few.step_count, few.batch_count) == (len(every.steps), len(every.batches))
     assert few.next_offset == every.next_offset
@@ -220,7 +220,7 @@ def test_a_refused_index_is_one_clear_error(clean, tmp_path):
     entries["version"][2] = 1 << 8
     path.write_bytes(entries.tobytes())
     with pytest.raises(FailedRead, match="Unexpected aborted transaction version 1") as error:
-        explain_fetch(open_broker(tmp_path / "payments-0").partitions[0], 300)
+        explain_committed_fetch(open_broker(tmp_path / "payments-0").partitions[0], 300)
     assert error.value.position == 2 * ENTRY.itemsize and str(path) in str(error.value)
 
 
@@ -231,5 +231,5 @@ def test_a_consumer_stops_at_a_damaged_batch(tmp_path):
     data = bytearray(log.read_bytes())
     data[-1] ^= 1
     log.write_bytes(data)
-    fetch = explain_fetch(open_broker(directory).partition("t-0"), 0, as_is=True)
+    fetch = explain_committed_fetch(open_broker(directory).partition("t-0"), 0, as_is=True)
     assert fetch.next_offset == 4 and "Record is corrupt (stored crc" in fetch.error

@@ -13,7 +13,7 @@ import pytest
 import kafkaviz as kv
 from kafkaviz.analysis import transactions as transactions_module
 from kafkaviz.analysis.coordinator import read_transactional_ids
-from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, read_transactions
+from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, list_transactions
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import producer_snapshot
 from kafkaviz.format.batch import is_control, is_transactional
@@ -31,7 +31,7 @@ from tests.support.transactions import ANSWERS, SIMULATED
 def read_all(broker: Broker) -> dict[str, PartitionTransactions]:
     ids = read_transactional_ids(broker.partitions)
     return {
-        partition.directory: read_transactions(partition, ids)
+        partition.directory: list_transactions(partition, ids)
         for partition in broker.partitions
         if partition.live
     }
@@ -116,7 +116,7 @@ def indexed(partition: Partition) -> set[tuple]:
 @pytest.mark.parametrize("name", ["payments-0", "refunds-0", "refunds-1"])
 def test_aborted_and_open_ones_are_those_that_kafka_wrote(clean, name):
     partition = open_broker(clean).partition(name)
-    found = read_transactions(partition, {})
+    found = list_transactions(partition, {})
     assert ended(found, Outcome.ABORTED) == indexed(partition)
     assert found.counts[Outcome.ABORTED] == len(indexed(partition)) > 10
     assert_agrees_with_snapshot(partition, found)
@@ -185,7 +185,7 @@ def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed,
     directory = tmp_path / "made" / "payments-0"
     partition = open_broker(tmp_path / "made").partition("payments-0")
     account = plain_account(partition)
-    found = read_transactions(partition, {})
+    found = list_transactions(partition, {})
     assert as_account(found) == account
     assert all(transaction.begins_before_log is False for transaction in found.transactions)
     first_open = min(
@@ -205,14 +205,14 @@ def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed,
             if marker_offset is None or marker_offset >= base
         ]
         shorter = open_broker(tmp_path / "made").partition("payments-0")
-        found = read_transactions(shorter, {})
+        found = list_transactions(shorter, {})
         assert as_account(found) == left
         assert [part.begins_before_log for part in found.transactions] == [
             first < base for _, first, *_ in left
         ]
     snapshots = sorted(directory.glob("*.snapshot"))
     snapshots.pop(0).unlink()
-    found = read_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
+    found = list_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
     later = int(snapshots[0].stem)
     for transaction, (_, first, *_) in pairs(found, left):
         if transaction.first_offset >= later or transaction.marker_offset is None:
@@ -220,7 +220,7 @@ def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed,
             assert transaction.first_offset == first
     for path in snapshots:
         path.unlink()
-    found = read_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
+    found = list_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
     for transaction, (_, first, *rest) in pairs(found, left):
         assert [transaction.last_offset, transaction.outcome, transaction.marker_offset] == rest
         if transaction.begins_before_log is None:  # nothing tells where it began
@@ -258,7 +258,7 @@ def test_a_log_start_inside_a_transaction(tmp_path):
     producers["current_txn_first_offset"] = 3
     snapshot = directory / "t-0" / f"{10:020}.snapshot"
     snapshot.write_bytes(producer_snapshot.build(producers))
-    found = read_transactions(open_broker(directory).partition("t-0"), {})
+    found = list_transactions(open_broker(directory).partition("t-0"), {})
     assert as_account(found) == [
         (8, 3, 4, Outcome.OPEN, None),
         (9, 5, 6, Outcome.ABORTED, 8),
@@ -270,7 +270,7 @@ def test_a_log_start_inside_a_transaction(tmp_path):
 
 def test_only_the_last_ones_are_listed(clean, monkeypatch):
     monkeypatch.setattr(transactions_module, "LISTED_TRANSACTIONS", 5)
-    found = read_transactions(open_broker(clean).partition("payments-0"), {})
+    found = list_transactions(open_broker(clean).partition("payments-0"), {})
     assert len(found.transactions) == 6 and found.transaction_count == 562
     assert found.transactions[-1] == found.held_by or found.held_by in found.transactions
 
@@ -283,7 +283,7 @@ def test_a_log_cut_at_any_byte_gives_its_beginning(tmp_path):
     ends = np.cumsum([0, *map(len, batches)]).tolist()
     for length in range(len(data)):
         log.write_bytes(data[:length])
-        found = read_transactions(open_broker(directory).partition("t-0"), {})
+        found = list_transactions(open_broker(directory).partition("t-0"), {})
         complete = sum(end <= length for end in ends) - 1
         assert (found.problem is None) == (length in ends)
         assert sum(found.counts.values()) == (complete > 0) + (complete > 3)
@@ -295,7 +295,7 @@ def test_a_marker_that_cannot_be_read_ends_the_account(tmp_path):
     bad = bytearray(marker(7, 2, 1))
     bad[61:] = bytes(len(bad) - 61)
     log = whole_logs.write(directory / "t-0", [of_producer(7, 0), bytes(bad), of_producer(8, 3)])
-    found = read_transactions(open_broker(directory).partition("t-0"), {})
+    found = list_transactions(open_broker(directory).partition("t-0"), {})
     assert found.problem.key == "transactions.marker_unreadable"
     assert f"{log.stem}.log" in str(found.problem)
     assert [part.producer_id for part in found.transactions] == [7]
@@ -307,6 +307,6 @@ def test_a_partition_without_a_log_is_refused(tmp_path, clean):
         log.unlink()
     partition = open_broker(clean).partition("payments-0")
     with pytest.raises(CannotOpen, match=r"holds no \.log"):
-        read_transactions(
+        list_transactions(
             Partition(path=tmp_path / "payments-0", name=partition.name, segments=()), {}
         )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafkaviz.analysis.committed_fetch import explain_fetch
-from kafkaviz.analysis.transactions import read_transactions
+from kafkaviz.analysis.committed_fetch import explain_committed_fetch
+from kafkaviz.analysis.transactions import list_transactions
 from kafkaviz.figures.segment import fetch_steps
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
@@ -20,7 +20,7 @@ def plain(row: tuple[str, ...]) -> list[str]:
 
 
 def test_a_fetch_that_ends_at_the_last_stable_offset(payments):
-    view = fetch_steps.view(explain_fetch(payments, 18767))
+    view = fetch_steps.view(explain_committed_fetch(payments, 18767))
     assert view.title == say("fetch_steps.title", offset=18767, skipped=59, n=2)
     assert len(view.request) == 3 and view.more_entries == 0
     assert [plain(row)[:6] for row in view.entry_rows] == [
@@ -39,7 +39,7 @@ def test_a_fetch_that_ends_at_the_last_stable_offset(payments):
 
 
 def test_the_search_goes_on_in_the_next_segment(payments):
-    view = fetch_steps.view(explain_fetch(payments, 15881))
+    view = fetch_steps.view(explain_committed_fetch(payments, 15881))
     assert [plain(row)[0] for row in view.entry_rows][-6:] == ["7975"] + ["15904"] * 5
     returned = say("fetch_steps.returned")
     assert view.entry_rows[-1][6] == say("fetch_steps.ends_search", decision=returned)
@@ -47,25 +47,27 @@ def test_the_search_goes_on_in_the_next_segment(payments):
 
 
 def test_a_whole_segment_is_bounded(payments):
-    view = fetch_steps.view(explain_fetch(payments, 7975))
+    view = fetch_steps.view(explain_committed_fetch(payments, 7975))
     assert len(view.batch_rows) == fetch_steps.MAX_ROWS and view.more_batches > 0
 
 
 def test_a_fetch_at_the_last_stable_offset_returns_nothing(payments):
-    view = fetch_steps.view(explain_fetch(payments, 18900))
+    view = fetch_steps.view(explain_committed_fetch(payments, 18900))
     assert view.title == say("fetch_steps.title_nothing", offset=18900)
     assert view.caption == say("fetch_steps.nothing_stable", offset=18900)
     assert not view.request and not view.entry_rows and not view.batch_rows
 
 
 def test_a_log_without_transactions_skips_nothing(clean):
-    view = fetch_steps.view(explain_fetch(open_broker(clean).partition("heartbeat-0"), 100))
+    view = fetch_steps.view(
+        explain_committed_fetch(open_broker(clean).partition("heartbeat-0"), 100)
+    )
     assert view.title == say("fetch_steps.title_all", offset=100)
     assert view.request[2] == say("fetch_steps.entries_none")
 
 
 def test_the_default_skips_something(payments):
-    transactions = read_transactions(payments, {})
+    transactions = list_transactions(payments, {})
     assert fetch_steps.default_offset(transactions, 15904, 18920) == 18767
     assert fetch_steps.default_offset(transactions, 7975, 15904) == 15881
     assert fetch_steps.default_offset(transactions, 18901, 18920) == 18901

@@ -8,7 +8,7 @@ from kafkaviz.analysis.transactions import (
     Outcome,
     PartitionTransactions,
     Transaction,
-    read_transactions,
+    list_transactions,
 )
 from kafkaviz.figures.segment import transaction_lanes
 from kafkaviz.figures.segment.transaction_lanes import MAX_LANES, MAX_TRANSACTIONS
@@ -19,7 +19,7 @@ from kafkaviz.messages import say
 @pytest.fixture(scope="module")
 def payments(clean) -> PartitionTransactions:
     names = {2: "tx-payments-0", 3: "tx-payments-1", 4: "<b>'tx'</b>" + "-long" * 9}
-    return read_transactions(open_broker(clean).partition("payments-0"), names)
+    return list_transactions(open_broker(clean).partition("payments-0"), names)
 
 
 BASES = (0, 7975, 15904)

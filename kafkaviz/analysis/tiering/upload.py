@@ -107,7 +107,8 @@ class UploadFacts:
         segments: the local segments, by base offset; the last one is active.
         snapshots: the offsets of the producer snapshots.
         epochs: (leader epoch, first offset) of leader-epoch-checkpoint; None if it is unreadable.
-        last_stable_offset: None if no checkpoint has the high watermark.
+        last_stable_offset: at most the checkpointed high watermark, other than in
+            analysis.transactions; None if no checkpoint has it.
         highest_remote_offset: the last uploaded offset, -1 for none, None if unknown.
     """
 

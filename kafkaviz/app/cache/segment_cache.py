@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
-from kafkaviz.analysis.committed_fetch import CommittedFetch, explain_fetch
+from kafkaviz.analysis.committed_fetch import CommittedFetch, explain_committed_fetch
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_retention
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
@@ -180,7 +180,7 @@ def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int)
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) -> CommittedFetch:
     partition = snapshot.broker.partition(os.fsdecode(directory))
-    return explain_fetch(partition, offset, broker=snapshot.broker)
+    return explain_committed_fetch(partition, offset, broker=snapshot.broker)
 
 
 def roll_reason(

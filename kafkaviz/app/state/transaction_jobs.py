@@ -51,10 +51,10 @@ def _read(
     transactional_ids: Mapping[int, str],
     report: Callable[[ReadProgress], None],
 ) -> "PartitionTransactions":
-    from kafkaviz.analysis.transactions import read_transactions
+    from kafkaviz.analysis.transactions import list_transactions
 
     total_bytes = partition.live_log_bytes
-    return read_transactions(
+    return list_transactions(
         partition,
         transactional_ids,
         lambda name, share: report(ReadProgress(round(share * total_bytes), total_bytes, name)),
