@@ -1,4 +1,4 @@
-"""The cost of lookups in a log, its settings, and its faults.
+"""Analyses of logs: the cost of lookups, settings, faults, retention, compaction and more.
 
 Files are read through kafkaviz.log, never with `open()`.
 """

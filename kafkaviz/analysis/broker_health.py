@@ -65,7 +65,7 @@ DELETED = message("consequence.deleted_at_start")
 RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 OFFLINE = message("consequence.directory_offline")
 ENDS_START = message("consequence.ends_start")
-# consequences that already say that the start deletes the file, or cuts the .log there
+# consequences that already say that the start deletes the file, or cuts the .log at that position
 DELETED_KEYS = ("consequence.deleted_at_start", "consequence.leftover_cleaned")
 CUT_KEYS = ("consequence.recovery_cuts_tail", "consequence.damage_cut")
 INDEX_FAMILIES = ("offset-index", "time-index")
@@ -77,15 +77,15 @@ class Health:
     """The findings about a broker directory or one partition, and the predicted next start.
 
     Attributes:
-        assumed_release: the Kafka release that reads the directory, and the reason for the choice.
+        assumed_release: the Kafka release that is assumed to start on the directory, and why.
         findings: all findings, the worst first.
         restart: the predicted start; None if it cannot be predicted, for example because a file
             cannot be read.
-        retention: the reason why each segment is kept, per current topic-partition with segments.
-            The metadata log is not included, because it has other rules.
-        disk: the uses of the bytes of each partition; empty if unknown.
-        now_ms: the time of the retention passes; None if unknown.
-        settings: the settings that were used; None takes those in the broker's files.
+        retention: the reasons why segments are kept, for each topic-partition in use that has
+            segments. The metadata log is not included, because it has other rules.
+        disk: how each partition uses its bytes; empty if unknown.
+        now_ms: the time that counts as the present for retention; None if unknown.
+        settings: the settings that were used; None means those in the broker's files.
     """
 
     broker: Broker
@@ -99,7 +99,7 @@ class Health:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some log directories of the broker were not read; they may prevent the start."""
+        """Whether some log directories of the broker were not read. They may prevent the start."""
         is_elsewhere = self.broker.lacks_metadata_log and not self.misses_metadata_log
         return is_elsewhere or any(
             finding.code == "log-directory-missing" for finding in self.findings
@@ -115,16 +115,16 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk`, and the shares of the other files of each log directory as of now."""
+        """Returns `disk`, and how the other files of each log directory use their bytes now."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The settings that were used; those in the broker's files if they are unknown."""
+        """The settings that were used; if unknown, those in the broker's files."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
-        """Returns what the next pass deletes of the metadata log; None if that is unknown."""
+        """Returns which parts of the metadata log the next pass deletes; None if unknown."""
         if self.now_ms is None:
             return None
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
@@ -132,19 +132,19 @@ class Health:
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
         """Returns the files that may be deleted while the broker is stopped.
 
-        Typed settings are for trying, and with files that cannot be read the settings are not
-        certain. Then no segment is listed because of retention.
+        No segment is listed because of retention if the user typed settings, because that is only a
+        try, or if files cannot be read, because the settings are not certain then.
         """
         used = self.effective_settings
         retention = () if used.overrides or used.problems else self.retention
         return freeing.freeing_steps(self.broker, self.all_shares(), retention, self.restart)
 
     def index_prices(self) -> tuple[IndexPrice, ...]:
-        """Returns the price of deleting all .index files by hand, per log directory."""
+        """Returns the price of deleting all .index files by hand, for each log directory."""
         return freeing.index_prices(self.broker, self._recovery_threads, self.restart)
 
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
-        """Returns what the recovery of each log directory reads; empty if it is not predicted."""
+        """Returns what the recovery of each log directory reads; empty without a prediction."""
         if self.restart is None:
             return ()
         return restart_forecast.recovery_reads(self.restart, self.broker, self._recovery_threads)
@@ -156,7 +156,7 @@ class Health:
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """Counts of the changes that the start will make, or None if it cannot be predicted."""
+        """The effects of the start in numbers, or None if it cannot be predicted."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
@@ -179,9 +179,8 @@ def check(
     partition, only this partition is checked.
 
     Args:
-        broker: a Broker, or the path of one, see log.broker.open_broker.
-        version: the Kafka release that reads the directory, such as "4.3.1"; by default it is
-            inferred.
+        broker: a Broker, or a path for log.broker.open_broker.
+        version: the Kafka release to assume, such as "4.3.1"; by default it is inferred.
         now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
         partition: the name of one partition directory to check, such as orders-0; by default all.
@@ -256,7 +255,7 @@ def compose_health(
 
 
 def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about everything around the partitions, and about the check itself."""
+    """Yields the findings about everything outside the partitions, and about the check itself."""
     yield from _broker_findings(check_plan)
     yield from tiered_storage.check_plan(check_plan)
     yield from state.check_level(check_plan.level, check_plan.assumed_release.release)
@@ -268,14 +267,14 @@ def partition_findings(
     segment_checks: Sequence[SegmentFindings],
     find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> list[Finding]:
-    """Returns the findings about one partition, from those of its segments.
+    """Returns the findings about one partition, including those about its segments.
 
     The segments may have been read in another process.
 
     Args:
         segment_checks: the findings of the segments, in ascending order.
-        find_transactional_ids: a function that returns the known transactional ids by producer id;
-            it is called if a transaction is open.
+        find_transactional_ids: a function that returns the known transactional ids by producer id.
+            It is called only if a transaction is open.
     """
     findings = [
         segment_finding
@@ -303,7 +302,7 @@ def partition_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """Returns what retention would do to a partition's local segments at check_plan.now_ms.
+    """Returns how retention treats a partition's local segments at `check_plan.now_ms`.
 
     The result is empty if no limit applies to the partition.
     """
@@ -336,10 +335,10 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Returns a stored health with the facts that no catalog has, read from the broker as of now.
+    """Adds the facts that a catalog does not store to a health, read from the broker now.
 
-    They are the time of the retention passes, and the last offset of each tiered log in its store,
-    with the reason why no later one is there.
+    They are the present time for retention, the last offset of each tiered log in its store, and
+    the reason why later segments are not uploaded.
     """
     broker = health.broker
     partitions = {
@@ -364,7 +363,7 @@ def with_unstored_facts(health: Health) -> Health:
 def partition_share(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> DiskShare:
-    """Returns the uses of a partition's bytes, from the findings of its segments."""
+    """Returns how a partition uses its bytes, from the checks of its segments."""
     share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
     summaries = (segment_check.summary for segment_check in segment_checks)
     return disk.with_summaries(
@@ -373,7 +372,7 @@ def partition_share(
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
-    """Returns the summaries of segments in the local directory; only these have local limits."""
+    """Returns the summaries of segments in the local directory: local limits apply only to them."""
     return [
         summary
         for summary in summaries
@@ -386,7 +385,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
         release = check_plan.assumed_release.release
         try:
             own_steps = check_plan.own_steps()
-        except KafkavizError:  # the unreadable file is reported by another check
+        except KafkavizError:  # another check reports the unreadable file
             own_steps = ()
         for single in check_plan.broker.single_directories:
             path = single.main_directory.text
@@ -427,14 +426,14 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 
 
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
-    """Yields the findings, with a new consequence and next step where the start changes the file.
+    """Yields the findings, with another consequence and next step if the start changes the file.
 
-    A check of a file does not know the other files of its log. For example, an .index has a wrong
-    entry, and the start rebuilds it because the broker was killed. Then the file does not have to
-    be moved away.
+    The check of a file does not know the other files of its log. For example, an .index has a wrong
+    entry, but the start rebuilds it because the broker was killed. Then the user does not have to
+    move the file away.
 
-    A file with a strange name at which the start ends is left out: the finding about the end of the
-    start says the same.
+    If the start fails at a file with a strange name, the finding about that file is left out,
+    because the finding about the failing start says the same.
     """
     steps = _steps_by_file(restart)
     logs_with_deletions = {
@@ -459,7 +458,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the step that decides the fate of each file: a failure, or else the last change."""
+    """Returns the decisive step for each file: a failure, or else the last change."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file
@@ -470,7 +469,7 @@ def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], Star
         is_change = step.action == "truncate" or (step.action == "delete" and not step.is_expected)
         if step.action == "fail" or is_change or (step.action == "rebuild" and is_recovery):
             steps[place] = step
-        elif step.action == "rebuild":  # a file with the suffix .swap takes its name
+        elif step.action == "rebuild":  # a .swap file replaces it, and loses the suffix
             steps.pop(place, None)
     return steps
 
@@ -512,7 +511,7 @@ def _fit_to_deletion(finding: Finding, step: StartupStep) -> Finding:
 def _fit_to_failure(finding: Finding, step: StartupStep) -> Finding:
     is_other_file = finding.family == "other-files" and not _is_about_index(finding)
     if is_other_file or finding.consequence.key == "consequence.log_not_opened":
-        return finding  # says already how the start ends
+        return finding  # the finding already says how the start ends
     next_step = finding.next_step if finding.needs_replica else step.way_out or finding.next_step
     consequence = OFFLINE if step.takes_directory_offline else ENDS_START
     return replace(finding, consequence=consequence, next_step=next_step)
@@ -522,8 +521,8 @@ def health_object(health: Health) -> dict:
     """Returns the health as plain values for JSON.
 
     They are the directory, the assumed release, the findings, the predicted start, the counts, the
-    retention of each segment, the size of each topic, the uses of all bytes, the reading of a
-    recovery, and the files that may be deleted by hand.
+    retention of each segment, the size of each topic, the uses of all bytes, what a recovery reads,
+    and the files that may be deleted by hand.
     """
     restart = health.restart
     return {
@@ -557,7 +556,7 @@ def health_object(health: Health) -> dict:
 
 
 def _unknown_release(health: Health) -> dict:
-    """Returns the fields for a release that only a missing metadata log could show; else empty."""
+    """Returns the fields for a release that is unknown for lack of the metadata log; else empty."""
     if health.assumed_release.is_known:
         return {}
     place = "missing" if health.misses_metadata_log else "elsewhere"

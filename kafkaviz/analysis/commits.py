@@ -1,8 +1,8 @@
 """The offsets that consumer groups committed, as far as __consumer_offsets still has them.
 
-A commit is a record of __consumer_offsets: its key is a group and a topic-partition, its value an
-offset. The group continues from the last one that counts. Until the log cleaner removes them, the
-older ones show how the group moved:
+A commit is a record of __consumer_offsets. Its key is a group and a topic-partition, and its value
+is an offset. The group continues from the last commit that counts. Older commits show the group's
+progress, until the log cleaner removes them:
 
     offset 12   orders-0 -> 200   replaced
     offset 31   orders-0 -> 225   current: the group continues at 225
@@ -41,10 +41,10 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
 )
 
 CONSUMER_OFFSETS = "__consumer_offsets"
-LISTED_COMMITS = 1000  # the last commits of a partition that are listed
+LISTED_COMMITS = 1000  # at most this many of the last commits of a partition are listed
 TYPE_BYTES = 2  # a key begins with the number of its record type
 OFFSET_COMMITS = (0, 1)
-# the record type that each kind of group keeps as long as it exists
+# the type of the record that each kind of group has as long as the group exists
 GROUP_TYPES = {2: "classic", 3: "consumer", 11: "share", 17: "streams"}
 
 
@@ -59,16 +59,16 @@ class CommitFate(StrEnum):
 
 
 class CommitState(StrEnum):
-    """Where the commit that counts is in the log of this copy."""
+    """Where the committed offset that counts is in the log of this copy."""
 
     BEHIND = "behind"
     AT_END = "at-end"
-    ONLY_MARKERS = "only-markers"  # transaction markers; no record follows, so the lag stays
-    NO_RECORD = "no-record"  # compaction removed every later record, so the lag stays
+    ONLY_MARKERS = "only-markers"  # only transaction markers follow, so the lag does not shrink
+    NO_RECORD = "no-record"  # compaction removed all later records, so the lag does not shrink
     ONLY_UNCOMMITTED = "only-uncommitted"  # only aborted or open transactions follow
-    BELOW_START = "below-start"  # auto.offset.reset decides
+    BELOW_START = "below-start"  # auto.offset.reset decides where the group continues
     BEYOND_END = "beyond-end"
-    OTHER_TOPIC = "other-topic"  # a later topic with this name has the log
+    OTHER_TOPIC = "other-topic"  # the log is of a later topic with the same name
     NO_COMMIT = "no-commit"
     NO_LOG = "no-log"
     UNREADABLE = "unreadable"
@@ -79,11 +79,11 @@ class Commit:
     """A commit in __consumer_offsets.
 
     Attributes:
-        at_offset: the offset of its record.
+        at_offset: the offset of the commit's record in __consumer_offsets.
         timestamp_ms: the time of the commit, or of the record that deletes it.
         offset: the committed offset; None for a deletion.
         leader_epoch: the epoch of the last consumed record; None if it is not stored.
-        topic_id: None before 4.1, which does not store it.
+        topic_id: None for commits before 4.1, which do not have it.
     """
 
     at_offset: int
@@ -100,14 +100,15 @@ class CommittedPartition:
     """The commits of a group for one topic-partition.
 
     Attributes:
-        commits: the last LISTED_COMMITS, by the offset of their record.
-        commit_count: their number, with those that are not listed.
-        committed: the commit that counts; None if there is none.
-        log_start_offset, log_end_offset: the bounds of the log in this copy; None without a log.
-        last_stable_offset: how far read_committed gets; log_end_offset if no transaction is open.
-        lag: log_end_offset minus the committed offset; None if one of them is unknown.
-        next_offset: the first record from the committed offset on that a read_uncommitted consumer
-            gets; None if there is none.
+        commits: the last commits, at most LISTED_COMMITS, by the offset of their record.
+        commit_count: the number of all commits.
+        committed: the commit that counts, or None.
+        log_start_offset: the start of the log in this copy; None without a log.
+        log_end_offset: the end of the log in this copy; None without a log.
+        last_stable_offset: how far read_committed gets; `log_end_offset` if no transaction is open.
+        lag: `log_end_offset` minus the committed offset; None if one of them is unknown.
+        next_offset: the offset of the next record that a read_uncommitted consumer gets, from the
+            committed offset on; None without such a record.
         next_committed_offset: the same for read_committed.
         problem: why the log could not be read; None if it could.
     """
@@ -139,8 +140,8 @@ class GroupCommits:
 
     Attributes:
         type: "classic", "consumer", "share" or "streams"; None if no record says so.
-        kept_in: its partition of __consumer_offsets, such as __consumer_offsets-2.
-        record_count: every record about the group or its members.
+        kept_in: the partition that has the group's records, such as __consumer_offsets-2.
+        record_count: the number of all records about the group or its members.
     """
 
     group: str
@@ -152,7 +153,7 @@ class GroupCommits:
 
 @dataclass(frozen=True, kw_only=True)
 class Commits:
-    """The groups that were asked for, by name, and the partitions that could not be read."""
+    """The requested groups, by name, and the partitions that could not be read."""
 
     groups: tuple[GroupCommits, ...]
     problems: tuple[tuple[str, Message], ...]
@@ -160,7 +161,7 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class _GroupRecord:
-    """A record of a group; fate is CURRENT if it counts, whether a later one replaces it or not."""
+    """A record of a group. `fate` is CURRENT if it counts, even if a later record replaces it."""
 
     decoded: CoordinatorRecord
     at_offset: int
@@ -295,7 +296,7 @@ def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | No
 
 
 def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
-    """Adds a record to its group; one that Kafka cannot decode is skipped, as Kafka skips it."""
+    """Adds a record to its group. A record that Kafka cannot decode is skipped, as by Kafka."""
     record = group_record.decoded
     if record.type is None or record.key is None or record.problem is not None:
         return
@@ -335,7 +336,7 @@ def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -
 def _committed(
     broker: Broker, name: str, chain: _Chain, log: Partition | None
 ) -> CommittedPartition:
-    """Returns the commits of a partition, and what the one that counts means for its log."""
+    """Returns the commits of a partition, and where the one that counts is in the log."""
     current = chain.current
     commits = tuple(
         replace(commit, fate=CommitFate.REPLACED)
@@ -395,7 +396,7 @@ def _committed(
 
 
 def _only_markers_follow(log: Partition, offset: int) -> bool:
-    """Returns whether all batches that end at or after an offset are transaction markers."""
+    """Returns whether all batches from an offset on are transaction markers."""
     following = [segment.base_offset > offset for segment in log.live]
     first = max(following.index(True) if any(following) else len(following), 1) - 1
     for segment in log.live[first:]:

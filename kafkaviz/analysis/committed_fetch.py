@@ -1,19 +1,19 @@
-"""One fetch of a read_committed consumer: how it learns which records to skip, step by step.
+"""One fetch of a read_committed consumer: how the consumer learns which records to skip.
 
 The broker sends bytes of one .log below the last stable offset, with a list of the transactions
-that were aborted in that range. It gets the list from the .txnindex files:
+that were aborted in that range. The broker gets the list from the .txnindex files:
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
     (7, 80 to 95)      ended before the fetch offset
     (8, 90 to 120)     overlaps, and is returned
     (9, 151 to 160)    begins at or above the upper bound
-    its last stable offset 161 reaches the bound, so the search ends
+    the last stable offset of this entry, 161, reaches the bound, so the search ends
 
 The bytes still have the records of the aborted transactions. The consumer skips the batches of
 producer 8 from offset 90 on, up to the abort marker of this producer.
 
-Follows LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka 4.3.1, and
-CompletedFetch of its consumer.
+The rules are from LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka
+4.3.1, and from CompletedFetch of its consumer.
 """
 
 from collections.abc import Iterator
@@ -44,10 +44,10 @@ from kafkaviz.search.fetch import (
 )
 from kafkaviz.search.log_view import LogView, SegmentView
 
-# fetch.max.bytes of a broker: it sends no more, whatever a consumer asks for
+# default of a broker's fetch.max.bytes: it sends at most this much, whatever a consumer asks for
 MAX_FETCH_BYTES = 55 << 20
-LISTED_STEPS = 1000  # the last index entries that are listed
-LISTED_BATCHES = 10_000  # the first batches that are listed
+LISTED_STEPS = 1000  # at most this many of the last .txnindex entries are listed
+LISTED_BATCHES = 10_000  # at most this many of the first batches are listed
 OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMMITTED}
 
 
@@ -60,7 +60,7 @@ class FetchEnd(StrEnum):
 
 
 class BoundSource(StrEnum):
-    """Where the upper bound comes from."""
+    """Where the upper bound for aborted transactions comes from."""
 
     INDEX_ENTRY = "index-entry"  # the first .index entry at or after the end of the bytes
     NEXT_SEGMENT = "next-segment"  # no such entry: the base offset of the next segment
@@ -71,8 +71,8 @@ class EntryDecision(StrEnum):
     """Whether a .txnindex entry is returned to the consumer."""
 
     RETURNED = "returned"
-    ENDED_BEFORE = "ended-before"  # its marker is below the fetch offset
-    BEGINS_AFTER = "begins-after"  # it begins at or above the upper bound
+    ENDED_BEFORE = "ended-before"  # the transaction's marker is below the fetch offset
+    BEGINS_AFTER = "begins-after"  # the transaction begins at or above the upper bound
 
 
 class BatchFate(StrEnum):
@@ -88,10 +88,10 @@ class IndexStep:
     """A .txnindex entry that the broker reads.
 
     Attributes:
-        segment_base_offset: the segment of the .txnindex.
+        segment_base_offset: the base offset of the segment with this .txnindex.
         last_offset: the offset of the abort marker.
-        ends_search: whether its last stable offset reaches the upper bound, so that no later entry
-            can overlap the fetched range.
+        ends_search: whether the entry's last stable offset reaches the upper bound, so that no
+            later entry can overlap the fetched range.
     """
 
     segment_base_offset: int
@@ -105,7 +105,7 @@ class IndexStep:
 
 
 class AbortedRange(NamedTuple):
-    """An aborted transaction as the fetch response names it: it has no end."""
+    """An aborted transaction in a fetch response, which does not have its end."""
 
     producer_id: int
     first_offset: int
@@ -116,13 +116,13 @@ class FetchedBatch:
     """A batch in the fetched bytes.
 
     Attributes:
-        first_offset: the first offset of it that the consumer takes. A fetch returns whole batches,
-            so that the first one may begin below the fetch offset.
-        producer_id: -1 without one.
-        newly_aborted: the transactions that the consumer takes from the returned list before it
-            decides about this batch: they begin at or below the batch's last offset.
-        ends: the outcome that a transaction marker sets; None for other batches. An abort marker
-            removes its producer from the aborted ones.
+        first_offset: the first offset in the batch that the consumer uses. A fetch returns whole
+            batches, so the first batch may begin below the fetch offset.
+        producer_id: -1 for a batch without a producer id.
+        newly_aborted: the transactions that the consumer moves from the returned list to its
+            aborted ones before this batch, because they begin at or below its last offset.
+        ends: the outcome that a transaction marker sets; None for other batches. After an abort
+            marker, the producer's batches are not skipped any more.
     """
 
     base_offset: int
@@ -142,22 +142,23 @@ class CommittedFetch:
     """One fetch of a read_committed consumer.
 
     Attributes:
-        segment_base_offset: the segment that the bytes are from; None if nothing is read.
-        position, size_bytes: the fetched bytes of its .log.
+        segment_base_offset: the segment from which bytes are read; None if nothing is read.
+        position: the position of the fetched bytes in the .log of that segment.
+        size_bytes: the number of fetched bytes.
         end: why the bytes end there; None if nothing is read.
-        upper_bound_offset: transactions that begin at or above it are not returned; None if nothing
-            is read.
-        bound_slot: the slot of the .index entry that gives the bound; None without one.
-        steps: the last LISTED_STEPS entries that the broker reads, in order.
-        step_count: the number of entries that it reads.
+        upper_bound_offset: transactions that begin at or above this offset are not returned; None
+            if nothing is read.
+        bound_slot: the slot of the .index entry that gives the upper bound, or None.
+        steps: the last .txnindex entries that the broker reads, at most LISTED_STEPS.
+        step_count: the number of all entries that the broker reads.
         returned: the aborted transactions that the consumer gets, in the order of the entries.
-        batches: the first LISTED_BATCHES complete batches, in order.
-        batch_count: the number of complete batches.
-        may_go_on: whether this copy lacks the active segment. The fetch is then that of a log which
-            ends with the copy.
+        batches: the first complete batches, at most LISTED_BATCHES.
+        batch_count: the number of all complete batches.
+        may_go_on: whether this copy lacks the active segment. The fetch is then computed as if the
+            log ended with the copy.
         next_offset: the offset of the consumer's next fetch.
-        error: the exception that the consumer throws at the batch after the last one; None if it
-            reads all of them.
+        error: the exception that the consumer throws at the batch after these; None if it can read
+            all batches.
     """
 
     partition: str
@@ -183,7 +184,7 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The offsets that the application gets records of, as (first, last) ranges."""
+        """The offsets whose records the application gets, as (first, last) ranges."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
@@ -217,8 +218,8 @@ def explain_committed_fetch(
     It reads the log as open_committed_log opens it.
 
     Args:
-        max_bytes: max.partition.fetch.bytes of the consumer. A first batch that is larger is sent
-            whole. At most MAX_FETCH_BYTES are read.
+        max_bytes: max.partition.fetch.bytes of the consumer. If the first batch is larger, it is
+            sent whole. At most MAX_FETCH_BYTES are read.
         version, as_is, broker: the same as for open_committed_log.
 
     Raises:
@@ -298,7 +299,7 @@ def _fetch_end(log: LogView, fetch: Fetch, bounds: Bounds) -> FetchEnd:
 
 
 def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
-    """Yields the last LISTED_STEPS entries that the broker reads."""
+    """Yields the last entries that the broker reads, at most LISTED_STEPS."""
     left_out = sum(len(index_read.entries) for _, index_read in search.reads) - LISTED_STEPS
     for base_offset, index_read in search.reads:
         count = len(index_read.entries)
@@ -322,7 +323,7 @@ def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
 
 
 class _Consumer:
-    """A consumer that takes the batches of one fetch, as CompletedFetch.nextFetchedRecord does."""
+    """A consumer that goes through the batches of a fetch like CompletedFetch.nextFetchedRecord."""
 
     def __init__(self, offset: int, returned: tuple[AbortedRange, ...]) -> None:
         self._queue = [(first_offset, producer_id) for producer_id, first_offset in returned]
@@ -334,7 +335,7 @@ class _Consumer:
         self.error: str | None = None
 
     def read(self, segment: SegmentView, fetch: Fetch) -> None:
-        """Takes the complete batches among the fetched bytes, up to one that it cannot read."""
+        """Goes through the complete batches of the fetched bytes, up to an unreadable one."""
         with segment.log.open_reader() as read:
             stop = fetch.position + fetch.size_bytes
             for rows in Walk(read, fetch.position, stop):
@@ -383,7 +384,7 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Moves producers from the returned list to the aborted ones, up to an offset."""
+        """Marks producers in the returned list as aborted, up to an offset."""
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)

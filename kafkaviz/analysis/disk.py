@@ -1,9 +1,9 @@
 """The use of each byte of a broker's log directories.
 
 Each byte of each file has exactly one use, so the uses add up to the lengths of all files. Names
-and sizes come from the directory listing. The summaries of a check divide a .log into records,
-batch headers and the rest, and an index into entries and preallocated slots. Without a summary the
-use is UNREAD.
+and sizes come from the directory listing. With the summaries of a check, a .log is divided into
+records, batch headers and the rest, and an index into entries and preallocated slots. Without a
+summary, the use of these files is UNREAD.
 """
 
 from collections import defaultdict
@@ -25,11 +25,11 @@ from kafkaviz.log.segment import Segment
 
 
 class Use(StrEnum):
-    """The uses. A check knows all but SUPERSEDED, see CHECKED_USES."""
+    """The uses of bytes. A check shows all of them but SUPERSEDED (CHECKED_USES)."""
 
-    # of the .log of a segment in use
+    # in the .log of a segment in use
     RECORDS = "records"
-    SUPERSEDED = "superseded"  # records that the next cleaning removes, if that was computed
+    SUPERSEDED = "superseded"  # records that the next cleaning removes, if it was computed
     BATCH_HEADERS = "batch-headers"
     CONTROL_BATCHES = "control-batches"  # transaction markers, and KRaft's control records
     ABORTED = "aborted"  # records of aborted transactions
@@ -41,7 +41,7 @@ class Use(StrEnum):
     METADATA_SNAPSHOTS = "metadata-snapshots"
     BROKER_FILES = "broker-files"  # checkpoints, meta.properties, .lock
     WAITING = "waiting-for-deletion"  # .deleted files and -delete directories
-    LEFTOVER = "leftover"  # of an interrupted cleaning or write, or an index without a .log
+    LEFTOVER = "leftover"  # left by an interrupted cleaning or write, or an index without a .log
     STRAY = "stray"
     FUTURE = "future"  # a replica that moves between two log directories
     REMOTE_INDEX_CACHE = "remote-index-cache"
@@ -56,20 +56,21 @@ STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE
 
 @dataclass(frozen=True, kw_only=True)
 class DiskShare:
-    """The files of one partition, or those of a log directory outside its partitions.
+    """How the files of a partition, or the other files of a log directory, use their bytes.
 
-    - The values of `uses` are positive and add up to length_bytes.
+    - The values of `uses` are positive and add up to `length_bytes`.
 
     Attributes:
         log_directory: the path of the log directory.
-        partition: the name of the partition's directory; None for other files.
-        topic: None for other files.
+        partition: the name of the partition's directory; None for files outside partitions.
+        topic: None for files outside partitions.
         uses: bytes per use.
-        allocated_bytes: the disk space of the files, which is less than their length if they have
-            holes, and more because a filesystem allocates whole blocks.
+        files: the number of files.
+        allocated_bytes: the disk space of the files. It is less than their length if they have
+            holes, and may be more because a filesystem allocates whole blocks.
         unreadable: folders that cannot be listed; their files are not counted.
-        hole_bytes: the length minus the disk space, summed over the files that have holes; None in
-            a catalog.
+        hole_bytes: the length minus the disk space, summed over the files that have holes; None
+            if it comes from a catalog.
     """
 
     log_directory: str
@@ -90,8 +91,8 @@ class FileUse(NamedTuple):
     """A file with its use.
 
     Attributes:
-        folder: the outermost folder around it in which all files have this use, for example a
-            -delete directory; None if the file is on its own.
+        folder: the outermost folder around the file in which all files have this use, such as a
+            -delete directory; None without such a folder.
     """
 
     info: FileInfo
@@ -100,7 +101,7 @@ class FileUse(NamedTuple):
 
 
 class FileLister:
-    """Lists the files of log directories with their uses, and collects folders it cannot list."""
+    """Lists the files of log directories with their uses, and collects unreadable folders."""
 
     def __init__(self) -> None:
         self.unreadable: set[Path] = set()
@@ -134,7 +135,7 @@ class FileLister:
                 if name in names.NO_PARTITIONS:
                     use = Use.REMOTE_INDEX_CACHE
                 elif names.parse_directory(name):
-                    use = Use.UNREAD  # it could not be opened, or was created after the listing
+                    use = Use.UNREAD  # the partition was not opened, or is newer than the listing
                 folder = directory.path / name
                 for info in self._files_below(folder):
                     yield FileUse(info, use, folder)
@@ -148,7 +149,7 @@ class FileLister:
             folders += [current / name for name in self._folders_in(current)]
 
     def _files_in(self, folder: Path) -> list[FileInfo]:
-        """Returns the files of a folder; none if it cannot be listed, for example if it is gone."""
+        """Returns the files of a folder; empty if it cannot be listed, for example if gone."""
         try:
             return file.list_files(folder)
         except CannotOpen:
@@ -156,7 +157,7 @@ class FileLister:
             return []
 
     def _folders_in(self, folder: Path) -> list[str]:
-        """Returns the folders in a folder, without links; none if it cannot be listed."""
+        """Returns the folders in a folder, without links; empty if it cannot be listed."""
         try:
             with file.scan(folder) as entries:
                 return sorted(
@@ -168,7 +169,7 @@ class FileLister:
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields the share of each partition, and of the other files of each log directory.
+    """Yields a share for each partition, and one for the other files of each log directory.
 
     The .log files and indexes in use are UNREAD until `with_summaries` divides them. If a single
     partition was opened, only its own files count.
@@ -179,7 +180,7 @@ def disk_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def directory_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields the share of each log directory's files outside its partitions."""
+    """Yields a share for the files of each log directory that are outside its partitions."""
     if not broker.is_lone:
         for directory in broker.log_directories:
             lister = FileLister()
@@ -188,7 +189,7 @@ def directory_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def partition_share(partition: Partition, log_directory: str) -> DiskShare:
-    """Returns the share of one partition; only local files count."""
+    """Returns how one partition uses its bytes; only local files count."""
     lister = FileLister()
     files = lister.partition_files(partition)
     return _share(files, lister, log_directory, partition)
@@ -244,10 +245,10 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Moves the records that the partition's next cleaning removes to a use of their own.
+    """Moves the records that the partition's next cleaning removes to the use SUPERSEDED.
 
     Args:
-        superseded_bytes: Cleaning.superseded_bytes.
+        superseded_bytes: the bytes of these records (Cleaning.superseded_bytes).
     """
     uses = defaultdict(int, share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
@@ -257,7 +258,7 @@ def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
 
 
 def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
-    """Returns bytes per use, in the order of Use, without those that have none."""
+    """Returns the total bytes per use, in the order of Use; uses without bytes are left out."""
     totals: dict[Use, int] = defaultdict(int)
     for share in shares:
         for use, size in share.uses.items():
@@ -290,7 +291,7 @@ def _totals_object(shares: Sequence[DiskShare]) -> dict:
 
 
 def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
-    """Returns the bytes per use of one segment's .log and indexes."""
+    """Returns the bytes per use in one segment's .log and indexes."""
     segment = summary.segment
     log_bytes = segment.log.size_bytes
     uses: dict[Use, int] = defaultdict(int)
@@ -319,11 +320,11 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
 
 
 def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
-    """Returns the bytes in earlier segments of transactions that this segment aborts.
+    """Returns how many bytes in earlier segments belong to transactions that this segment aborts.
 
     Args:
-        open_bytes: the bytes of open transactions in earlier segments, by producer; this function
-            updates it with those of this segment.
+        open_bytes: the bytes of open transactions in earlier segments, by producer. This function
+            updates it for the next segment.
     """
     aborted_bytes = 0
     for kind, producer, event in summary.steps:

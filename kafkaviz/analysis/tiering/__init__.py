@@ -1,1 +1,1 @@
-"""Tiered storage: uploads, the segments that stay locally, and remote retention."""
+"""Tiered storage: uploads, the cost of segment sizes, and the retention of remote segments."""

@@ -1,19 +1,19 @@
-"""Remote retention: which segments the next pass deletes from the store, and what keeps the others.
+"""Remote retention: which segments the next retention pass deletes from the store, and which stay.
 
-The leader of a topic-partition looks at its remote segments every
-remote.log.manager.task.interval.ms: epoch after epoch of its own leader epochs, the oldest segment
-first, until one stays.
+Every remote.log.manager.task.interval.ms, the leader of a topic-partition makes a pass over its
+remote segments. It goes through its own leader epochs, and through the segments of each epoch with
+the oldest first, until one segment stays:
 
     0 – 19    deleted: its newest record is older than retention.ms
     20 – 41   deleted: the log is larger than retention.bytes
-    42 – 63   stays, and so do all later ones
+    42 – 63   stays, and so do all later segments
 
-A segment whose epochs do not fit those of the log is passed over. At the end go the segments that
-have only epochs before the first one of the log.
+A segment whose leader epochs do not fit the epochs of the log is skipped. Finally, the pass deletes
+the segments whose epochs are all before the first epoch of the log.
 
-These are the rules of RemoteLogManager.RLMExpirationTask in Kafka 4.4.0, which 3.6 to 4.3 vary
-(Behaviour REMOTE_... in versions.py). KAFKA-20609, which is in no release up to 4.4.0, changes
-local retention only: here the newest time of a segment counts even if it is in the future.
+The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0; the rules of 3.6 to 4.3 differ
+a little (Behaviour REMOTE_... in versions.py). KAFKA-20609, which no release up to 4.4.0 contains,
+changes only local retention: here the newest time of a segment counts even if it is in the future.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,9 +34,9 @@ from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.versions import Release
 
-# the rule by which the next pass deletes a segment
+# the rules by which the next retention pass deletes a segment
 DUE_STATES = ("log-start", "time", "size", "retried", "epochs")
-# the reason why a segment is kept
+# the reasons why a segment is kept
 KEPT_STATES = (
     "until",
     "behind",
@@ -58,11 +58,12 @@ class RemoteSegmentRetention:
 
     Attributes:
         state: one of STATES.
-        until_ms: the last moment at which its own age keeps it.
-        gone_ms: the last moment at which its own age, or that of a segment before it, keeps it.
+        until_ms: the last time at which the segment's own age keeps it.
+        gone_ms: the last time at which its own age, or the age of an earlier segment, keeps it.
             None without a time limit, or if an age is unknown.
-        blocked_by: the first offset of the segment that it waits for.
-        more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
+        blocked_by: the first offset of the earlier segment that keeps it, or None.
+        more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
+            that limit.
     """
 
     segment: TieredSegment
@@ -79,14 +80,15 @@ class RemoteSegmentRetention:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteRetention:
-    """The result of a pass at now_ms for the remote segments of a topic-partition.
+    """The result of a retention pass at `now_ms` for the remote segments of a topic-partition.
 
     Attributes:
         partition: the directory's name.
-        limits: the limits of the complete log, not those of its local part.
-        local_bytes: the local segments that retention.bytes counts because they are not copied.
-        remote_bytes: the remote segments that it counts.
-        next_log_start: the log start offset that the pass sets; None if it stays.
+        limits: the limits of the complete log, not of its local part.
+        local_bytes: bytes of local segments that retention.bytes counts, because they are not
+            copied yet.
+        remote_bytes: bytes of remote segments that retention.bytes counts.
+        next_log_start: the log start offset that the pass sets; None if it stays the same.
         doubled_segments: the first offsets of the segments that are deleted too if the pass comes
             before a new leader knows the copied offsets (KAFKA-20732).
     """
@@ -111,7 +113,7 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns what the next pass deletes of each topic-partition with metadata and a local log.
+    """Returns the result of the next retention pass for topic-partitions with metadata and a log.
 
     The result is empty if a part of the metadata could not be read.
     """
@@ -142,9 +144,9 @@ def _log_end(local: Partition) -> int | None:
 
 
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
-    """Returns the limits of a topic's complete log; a log without remote storage deletes nothing.
+    """Returns the limits of a topic's complete log; without remote storage, nothing is deleted.
 
-    Kafka accepts remote.storage.enable for a policy of delete alone.
+    The cleanup.policy need not be checked: Kafka accepts remote.storage.enable only with "delete".
     """
     is_enabled = settings.find(topic, "remote.storage.enable")
     retention_ms = settings.find(topic, "retention.ms")
@@ -172,13 +174,13 @@ def remote_retention(
     now_ms: int,
     log_end_offset: int | None = None,
 ) -> RemoteRetention | None:
-    """Returns what the leader's next pass does.
+    """Returns the result of the leader's next retention pass.
 
     Args:
         log_end_offset: the end of the local log; None if unknown.
 
     Returns:
-        None if the directory does not say: without metadata, leader epochs or a local log.
+        None if it cannot be known, for lack of metadata, leader epochs or a local log.
     """
     if partition.events is None or not partition.lineage or not partition.has_directory:
         return None
@@ -235,7 +237,7 @@ class _Log:
     """The log of a leader, and the rules of its release.
 
     Attributes:
-        epochs: its leader epochs without those that have no records.
+        epochs: the leader epochs of the log that have records.
     """
 
     partition: TieredPartition
@@ -251,7 +253,7 @@ class _Log:
 
     @cached_property
     def _following(self) -> dict[int, tuple[int, int]]:
-        """The next epoch of each epoch but the last, with its first offset."""
+        """By epoch: the next epoch, and the first offset of that epoch."""
         epochs = [epoch for epoch, _ in self.epochs]
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
@@ -287,7 +289,7 @@ class _Log:
         return self.end_offset is None or end_offset < self.end_offset
 
     def counts(self, segment: TieredSegment) -> bool:
-        """Returns whether retention.bytes counts a segment that fits."""
+        """Returns whether retention.bytes counts a segment of this log."""
         if segment.state == COPY_STARTED:
             return versions.REMOTE_COPIES_COUNTED.applies_to(self.release)
         if segment.state == DELETE_STARTED:
@@ -295,7 +297,7 @@ class _Log:
         return segment.state == COPY_FINISHED
 
     def retries(self, segment: TieredSegment) -> bool:
-        """Returns whether a pass that comes to a segment deletes it to finish a deletion."""
+        """Returns whether a pass deletes the segment because its deletion was not finished."""
         is_retried = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
         return is_retried and segment.state == DELETE_STARTED
 
@@ -309,7 +311,7 @@ class _Log:
         )
 
     def until_ms(self, segment: TieredSegment) -> int | None:
-        """Returns the last moment at which a segment's age keeps it."""
+        """Returns the last time at which a segment's own age keeps it."""
         if not self.limits.has_time_limit or segment.max_timestamp_ms is None:
             return None
         until_ms = segment.max_timestamp_ms + cast(int, self.limits.retention_ms)
@@ -341,7 +343,7 @@ class _Log:
         return due
 
     def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, str]:
-        """Returns the rules for the segments that are deleted before one stays."""
+        """Returns the rules for the segments that are deleted before the first one that stays."""
         limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
         over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
         visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
@@ -367,7 +369,7 @@ class _Log:
         return due
 
     def visited(self, remote: Sequence[TieredSegment]) -> list[TieredSegment]:
-        """Returns the segments in the order of a pass; one of two epochs comes twice."""
+        """Returns the segments in the order of a pass; a segment of two epochs occurs twice."""
         by_epoch: dict[int, list[TieredSegment]] = {}
         for segment in sorted(remote, key=_order):
             for epoch in segment.leader_epochs:
@@ -433,7 +435,7 @@ def _kept_state(log: _Log, gone_ms: int | None, *, is_blocked: bool = False) -> 
 
 
 def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs that have records: the next one begins at another offset."""
+    """Returns the epochs that have records: those where the next epoch begins at another offset."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -443,7 +445,7 @@ def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the bytes of the local segments from this offset on; of all if it is unknown."""
+    """Returns the bytes of the local segments from this offset on, or of all if it is unknown."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

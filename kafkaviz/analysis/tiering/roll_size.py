@@ -25,7 +25,7 @@ from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
 
 MIB = 1 << 20
-MAX_SEGMENT_BYTES = (1 << 31) - 1  # segment.bytes is an INT
+MAX_SEGMENT_BYTES = (1 << 31) - 1  # segment.bytes is a 32-bit integer
 CANDIDATES = (64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB, 1024 * MIB, MAX_SEGMENT_BYTES)
 COPY_EVENTS = 2  # COPY_SEGMENT_STARTED and COPY_SEGMENT_FINISHED
 DELETE_EVENTS = 2  # DELETE_SEGMENT_STARTED and DELETE_SEGMENT_FINISHED
@@ -36,11 +36,11 @@ MULTIPART_REQUESTS = 2  # one begins the upload and one completes it
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegments:
-    """The stored segments of a topic-partition, per segment.
+    """How the segments of a topic-partition are stored.
 
     Attributes:
-        objects: objects per segment.
-        log_share: bytes of the object of the .log per byte of the .log; less if it is compressed.
+        objects: the mean number of objects per segment.
+        log_share: bytes of the stored object per byte of .log; below 1 if it is compressed.
     """
 
     layout: str
@@ -50,16 +50,18 @@ class StoredSegments:
 
 @dataclass(frozen=True, kw_only=True)
 class RollSize:
-    """The cost of one value of segment.bytes, modelled.
+    """The modelled cost of one value of segment.bytes.
 
     Attributes:
-        rolled_bytes: the size of a closed segment; less than segment_bytes if segment.ms comes
+        rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms comes
             first.
-        fill_ms: the time from the first record of a segment to its roll, before which nothing of it
-            is copied.
-        put_requests_per_day: one per object; more for a large object in Aiven's layout.
-        objects_kept: objects in the store once retention deletes as much as is copied; None
-            without a limit, or if it is unknown.
+        fill_ms: the time from a segment's first record to its roll. Nothing of the segment is
+            copied before.
+        is_current: whether this is today's value.
+        is_time_bound: whether segment.ms ends segments.
+        put_requests_per_day: one request per object; more for a large object in Aiven's layout.
+        objects_kept: the number of objects in the store once retention deletes as much as is
+            copied; None without a limit, or if unknown.
     """
 
     segment_bytes: int
@@ -80,9 +82,9 @@ class RollSizes:
 
     Attributes:
         partition: the directory's name.
-        bytes_per_day: bytes of .log, by the times of the records in the copied segments.
-        stored: None if no complete segment is in the store.
-        segment_ms: None if unknown.
+        bytes_per_day: the growth of the .log, by the times of the records in the copied segments.
+        stored: how segments are stored; None if no complete segment is in the store.
+        segment_ms: the value of segment.ms; None if unknown.
     """
 
     partition: str
@@ -107,7 +109,8 @@ def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, .
     """Returns the cost for each topic-partition with two copied segments whose times are known.
 
     Args:
-        plan: the plan of the broker directory; None for a store alone, whose settings are unknown.
+        plan: the plan of the broker directory; None if only the store is given, so that settings
+            are unknown.
     """
     results = []
     for partition in state.partitions:
@@ -131,7 +134,7 @@ def _limits(plan: CheckPlan, topic: str) -> RollLimits:
 
 
 def _positive(value: Value) -> int | None:
-    """Returns a setting, or None if it is unknown or no broker accepts it."""
+    """Returns the value of a setting, or None if it is unknown or not one that brokers accept."""
     number = 0 if value is None else int(value)
     return number if number > 0 else None
 
@@ -231,7 +234,7 @@ def _cost(
 
 
 def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> float | None:
-    """Returns how many segments retention keeps, or None if nothing limits it or is unknown."""
+    """Returns how many segments retention keeps; None if it is unlimited or unknown."""
     counts = []
     if limits.retention_ms is not None and limits.retention_ms >= 0:
         counts.append(limits.retention_ms / fill_ms)
@@ -241,7 +244,7 @@ def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> f
 
 
 def _put_requests(rolled_bytes: float, stored: StoredSegments) -> float:
-    """Returns the requests that write one segment."""
+    """Returns the number of requests that write one segment."""
     object_bytes = round(rolled_bytes * stored.log_share)
     if stored.layout != AIVEN or object_bytes <= PART_BYTES:
         return stored.objects

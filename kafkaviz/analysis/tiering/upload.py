@@ -1,8 +1,8 @@
 """Which segments of a log can be uploaded to remote storage, and what prevents the others.
 
-Only the leader uploads. Every remote.log.manager.task.interval.ms it takes the segments after the
-last uploaded offset, the oldest first, and stops at the first one that fails. For example, orders-0
-has the segments 0, 100, 200 and 300, and offsets up to 99 are uploaded:
+Only the leader uploads. Every remote.log.manager.task.interval.ms it makes a pass over the segments
+after the last uploaded offset, the oldest first, and stops at the first one that fails. For
+example, orders-0 has the segments 0, 100, 200 and 300, and offsets up to 99 are uploaded:
 
     0      uploaded
     100    snapshot-missing   00000000000000000200.snapshot does not exist
@@ -15,10 +15,10 @@ in the class files of 4.4.0:
 
 - A segment is a candidate if it is closed and ends at or below the last stable offset.
 - 4.4 waits until remote.copy.lag.ms or remote.copy.lag.bytes allows it (KIP-1241).
-- No release uploads a segment without the producer snapshot at its end. ProducerStateManager of
-  3.6.0 to 3.7.0 throws the NullPointerException before anything is recorded. Since 3.7.1
-  (KAFKA-16209), copyLogSegment throws it after COPY_SEGMENT_STARTED was recorded, so each attempt
-  adds such a record.
+- No release uploads a segment without the producer snapshot at its end. In 3.6.0 to 3.7.0,
+  ProducerStateManager throws a NullPointerException before anything is recorded. Since 3.7.1
+  (KAFKA-16209), copyLogSegment throws it after COPY_SEGMENT_STARTED was recorded, so that each
+  attempt adds such a record.
 - A segment needs at least one leader epoch: RemoteLogSegmentMetadata refuses an empty map.
 - Kafka does not check an index before it uploads it. RemoteIndexCache checks it at the first read.
 """
@@ -55,26 +55,26 @@ from kafkaviz.units import file_stem, moment
 
 
 class UploadState(StrEnum):
-    """Whether a segment can be uploaded, or the first thing that prevents it."""
+    """Whether a segment can be uploaded, or what prevents it first."""
 
     UPLOADED = "uploaded"
     READY = "ready"  # the next pass of the leader uploads it
-    # the next pass uploads these too, but they cannot be read completely afterwards
+    # the next pass uploads a segment in these two states too, but it cannot be read completely then
     INDEX_DAMAGED = "index-damaged"
-    EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after its base offset
+    EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after the segment's base offset
     NOT_ENABLED = "not-enabled"  # remote.storage.enable is not set
     COPY_DISABLED = "copy-disabled"  # remote.log.copy.disable, since 3.9
-    BELOW_LOG_START = "below-log-start"  # it is deleted without being uploaded
+    BELOW_LOG_START = "below-log-start"  # it will be deleted without being uploaded
     ABOVE_STABLE = "above-last-stable-offset"
     COPY_LAG = "copy-lag"  # remote.copy.lag.ms and remote.copy.lag.bytes, since 4.4
     EPOCHS_MISSING = "epochs-missing"  # no leader epoch covers any of its offsets
     SNAPSHOT_MISSING = "snapshot-missing"
-    WAITING = "waiting"  # an older segment ends every pass before this one
+    WAITING = "waiting"  # each pass ends at an older segment
     ACTIVE = "active"
     UNKNOWN = "unknown"  # neither a store nor metadata shows whether it was uploaded
 
 
-# These never go away by themselves: each pass fails at the same segment.
+# These states do not end by themselves: each pass fails at the same segment.
 FAILING_STATES = (UploadState.EPOCHS_MISSING, UploadState.SNAPSHOT_MISSING)
 UPLOADABLE_STATES = (UploadState.READY, UploadState.INDEX_DAMAGED, UploadState.EPOCHS_LATE)
 
@@ -85,8 +85,9 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage; None if unknown.
-        lag_ms, lag_bytes: remote.copy.lag.ms and .bytes, where -1 was replaced by the local limit;
-            0 means no lag, and -1 that this limit never allows an upload.
+        lag_ms: remote.copy.lag.ms, where -1 was replaced by the local limit. 0 means no lag, and -1
+            that this limit never allows an upload.
+        lag_bytes: remote.copy.lag.bytes, in the same way.
     """
 
     is_enabled: bool | None = True
@@ -128,10 +129,10 @@ class SegmentUpload:
 
     Attributes:
         end_offset: the last offset; None for the active segment.
-        blocked_by: the base offset of the segment that it waits for.
-        offset: the offset of the missing snapshot, the last stable offset, or the start of the
-            first leader epoch, as the state needs it.
-        until_ms: when remote.copy.lag.ms allows the upload; None without that limit.
+        blocked_by: the base offset of the segment for which it waits.
+        offset: depending on the state, the offset of the missing snapshot, the last stable offset,
+            or the start of the first leader epoch.
+        until_ms: the time at which remote.copy.lag.ms allows the upload; None without that limit.
         why: the fault of its index.
     """
 
@@ -151,8 +152,9 @@ class PartitionUpload:
 
     Attributes:
         is_leader: whether the metadata log names this broker as the leader; None if unknown.
-        kept_segments: the base offsets of the segments that local retention would delete at now_ms
-            if they were uploaded (KAFKA-19952).
+        kept_segments: the base offsets of the segments that local retention would delete at
+            `now_ms` if they were uploaded (KAFKA-19952).
+        kept_bytes: the .log bytes of these segments.
     """
 
     partition: str
@@ -274,12 +276,12 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Returns a log with the reason of each segment that stays only because it is not uploaded."""
+    """Adds the reason to each segment of a log that stays only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:
         upload = partition_upload(plan, partition, highest_remote_offset=log.highest_remote_offset)
-    except KafkavizError:  # the checks of the log report it
+    except KafkavizError:  # the checks of the .log report the fault
         return log
     reasons = {segment.start_offset: upload.reason(segment) for segment in upload.segments}
     segments = (
@@ -298,7 +300,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns the uploads of a partition with at least one local segment; no record is read.
+    """Returns the uploads of a partition with at least one local segment, without reading records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -351,7 +353,7 @@ def upload_rules(
     """Returns the settings of a topic that decide about uploads.
 
     Args:
-        limits: CheckPlan.limits, if it is already known.
+        limits: the result of CheckPlan.limits, if it is already known.
     """
     release = plan.assumed_release.release
     topic = partition.topic
@@ -381,7 +383,7 @@ def upload_rules(
 
 
 def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
-    """Returns a lag, where -1 stands for the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
+    """Returns a lag; the value -1 means the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
     value = plan.settings.find(topic, name).value
     if value is None:
         return 0
@@ -406,7 +408,7 @@ def _age(view: SegmentView) -> SegmentAge:
 
 
 def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUpload, ...]:
-    """Returns for each segment whether the next pass of the leader uploads it."""
+    """Returns whether the next pass of the leader uploads each segment."""
     uploads: list[SegmentUpload] = []
     blocked_by = None
     lagging = _lagging_segments(facts, rules)
@@ -438,7 +440,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns the upload with the first reason that Kafka meets, without the older segments."""
+    """Returns the upload with the first reason against it, without regard to older segments."""
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
@@ -469,7 +471,10 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the segments that are too young and too near the end (isEligibleForUpload, 4.4.0)."""
+    """Returns the segments that are too young and too near the log's end to be uploaded.
+
+    The rule is isEligibleForUpload of 4.4.0.
+    """
     if not rules.has_lag:
         return set()
     first_offset = facts.log_start_offset
@@ -494,9 +499,9 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
 
 
 def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
-    """Returns what RemoteIndexCache will find wrong with an index of a segment, or None.
+    """Returns the fault that RemoteIndexCache will find in an index of a segment, or None.
 
-    It calls the sanityCheck of each index, as a start up to 2.2 does.
+    It calls the sanityCheck of each index, like a broker start up to 2.2.
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:
