@@ -1,6 +1,6 @@
-"""The command line: one file per command, each with add_parser(subparsers) and run(args).
+"""The command line: each command is a module with `add_parser(subparsers)` and `run(args)`.
 
-run returns the exit status.
+`run` returns the exit status.
 """
 
 INTERRUPTED = 130  # the status that a shell reports after Ctrl-C

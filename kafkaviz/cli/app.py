@@ -103,7 +103,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replaces this process with the Streamlit server of app.py; raises if it cannot start."""
+    """Replaces this process with the Streamlit server of app.py; raises if it cannot be started."""
     extras.require("app")
     environment = os.environ | _settings(args)
     size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
@@ -118,9 +118,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """Returns the environment variables that the pages read.
+    """Returns the environment variables from which the pages read the options.
 
-    kafkaviz.app and kafkaviz.cli do not import each other.
+    Variables are used because kafkaviz.app and kafkaviz.cli do not import each other.
     """
     settings = {"KAFKAVIZ_MASTER": args.master}
     if not environment.IS_WHEEL:
@@ -153,7 +153,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(directories: list[Path]) -> str:
-    """Returns directories in the form of PATH, or as a JSON list if a name contains a colon."""
+    """Returns directories joined as in PATH, or as a JSON list if a name contains a colon."""
     paths = [_readable(path) for path in directories]
     if any(os.pathsep in path for path in paths):
         return json.dumps(paths)
@@ -163,7 +163,7 @@ def _paths(directories: list[Path]) -> str:
 def _server(port: int | None) -> list[str]:
     """Returns the command that starts the server.
 
-    Its option -P keeps Python from importing a streamlit.py in the current directory.
+    The option -P keeps Python from importing a streamlit.py in the current directory.
     """
     return [
         sys.executable,
@@ -175,12 +175,12 @@ def _server(port: int | None) -> list[str]:
 
 
 def _refuse_unusable(address: str, port: int | None) -> None:
-    """Refuses an address of another machine, and a port that is in use.
+    """Refuses a host address that this machine does not have, and a port that is in use.
 
-    Streamlit's own message has a date and no advice.
+    Streamlit's own message begins with a date and gives no advice.
 
     Args:
-        port: None if the server takes the next free one.
+        port: the port to test. None if the server takes the next free one.
 
     Raises:
         KafkavizError: the server cannot listen there.
@@ -188,7 +188,7 @@ def _refuse_unusable(address: str, port: int | None) -> None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as probe:
-            # otherwise a port that was closed a minute ago would count as in use
+            # without this, a port that was closed a minute ago would count as in use
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((address, port or 0))
     except PermissionError:
@@ -200,12 +200,12 @@ def _refuse_unusable(address: str, port: int | None) -> None:
 
 
 def _readable(path: Path) -> str:
-    """Returns the absolute path if it may be read; for a remote path its address.
+    """Returns the absolute path if it may be read; a remote path is returned as its URL.
 
-    The pages report other faults of its content, because they know more.
+    Other faults of the directory are left to the pages, which can explain them better.
 
     Raises:
-        CannotOpen: the kind is "missing" or "permission".
+        CannotOpen: the path is missing or may not be read; the kind is "missing" or "permission".
     """
     if remote := address.parse(str(path)):
         return str(remote)
@@ -228,7 +228,7 @@ def _parse_address(text: str) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """Parses a name of this server as in a Host header, without the port."""
+    """Parses a host name under which browsers reach the app (a Host header without a port)."""
     if not text or not all(
         part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
     ):

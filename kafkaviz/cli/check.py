@@ -109,7 +109,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _read_rate(text: str) -> int:
-    """Returns bytes per second.
+    """Parses a read rate, and returns bytes per second.
 
     Raises:
         argparse.ArgumentTypeError: the text is not a positive number.

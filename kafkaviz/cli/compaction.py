@@ -1,4 +1,4 @@
-"""kafkaviz compaction: which compacted logs the cleaner takes, and what one cleaning leaves."""
+"""kafkaviz compaction: which compacted logs the cleaner takes, and what a cleaning leaves."""
 
 import argparse
 from collections.abc import Iterator

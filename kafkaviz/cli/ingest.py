@@ -1,4 +1,4 @@
-"""kafkaviz ingest: reads complete broker directories on Spark into a catalog of Parquet tables."""
+"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.run import IngestResult
 
 SETTLED_WITHIN_S = 10.0
-LEVELS = ("headers", "crc", "records")  # those of format.deep_scan.CheckLevel, slow to import
+LEVELS = ("headers", "crc", "records")  # as in format.deep_scan.CheckLevel, which is slow to import
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id,
 log_directories: a list of {path, directory_id, has_metadata_log}}; read, {segments, bytes of .log};
@@ -90,7 +90,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog unchanged."""
+    """Runs the ingest to the end. Ctrl-C and SIGTERM cancel it and leave the catalog unchanged."""
     extras.require("spark")
     from kafkaviz.format.deep_scan import CheckLevel
     from kafkaviz.pipeline.ingest.job import start_ingest
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         info = _watch(ingest)
     except KeyboardInterrupt as interrupt:
         ingest.cancel()
-        # SIGTERM and SIGHUP arrive as a KeyboardInterrupt with a status, see __main__
+        # SIGTERM and SIGHUP arrive as a KeyboardInterrupt with an exit status, see __main__
         _leave(ingest, getattr(interrupt, "status", INTERRUPTED))
     _say_newer(info)
     result = _result(args.catalog, info, ingest, findings=args.findings)
@@ -130,7 +130,7 @@ def _say_newer(info: "CatalogInfo") -> None:
         if source.checked:
             output.say_newer(source.checked.assumed_release.newer_than_known, source.broker)
         else:
-            with suppress(KafkavizError):  # it may be gone by now
+            with suppress(KafkavizError):  # the catalog may have been deleted by now
                 output.say_newer(
                     assume_release(open_broker(*source.paths)).newer_than_known, source.broker
                 )
@@ -139,7 +139,7 @@ def _say_newer(info: "CatalogInfo") -> None:
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
     """Ends the process after the run has cleaned up, without waiting for Spark to shut down.
 
-    The JVM ends with this process.
+    The JVM ends together with this process.
     """
     ingest.settle(SETTLED_WITHIN_S)
     output.note(f"kafkaviz: {say('cli.stopped')}")
@@ -149,7 +149,7 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
 def _watch(ingest: "Ingest") -> "CatalogInfo":
     """Shows the progress on stderr until the ingest ends.
 
-    On a terminal it is one changing line, otherwise a new line at intervals.
+    On a terminal, one line changes; elsewhere, a new line is printed at intervals.
     """
     progress = ProgressLine()
     interval_s = LINE_EVERY_S if progress.is_terminal else PLAIN_EVERY_S

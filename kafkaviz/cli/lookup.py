@@ -1,4 +1,4 @@
-"""kafkaviz lookup: shows every step by which Kafka finds an offset or a timestamp in real files."""
+"""kafkaviz lookup: shows each step in which Kafka finds an offset or a timestamp in real files."""
 
 import argparse
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ file of each step. measured_ms is null for files that were already here, and for
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
-ATTEMPTS = 4  # in a directory that changes while it is read
+ATTEMPTS = 4  # most attempts to read a directory that changes while it is read
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -111,7 +111,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Looks up and prints the steps; returns 0 even if Kafka has no answer."""
+    """Looks up an offset or a time and prints the steps; returns 0 even if nothing is found."""
     from kafkaviz.analysis.opened_path import open_path
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             return _search(args, opened)
         except CannotOpen as fault:
-            # a running broker deleted a segment after the directory was listed: list it again
+            # a running broker has deleted a segment since the directory was listed
             if fault.kind != "missing" or fault.path == args.path or not file.is_there(args.path):
                 raise
         opened = open_path(args.path, args.kafka_version, args.log_dirs)
@@ -228,9 +228,9 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Says on stderr which files are shown in their state after a recovery.
+    """Says on stderr which files are shown as they will be after the next start's recovery.
 
-    Also says if the next start fails.
+    If the next broker start will fail, it says that too.
     """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
@@ -275,7 +275,7 @@ def _parse_long(text: str, what: str, refusal: str) -> int:
 
     Args:
         what: "offset" or "timestamp".
-        refusal: the error for a text that is not a whole number.
+        refusal: the message of the error for a text that is not a whole number.
     """
     import re
 
@@ -295,7 +295,7 @@ def _parse_timestamp(text: str) -> int | str:
     if text in ("earliest", "latest", "max"):
         return text
     with suppress(ValueError):
-        if not text.isdecimal():  # 20260921 is also a date
+        if not text.isdecimal():  # a number such as 20260921 is also a date in ISO 8601
             return units.timestamp_ms(text)
     return _parse_long(text, "timestamp", say("cli_lookup.no_timestamp", text=text))
 

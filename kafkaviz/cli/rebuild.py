@@ -1,4 +1,4 @@
-"""kafkaviz rebuild: writes the indexes that Kafka's recovery would build from a .log to OUT."""
+"""kafkaviz rebuild: writes the indexes that Kafka's recovery would build from a .log."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -99,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """Builds all indexes, then moves them into OUT.
+    """Builds all indexes, and then moves them into the output folder.
 
     Returns:
-        The segments, and for each the checksums of its files by name.
+        The segments, and for each segment the checksums of its files by file name.
     """
     from kafkaviz.simulate.directory.folder import new_files
     from kafkaviz.units import file_stem
@@ -157,7 +157,7 @@ def _rebuild_object(
 
 
 def _events(segment: "RebuiltSegment") -> Iterator[dict]:
-    """Yields the truncation of the .log by recovery, if there is one."""
+    """Yields a line about the truncation of the .log, if recovery would truncate it."""
     from kafkaviz.simulate import steps
     from kafkaviz.units import file_stem
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 SHOWN_TOPICS = 50
 SUFFIXES = (".parquet", ".arrow", ".jsonl")
-# the options of kafka_records, with their placeholders and help texts
+# the options of kafka_records, with placeholder and help text
 OPTIONS = {
     "columns": ("NAMES", "columns, separated by commas, in this order (default: all)"),
     "topics": ("NAMES", "topics, or patterns with * and ?, separated by commas (default: all)"),
@@ -183,7 +183,7 @@ def _refuse_absent_topics(topics: str | None, rows: "ArrowRows") -> None:
 
 
 def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
-    """Yields the batches and shows the progress on stderr."""
+    """Yields Arrow batches of rows, and shows the progress on stderr."""
     sizes: dict[str, int] = {}
     labels = []
     for task in rows.tasks:
@@ -213,7 +213,7 @@ def _advise(fault: "Message") -> "Message":
 
 
 def _parse_file(text: str) -> Path | str:
-    """Parses the name of the file, whose suffix decides the format."""
+    """Parses the name of the output file, whose suffix selects the format."""
     path = Path(text)
     if text == STDOUT or (path.suffix.lower() in SUFFIXES and path.stem):
         return text if text == STDOUT else path

@@ -52,7 +52,7 @@ parts of a .log that are left out because they hold no complete batch.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 
-TICK_S = 0.25  # between two checks of the clock
+TICK_S = 0.25  # time between two checks of the clock
 MS = 1000
 
 
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
                 settings=_describe_settings(plan, source),
             )
         )
-    # the files are only in the staging folder until the block ends
+    # until the with block ends, the files are only in the staging folder
     with (_live if args.live else _write_files)(
         plan, out, inputs, clean=not args.crash
     ) as simulated:
@@ -158,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
-    """Returns the plan of a workload; with --live it starts now."""
+    """Returns the plan for a workload. With --live, the plan's time starts now."""
     from dataclasses import replace
 
     from kafkaviz.simulate.directory import simulation
@@ -189,9 +189,9 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
 def _write_files(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Carries out a plan and yields the result.
+    """Writes the files of a plan, and yields the result.
 
-    The files appear in OUT after the with block.
+    After the with block, the files are moved to the output folder.
     """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
@@ -212,7 +212,8 @@ def _live(
 ) -> "Generator[Simulated]":
     """Writes until the plan ends or Ctrl-C is pressed, then yields the result.
 
-    Until then the directory looks like a running broker's. Each roll is reported on stderr.
+    While it writes, the directory looks like that of a running broker. Each roll is reported on
+    stderr.
     """
     from itertools import chain, islice
 
@@ -224,7 +225,8 @@ def _live(
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    # a codec that the release does not know is reported before anything is written
+    # the first chunk is made now, to report a codec unknown to the release before anything is
+    # written
     appends = chain(list(islice(appends, 1)), appends)
     logs = DiskLogs(out / plan.directory)
     started_s = time.monotonic()
@@ -251,10 +253,10 @@ def _live(
 def pace(
     chunks: "Iterable[AppendChunk]", now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> "Iterator[AppendChunk]":
-    """Yields the appends when they are due; none is cut in two.
+    """Yields appends when they are due; no append is cut in two.
 
     Args:
-        wait: called with seconds; returns True to stop.
+        wait: a function that waits for some seconds, and returns True to stop.
     """
     import numpy as np
 
@@ -279,7 +281,7 @@ def pace(
 
 
 class _LiveDirectory:
-    """A simulation run, and the directory that is kept up to date with it."""
+    """Keeps a directory up to date with a simulation run."""
 
     def __init__(self, run: "Run", logs: "DiskLogs", out: Path) -> None:
         self._run = run
@@ -315,9 +317,9 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: "FileView") -> bool:
-        """Returns whether a file may have changed since the last write.
+        """Returns whether the content of a file may have changed since it was last written.
 
-        Files of segments before the last one cannot change.
+        Files of segments before the last one no longer change.
         """
         from kafkaviz.format import names
 
@@ -327,9 +329,9 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """Yields wait(seconds), which returns True after SIGINT or SIGTERM.
+    """Yields a function that waits for some seconds, and returns True after SIGINT or SIGTERM.
 
-    The signals raise nothing, so that no append is left half written.
+    The signals do not raise an exception, so that no append is left half written.
     """
     import signal
 

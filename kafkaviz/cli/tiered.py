@@ -1,4 +1,4 @@
-"""kafkaviz tiered: lists which segments are in the local directory, in tiered storage, or lost."""
+"""kafkaviz tiered: says which segments are in the local directory, in tiered storage, or lost."""
 
 import argparse
 from collections import Counter
@@ -24,7 +24,7 @@ LOST_STATUS = 1
 ROLL_COLUMNS = ("rolled", "fill", "objects", "puts", "events", "kept")
 ROLL_WIDTH = 14
 COLUMNS = ("offsets", "bytes", "epochs", "place", "state", "upload")
-# the width of each column, its alignment, and what follows it
+# for each column: width, alignment, and the text that follows it
 LAYOUT = (
     (21, "<", ""),
     (12, ">", "  "),
@@ -131,7 +131,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Lists the segments; returns 1 if one is lost."""
+    """Lists the segments; returns 1 if any is lost."""
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tiering.remote_retention import remote_retentions
     from kafkaviz.analysis.tiering.roll_size import roll_sizes
@@ -273,7 +273,10 @@ def _render_partition(
 
 
 def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
-    """Says how many segments are in each state, who uploads, and what stays because of it."""
+    """Says how many segments are in each upload state, and whether this broker uploads.
+
+    It also says how many segments stay in the directory only because they are not uploaded yet.
+    """
     counts = tuple(message(f"upload.n_{state}", n=count) for state, count in upload.counts.items())
     yield say("upload.summary", counts=counts)
     if upload.is_leader is None:
@@ -286,9 +289,10 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
 
 
 def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
-    """Returns what the unfinished copies of one local segment share; others have a key each.
+    """Returns a key that is the same for all unfinished copies of one local segment.
 
-    A segment without its producer snapshot gets a new unfinished copy in each pass of the leader.
+    Any other segment has a key of its own. If a local segment lacks its producer snapshot, each
+    upload attempt of the leader leaves another unfinished copy.
     """
     if segment.place == "unfinished":
         return segment.start_offset, segment.end_offset
@@ -305,7 +309,7 @@ def _describe_state(segment: "TieredSegment", n_attempts: int) -> str:
 
 
 def _row(*cells: str) -> str:
-    """Returns a line of the table, from its cells in the order of COLUMNS."""
+    """Returns a line of the table from its cells, which are in the order of `COLUMNS`."""
     return "".join(
         f"{output.pad(cell, width, align)}{gap}"
         for cell, (width, align, gap) in zip(cells, LAYOUT, strict=True)

@@ -1,4 +1,4 @@
-"""kafkaviz transactions: the transactions of each partition, and what read_committed gets."""
+"""kafkaviz transactions: shows each partition's transactions and what read_committed reads."""
 
 import argparse
 from collections.abc import Iterator
@@ -113,7 +113,7 @@ def _parse_bytes(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Shows the transactions, or with --fetch one fetch."""
+    """Shows the transactions of each partition, or a single fetch if --fetch is given."""
     from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.analysis.committed_fetch import explain_committed_fetch
     from kafkaviz.analysis.coordinator import coordinator_logs, read_states

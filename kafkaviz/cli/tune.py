@@ -1,4 +1,4 @@
-"""kafkaviz tune: what to change on a topic, its batches, codec or index, and what that saves."""
+"""kafkaviz tune: which settings of batches, codec and index to change, and what that saves."""
 
 import argparse
 import math
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild import WhatIf
     from kafkaviz.analysis.tuning.tuning_case import TuningSource
 
-# the fields of Budgets, and an example of an amount
+# the fields of `Budgets`, each with an example of an amount
 BUDGETS = {"p99": ("p99_us", "50us"), "index": ("index_share", "1%")}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -251,7 +251,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
-    """Parses p99=50us to ("p99_us", 50.0); 50us alone is a budget for p99."""
+    """Parses a budget: p99=50us becomes ("p99_us", 50.0). 50us alone is a budget for p99."""
     name, equals, value = text.partition("=")
     name, value = (name, value) if equals else ("p99", text)
     if name not in BUDGETS:
@@ -282,7 +282,7 @@ def _parse_amount(name: str, text: str) -> float:
 
 
 def _parse_sample(text: str) -> int | None:
-    """Parses the size of a sample: None for "all"."""
+    """Parses the size of a sample; "all" becomes None."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([KMGT]?i?B)?", text)
     size = float(match[1]) * SIZE_UNITS.get(match[2] or "B", 0) if match else 0
     if text != "all" and size < 1:
@@ -291,9 +291,9 @@ def _parse_sample(text: str) -> int | None:
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
-    """Rewrites the log with its own settings and with others.
+    """Simulates writing the log again, with its own settings and with others.
 
-    For a topic, the results are sums over its partitions.
+    For a topic, the results are sums over the partitions.
     """
     from kafkaviz import config_def, versions
     from kafkaviz.analysis import rebuild

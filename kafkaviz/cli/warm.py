@@ -1,6 +1,6 @@
-"""kafkaviz warm: does the slow one-time work that would delay the first page.
+"""kafkaviz warm: does slow work once, which would otherwise delay the first page.
 
-`make` calls it after the installation; no help lists it.
+`make` runs this command after the installation; no help text lists it.
 """
 
 import argparse
@@ -11,12 +11,12 @@ from kafkaviz import environment, extras
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
 
-PARTITION = "nulls-0"  # in the first sample; it is small and has every kind of record
-CLEANED_PARTITION = "refunds-0"  # also small, with a segment that a cleaner takes
+PARTITION = "nulls-0"  # in the first sample; small, with every kind of record
+CLEANED_PARTITION = "refunds-0"  # also small, with a segment that the cleaner takes
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `warm` to the command line; without `help`, argparse does not list it."""
+    """Adds `warm` to the command line, without a help text, so that argparse does not list it."""
     parser = subparsers.add_parser(
         "warm",
         description="Unpacks the first sample broker into the cache. Reads, checks, dumps, cleans, "
@@ -28,14 +28,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Runs the compiled loops on small input; numba stores the compiled code in its cache."""
+    """Runs the compiled loops on small input, so that numba caches the compiled code."""
     from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
     from kafkaviz.pipeline.spark import class_archive
     from kafkaviz.simulate.directory.simulation import simulate
 
-    # a process of its own, on another core
+    # runs in a process of its own, on another core
     archive_process = class_archive.start_making(cache_folder()) if extras.has("spark") else None
     for archive in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
@@ -53,7 +53,7 @@ def run(_args: argparse.Namespace) -> int:
 
 
 def _read(broker: "Broker") -> None:
-    """Reads one batch per segment, checks the broker, and tunes one log."""
+    """Reads a batch per segment, checks the broker, and computes the tuning of one log."""
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.broker_health import check
     from kafkaviz.analysis.cost import cost_model
@@ -85,7 +85,7 @@ def _dump(broker: "Broker") -> None:
 
 
 def _clean(broker: "Broker") -> None:
-    """Cleans a log as if it were compacted, which writes nothing."""
+    """Computes the cleaning of a log as if it were compacted; nothing is written."""
     from kafkaviz.analysis.compaction.compaction import compaction
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
@@ -96,7 +96,7 @@ def _clean(broker: "Broker") -> None:
 
 
 def _roll() -> None:
-    """Writes a log with one batch per segment."""
+    """Simulates a log with one batch per segment."""
     import numpy as np
 
     from kafkaviz.simulate.append_batches import INCOMING
@@ -114,7 +114,7 @@ def _roll() -> None:
 
 
 def _look_up() -> None:
-    """Chooses targets in a small index by both of its searches."""
+    """Searches a small index with both kinds of search."""
     import numpy as np
 
     from kafkaviz.analysis.lookup import search_race
@@ -123,7 +123,7 @@ def _look_up() -> None:
 
 
 def _replay() -> None:
-    """Grows an index of one page."""
+    """Simulates lookups in an index that grows to one page."""
     from kafkaviz.analysis.page_cache import page_replay
 
     page_replay.grow(1)

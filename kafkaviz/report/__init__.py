@@ -1,12 +1,12 @@
-"""The report: one HTML file about a broker directory that opens without a network.
+"""The report: one HTML file about a broker directory, which needs no network to be read.
 
-It shows the contents of the directory, its faults, and the settings to change.
+It shows the content of the directory, faults, and settings to change.
 
     subject = subject.gather(open_broker("/var/lib/kafka"))
     report.page(subject, made_ms)    "<!doctype html>…"
 
-The file has about 2.6 MB: 2.0 MB are Plotly (compressed), 0.35 MB are fonts. The same directory
-gives the same bytes except for the date. document.py builds the file.
+The file has about 2.6 MB: 2.0 MB are Plotly (compressed), 0.35 MB are fonts. Two reports on the
+same directory differ only in the date. document.py builds the file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,16 +34,16 @@ def report(
     include_sha256: bool = False,
     on_progress: Callable[[Message], None] = lambda _what: None,
 ) -> str:
-    """Returns the report of a broker directory, or of a broker that was opened for one partition.
+    """Returns the report on a broker directory, or on a single partition that was opened.
 
     Args:
-        created_ms: the date in the report.
-        version: the release to assume, as in `kafkaviz check`.
-        setting_overrides: settings to replace, as in `kafkaviz check`.
-        known_health: the result of an earlier check, used instead of a new check.
+        created_ms: the date to show, in milliseconds since 1970.
+        version: the Kafka release to assume, as in `kafkaviz check`.
+        setting_overrides: settings to use instead of those found, as in `kafkaviz check`.
+        known_health: the result of an earlier check; then nothing is checked again.
         include_payload: whether a few records are shown.
         include_sha256: whether every file is listed with its checksum.
-        on_progress: called with progress messages.
+        on_progress: called with a message before each step.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -167,7 +167,7 @@ def _footer() -> Html:
 
 
 def _name_of(broker: Broker) -> str:
-    """Returns the directory's name, or the broker's name if it has several log directories."""
+    """Returns the name of the opened directory, or of the broker if several were opened."""
     return broker.source.name if len(broker.sources) == 1 else broker.name
 
 
@@ -248,7 +248,7 @@ def _line(digits: str, name: str) -> Html:
 
 
 def about_section(subject: Subject, version: str, made_ms: int) -> ReportSection:
-    """Returns the section on the report itself: its date, release, directory and omissions."""
+    """Returns the section on the report itself: date, release, directory, and omissions."""
     time_tag = tag(
         "time",
         f"{units.moment(made_ms, fraction=False)} UTC",

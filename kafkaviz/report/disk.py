@@ -1,4 +1,4 @@
-"""The report's section on the disk: the use of every byte, and what may be deleted by hand."""
+"""The report's section on disk space: what each byte is used for, and what may be deleted."""
 
 from kafkaviz.figures.disk import disk_map, freeing_tables
 from kafkaviz.figures.disk.disk_map import DiskTable
@@ -7,7 +7,7 @@ from kafkaviz.messages import say
 from kafkaviz.report.html import ReportSection, note, table
 from kafkaviz.report.subject import Subject
 
-MAX_TOPICS = 20  # rows of the table of topics
+MAX_TOPICS = 20  # most rows of the table of topics
 
 
 def section(subject: Subject) -> ReportSection:
@@ -43,9 +43,9 @@ def section(subject: Subject) -> ReportSection:
 
 
 def _titled(title: str, below: str, content: DiskTable, name_kind: str) -> list[Html]:
-    """Returns a heading, a note and a table whose columns are numbers, after a first one of names.
+    """Returns a heading, a note, and a table with a column of names and then columns of numbers.
 
-    The sums come last, and of the other rows at most MAX_TOPICS are shown.
+    The rows of sums come last. At most `MAX_TOPICS` other rows are shown.
     """
     count = len(content.rows) - content.sums
     sums = [tuple(tag("b", cell) for cell in row) for row in content.rows[count:]]

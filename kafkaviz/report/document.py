@@ -1,8 +1,8 @@
-"""A page in one file, which contains its figures, fonts, styles and scripts.
+"""Builds an HTML page in one file, which contains figures, fonts, styles and scripts.
 
-Its Content-Security-Policy lists the checksums of its scripts. No other script runs, whatever a
-topic is called, and nothing can be fetched. Compressed, Plotly takes 2.0 MB of a page with figures;
-the fonts take 0.35 MB of every page.
+The Content-Security-Policy of the page lists the checksums of its scripts. So no other script runs,
+whatever a topic is called, and nothing can be fetched. Compressed, Plotly takes 2.0 MB of a page
+with figures; the fonts take 0.35 MB of every page.
 """
 
 import base64
@@ -23,12 +23,12 @@ from kafkaviz.messages import language
 
 PACKAGE_DIRECTORY = Path(__file__).parents[1]
 MODES = ("light", "dark")
-# Streamlit's fonts: family, file name, range of weights
+# the fonts of Streamlit: family, file name, range of weights
 FONTS = (
     ("Source Sans", "SourceSansVF-Upright", "200 900"),
     ("Source Code Pro", "SourceCodeVF-Upright", "200 900"),
 )
-Figures = Mapping[str, Mapping[str, str]]  # Plotly figures as JSON, by name and mode
+Figures = Mapping[str, Mapping[str, str]]  # Plotly figures as JSON, by name and colour mode
 
 
 def document(
@@ -40,13 +40,13 @@ def document(
     styles: Sequence[str] = (),
     body_class: str | None = None,
 ) -> str:
-    """Returns the whole file.
+    """Returns the HTML of the whole page.
 
     Args:
-        figures: drawn into the elements whose data-figure is their name. A figure without a dark
-            mode is light in both.
+        figures: each is drawn into the element whose data-figure is the figure's name. A figure
+            without a dark mode is light in both modes.
         scripts: JavaScript that runs at the end of the body.
-        styles: CSS rules added after the page's own.
+        styles: CSS rules that are added after the page's own.
     """
     drawing_script = _read_asset("page.js")
     run_scripts = [*([drawing_script] if figures else []), *scripts]
@@ -80,7 +80,7 @@ def brand() -> Html:
 
 
 def _embed_figures(figures: Figures) -> Html:
-    """Returns Plotly and the figures, compressed, as elements that page.js unpacks."""
+    """Returns compressed Plotly and the figures, as script elements that page.js unpacks."""
     if not figures:
         return Html("")
     by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
@@ -125,7 +125,8 @@ def _styles() -> str:
 def _fonts() -> list[str]:
     """Returns @font-face rules for the app's fonts, which come with Streamlit.
 
-    Without Streamlit there are none, and the browser uses its own sans-serif and monospace fonts.
+    If Streamlit is not installed, the result is empty, and the browser uses its own sans-serif and
+    monospace fonts.
     """
     spec = find_spec("streamlit")
     folder = (

@@ -1,4 +1,4 @@
-"""The report's sections on the broker's health: findings and the next start, and retention."""
+"""The report's sections on the broker's health: findings and next start, and retention."""
 
 from collections.abc import Iterator
 
@@ -23,11 +23,11 @@ from kafkaviz.messages import message, say
 from kafkaviz.report.html import ReportSection, details, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
-# these files hold no record content
+# files with these suffixes hold no content of records
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
-IN_FULL = 3  # errors per code that are shown in full; a lower severity shows one
+IN_FULL = 3  # errors per code that are shown in full; of a lower severity, only one is
 ROW_BYTES = health_view.ROW_BYTES
-GAPS_PX = 200  # width of all gaps in the strip together
+GAPS_PX = 200  # total width of all gaps in the strip
 
 
 def section(subject: Subject) -> ReportSection:
@@ -50,7 +50,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def retention_section(subject: Subject) -> ReportSection | None:
-    """Returns the section on what keeps each segment, or None without a segment."""
+    """Returns the section that says what keeps each segment; None without segments."""
     segments = retention_view.segment_table(retention_view.named_logs(subject.health))
     if segments is None:
         return None
@@ -69,7 +69,7 @@ def retention_section(subject: Subject) -> ReportSection | None:
 
 
 def _metadata_text(subject: Subject) -> str:
-    """Says what the next pass deletes of the metadata log; "" if that is unknown."""
+    """Says what the next retention pass deletes of the metadata log; "" if that is unknown."""
     retention = subject.health.metadata_retention()
     if retention is None:
         return ""
@@ -80,14 +80,14 @@ def _metadata_text(subject: Subject) -> str:
 def view(subject: Subject) -> HealthView:
     """Returns the view of the Health page.
 
-    Bytes that may be a record's content are left out unless the report shows records.
+    Bytes that may be the content of a record are left out unless the report shows records.
     """
     shows_records = subject.samples is not None
     return health_view.view(subject.health, may_show=lambda name: shows_records or _is_index(name))
 
 
 def describe_counts(page_view: HealthView) -> str:
-    """Returns the findings by severity: "1 error, 13 warnings, 17 worth knowing"."""
+    """Returns the number of findings by severity: "1 error, 13 warnings, 17 worth knowing"."""
     return say(
         "report.counts",
         errors=message("report.errors", n=page_view.counts["error"]),
@@ -99,7 +99,7 @@ def describe_counts(page_view: HealthView) -> str:
 def _is_index(name: str) -> bool:
     """Returns whether a file certainly holds no record content.
 
-    A KRaft snapshot (.checkpoint) and a .log may hold some.
+    A KRaft snapshot (.checkpoint) and a .log may hold such content.
     """
     stem = name.rpartition("/")[2]
     for suffix in (".deleted", ".cleaned", ".swap"):
@@ -216,10 +216,10 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """Splits the bytes of a line of a hex dump where the finding's bytes begin or end.
+    """Splits a line of a hex dump where the bytes of the finding begin and end.
 
     Yields:
-        The hexadecimal digits of a run, and whether the finding is about these bytes.
+        The hexadecimal digits of each part, and whether the finding is about these bytes.
     """
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]

@@ -1,4 +1,4 @@
-"""The elements of a report: marks, tables, figures and sections."""
+"""HTML elements of a report: marks, tables, figures and sections."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MARKS = {
 def mark(kind: str) -> Html:
     """Returns the mark of a severity: "error", "warning", "info" or "ok".
 
-    Each has its own shape, so that colour is not needed to tell them apart.
+    Each severity has a shape of its own, which can be recognised without colour.
     """
     return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
 
@@ -45,7 +45,7 @@ def table(
 
     Args:
         caption: read first by a screen reader.
-        kinds: one letter per column: l text, r number, w text that wraps, c code font.
+        kinds: one letter per column: l for text, r for a number, w for text that wraps, c for code.
         marked_row: the index of the highlighted row.
     """
     kinds = kinds or "l" * len(heads)
@@ -73,7 +73,7 @@ def _cell(value: object, kind: str) -> Html:
 
 
 def details(summary: str, *children: object) -> Html:
-    """Returns a block that a reader can open. It is open in print."""
+    """Returns a block that a reader can open by a click. In print, it is always open."""
     return tag("details", tag("summary", summary), *children)
 
 
@@ -85,9 +85,9 @@ class Drawing:
     """A figure of the report.
 
     Attributes:
-        name: part of the element's id.
-        draw: takes a mode ("light" or "dark") and returns a Plotly figure whose layout has a
-            height.
+        name: a part of the id of the HTML element.
+        draw: called with a colour mode ("light" or "dark"), returns a Plotly figure whose layout
+            has a height.
         table: the same data as Html, for readers who cannot see the figure.
     """
 
@@ -124,7 +124,7 @@ class ReportSection:
     """A section of the report.
 
     Attributes:
-        name: the fragment of its address.
+        name: the fragment that links to the section.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The report's section on the contents of the directory.
 
-It shows the release that wrote it, how it was shut down, totals, the broker map, and one row per
-topic-partition and segment.
+It shows which release wrote the directory, how the broker was shut down, totals, the broker map,
+and one row per topic-partition and per segment.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
-# most rows per table: the largest partitions, but the first segments and problems
+# most rows per table; the largest partitions are shown, but the first segments and problems
 ROWS = 1000
 SEGMENTS = 1000
 PROBLEMS = 50

@@ -1,4 +1,4 @@
-"""Everything a report shows, computed before any HTML is written.
+"""Computes everything that a report shows, before any HTML is written.
 
 This is the inventory, the health, the tuning and, if requested, records and checksums.
 """
@@ -44,8 +44,9 @@ ProgressListener = Callable[[Message], None]  # called with progress messages
 PIECE_BYTES = 4 << 20  # bytes of a file that are read at once
 TOPICS = 200
 RECORDS = 3
-STRETCH_BYTES = 1 << 20  # bytes of a .log whose headers are read at once
-# at most: characters per key, value or header; bytes in hexadecimal digits; headers per record
+STRETCH_BYTES = 1 << 20  # headers are read from this many bytes of a .log at once
+# most characters per key, value or header; most bytes in hexadecimal digits; most headers per
+# record
 CHARACTERS = 160
 HEX_BYTES = 32
 HEADERS = 6
@@ -53,11 +54,11 @@ HEADERS = 6
 
 @dataclass(frozen=True)
 class Digest:
-    """The checksum of a file or of the archive that was opened.
+    """The checksum of a file, or of an archive that was opened.
 
     Attributes:
-        name: the path below the directory, or the archive's name.
-        sha256: None if the file could not be read; then `fault` says why.
+        name: the path relative to the directory, or the archive's name.
+        sha256: the hexadecimal digest. None if the file could not be read; then `fault` says why.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Sample:
     """The last records of one topic-partition, as text.
 
     Attributes:
-        fault: why they could not be read, or "".
+        fault: why the records could not be read, or "".
     """
 
     partition: str
@@ -82,12 +83,12 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportTuning:
-    """The tuning of everything that was opened.
+    """The recommendations for everything that was opened.
 
     Attributes:
         answers: the recommendation per topic; None for a topic without a batch.
         overall: the recommendation for all topics together.
-        intervals: each considered interval with its costs.
+        intervals: each possible interval with its costs.
     """
 
     source: TuningSource
@@ -99,7 +100,7 @@ class ReportTuning:
 
     @property
     def case(self) -> TuningCase:
-        """All topics together."""
+        """The measurements of all topics together."""
         return self.source.total
 
 
@@ -108,8 +109,8 @@ class Subject:
     """The content of a report.
 
     Attributes:
-        tails: a description of the bytes after the last complete batch, by topic-partition
-            directory and base offset.
+        tails: descriptions of the bytes after the last complete batch of a segment, by
+            topic-partition directory and base offset.
         tuning: None if nothing can be tuned; then `untuned_reason` says why.
         samples, digests: None if records or checksums were not requested.
     """
@@ -138,13 +139,13 @@ def gather(
     with_sha256: bool = False,
     on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
-    """Reads the directory. A broken segment is left out and listed as a problem.
+    """Reads the directory. A segment that cannot be read is left out and listed as a problem.
 
     Args:
-        version: the release to assume, as for a check.
-        overrides: settings to replace, as for a check.
-        known_health: the result of an earlier check with the same release, used instead of a new
-            check.
+        version: the Kafka release to assume, as for a check.
+        overrides: settings to use instead of those found, as for a check.
+        known_health: the result of an earlier check with the same release; then nothing is checked
+            again.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -185,9 +186,9 @@ def gather(
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """Returns the inventory with counts from all headers and indexes.
+    """Returns the inventory, with counts from all batch headers and indexes, and the tails.
 
-    The second value describes the bytes after the last batch, by directory and base offset.
+    The tails describe the bytes after the last batch, by directory and base offset.
     """
     inventory = overview.inventory(broker)
     problems = list(broker.problems)
@@ -234,11 +235,11 @@ def _count_segments(
 def _count_segment(
     segment: Segment, row: np.void
 ) -> tuple[np.ndarray, BatchStatistics, Message | None]:
-    """Writes the counts of a segment into its row.
+    """Writes the counts of a segment into `row`, the segment's row of the inventory.
 
     Returns:
-        The positions in its offset index, its batch statistics, and a description of the bytes
-        after its last batch, None if there are none.
+        The positions in the offset index, the statistics of the batches, and a description of the
+        bytes after the last batch (None without such bytes).
     """
     segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
     positions = segment_copy.offset_index["position"]
@@ -312,7 +313,7 @@ def read_digests(
 ) -> Iterator[Digest]:
     """Yields the archives first, then the files of the directory, sorted by name.
 
-    If one partition was opened, only its files are read.
+    If a single partition was opened, only the files of that partition are read.
     """
     for source in filter(archive.is_archive, broker.sources):
         on_progress(message("report_progress.sha256", name=source.name))
@@ -329,7 +330,7 @@ def read_digests(
 def _file_digests(
     root: Path, base: Path, on_progress: Callable[[Message], None]
 ) -> Iterator[Digest]:
-    """Yields each file below `root`, named by its path relative to `base`."""
+    """Yields the digest of each file below `root`, named by the path relative to `base`."""
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
         on_progress(message("report_progress.sha256", name=Path(folder).name))
@@ -359,9 +360,9 @@ def _digest(path: Path, name: str) -> Digest:
 def read_samples(
     broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Sample]:
-    """Yields the last records of the largest partition of each topic, sorted by topic.
+    """Yields the last records of each topic's largest partition, sorted by topic.
 
-    Internal topics (`__` prefix), topics without a record, and topics beyond the first TOPICS are
+    Internal topics (`__` prefix), topics without a record, and topics after the first `TOPICS` are
     left out.
     """
     largest: dict[str, Partition] = {}
@@ -391,7 +392,7 @@ def _read_sample(partition: Partition) -> Sample:
 def _from_the_end(segment: LogSegment) -> Iterator[int]:
     """Yields the position of each batch that is not a control batch, the last batch first.
 
-    Headers are read in chunks of about STRETCH_BYTES that start at a batch.
+    Headers are read in chunks of about `STRETCH_BYTES` bytes, each of which starts at a batch.
     """
     log = byte_ranges.LogFile(segment.log)
     stop = segment.log.size_bytes
@@ -422,7 +423,7 @@ def _sample_row(record: BatchRecord) -> tuple[str, str, str, str, str]:
 
 
 def _text(data: bytes | str | None) -> str:
-    """Returns the text, cut off after CHARACTERS.
+    """Returns data as text, cut off after `CHARACTERS` characters.
 
     Bytes that are not UTF-8 are shown in hexadecimal digits.
     """

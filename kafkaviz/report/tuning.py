@@ -1,6 +1,7 @@
 """The report's section on index.interval.bytes.
 
-It recommends to keep or change it, and shows the cost curves, every interval and every topic.
+It recommends to keep or to change the interval, and shows the cost curves, a table of intervals,
+and a table of topics.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ HEADING = message("report.tuning_heading")
 
 
 def section(subject: Subject) -> ReportSection:
-    """Returns the section. If nothing can be tuned, it says why."""
+    """Returns the section, or one that says why nothing can be tuned."""
     if subject.tuning is None:
         return ReportSection(
             "tuning",
@@ -57,7 +58,7 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:
-    """Says how many of several topics would gain from their own interval; "" for one topic."""
+    """Says how many topics would gain from an interval of their own; "" for a single topic."""
     changing_count = sum(map(_changes, report_tuning.answers.values()))
     if len(report_tuning.source.cases) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""The file that a command writes: never among Kafka's files, and complete or unchanged."""
+"""The file that a command writes. It is never among Kafka's files, and never half written."""
 
 import os
 from collections.abc import Generator, Iterable
@@ -14,7 +14,7 @@ def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
         inspected: the directories that the command reads.
 
     Raises:
-        CannotOpen: it is in one of these, or in any directory of Kafka's.
+        CannotOpen: the file would be in one of these, or in any other directory of Kafka.
     """
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names
@@ -62,7 +62,7 @@ def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
 
 @contextmanager
 def complete_file(out: Path) -> Generator[IO[bytes]]:
-    """Gives a temporary file next to `out`, which replaces it once everything is written."""
+    """Yields a temporary file next to `out`, and renames it to `out` once everything is written."""
     from kafkaviz.errors import translate_os_errors
 
     temporary = out.with_name(f".{out.name}.{os.getpid()}")

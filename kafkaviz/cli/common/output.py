@@ -15,12 +15,12 @@ from unicodedata import east_asian_width
 from kafkaviz import units
 from kafkaviz.messages import Message, Text, language, message, render
 
-PIPED_WIDTH = 118  # columns of a line if the output is not a terminal
+PIPED_WIDTH = 118  # width of a line if the output is not a terminal
 # Narrower lines break names; wider ones are hard to read.
 MIN_WIDTH = 60
 MAX_WIDTH = 160
-# The version of each JSON form. Raise it when a field is removed, renamed or changes its meaning,
-# not when a field is added.
+# The version of each JSON form. It must be raised if a field is removed, renamed or changes its
+# meaning, but not if a field is added.
 SCHEMAS = {
     "calibrate": 1,
     "check": 1,
@@ -42,7 +42,7 @@ SCHEMAS = {
     "transactions": 1,
     "tune": 1,
 }
-# compiled only if a line has wide characters: compiling takes 1/40 of a small command's time
+# compiled only when a line has wide characters, because that takes 1/40 of a small command's time
 _WIDE = r"[\u2e80-\uffef]"
 # a Chinese character or a word, with the spaces and the punctuation that must follow it
 _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。；：、！？）」》”]*\s*|\s+)"
@@ -52,19 +52,19 @@ def set_up() -> None:
     r"""Makes stdout and stderr write a character that their encoding lacks as \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
-        with suppress(AttributeError):  # a replaced stream, as in a test
+        with suppress(AttributeError):  # a stream that was replaced, as in a test
             stream.reconfigure(errors="backslashreplace")
 
 
 def to_one_line(text: Text) -> str:
-    """Returns text for one line, without control characters and with plain digits."""
+    """Returns the text as one line, without control characters and with plain digits."""
     return units.escape_line(
         units.ungroup(text if isinstance(text, str) else text.render(language()))
     )
 
 
 def say(lines: Iterable[Text]) -> None:
-    """Prints lines; on a terminal, long lines are wrapped and indented."""
+    """Prints lines; on a terminal, a long line is wrapped, and its continuation is indented."""
     printed = map(to_one_line, lines)
     if sys.stdout.isatty():
         printed = chain.from_iterable(map(_fold, printed))
@@ -90,9 +90,9 @@ def pad(text: str, width: int, align: str = "<") -> str:
 
 
 def line_width() -> int:
-    """Returns the columns of a line: those of the terminal, within bounds.
+    """Returns how many columns a line may have: those of the terminal, within bounds.
 
-    COLUMNS takes precedence, as in other tools.
+    The environment variable COLUMNS takes precedence, as in other tools.
     """
     columns = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     return min(max(columns, MIN_WIDTH), MAX_WIDTH)
@@ -156,13 +156,13 @@ def say_json(form: str, value: dict) -> None:
     Bytes of names that are not UTF-8 become U+FFFD.
 
     Args:
-        form: a name in SCHEMAS.
+        form: a name in `SCHEMAS`.
     """
     print(json.dumps({"schema": schema(form)} | _legible(value)))
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Warns on stderr that a directory is newer than all known releases, read as the newest."""
+    """Warns on stderr that a directory is from a newer release than kafkaviz knows."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 
@@ -176,16 +176,16 @@ def _legible(value):
     return [_legible(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-# the shortest times between two lines: on a terminal, and elsewhere
+# shortest time between two updates: on a terminal, and elsewhere
 LINE_EVERY_S = 0.2
 PLAIN_EVERY_S = 5.0
 
 
 class ProgressLine:
-    """The progress shown on stderr.
+    """Shows progress on stderr.
 
-    A terminal shows it in its last line, which changes until it is cleared. Elsewhere each text is
-    a line of its own.
+    On a terminal, the last line changes until it is cleared. Elsewhere, each text is a line of its
+    own.
     """
 
     def __init__(self) -> None:
@@ -197,8 +197,8 @@ class ProgressLine:
         """Replaces the line.
 
         Args:
-            plain_text: the line to write if stderr is not a terminal; a line equal to the last one
-                is not written.
+            plain_text: the line to write if stderr is not a terminal. If it equals the line before,
+                nothing is written.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")
@@ -215,7 +215,7 @@ class ProgressLine:
 
 
 class ByteProgress:
-    """The share of the bytes that has been read: a changing line, or plain lines at intervals.
+    """Shows which share of all bytes was read: in a changing line, or in plain lines at intervals.
 
     Without a terminal, nothing is printed for the first PLAIN_EVERY_S seconds.
     """
@@ -235,10 +235,10 @@ class ByteProgress:
         self._total_bytes = sum(sizes.values())
 
     def show(self, source: str, share: float) -> None:
-        """Shows the progress; all sources shown before this one count as read.
+        """Shows the progress of a source. All sources that were shown before count as read.
 
         Args:
-            share: the share of this source, from 0 to 1.
+            share: the share of this source that was read, from 0 to 1.
         """
         if source != self._source:
             self._before_bytes += self._sizes.get(self._source, 0)
@@ -252,7 +252,8 @@ class ByteProgress:
             "cli.reading_bytes",
             source=source,
             done=done_bytes,
-            # a log is read twice if its settings were guessed wrong
+            # a log whose settings were guessed wrong is read twice, so more than the total may be
+            # read
             total=max(self._total_bytes, done_bytes),
             speed=units.rate(done_bytes / (now_s - self._started_s)),
         )

@@ -1,9 +1,9 @@
-"""The output of `kafkaviz dump`: that of Kafka's DumpLogSegments 4.3.1, or JSON lines."""
+"""The output of `kafkaviz dump`: the same as that of Kafka's DumpLogSegments 4.3.1, or JSON."""
 
 from dataclasses import KW_ONLY, dataclass
 
 STRING_DECODER = "org.apache.kafka.tools.api.StringDecoder"
-# the first one that was given is used
+# if several are given, the first one in this order is used
 DECODERS = (
     "offsets",
     "transaction-log",
@@ -20,10 +20,10 @@ class DumpOptions:
     """Kafka's own options, under Kafka's names.
 
     Attributes:
-        decoder: one of DECODERS, or None for decoder classes.
-        prints: whether to print keys and values.
-        deep: whether to print records.
-        max_bytes: the most bytes to read from a .log; the largest int means all.
+        decoder: one of `DECODERS`; None if the decoder classes are used.
+        prints: whether keys and values are printed.
+        deep: whether records are printed.
+        max_bytes: the most bytes that are read from a .log; the largest int means all.
     """
 
     files: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The line of each batch, and the batches in which Kafka's tool dies."""
+"""The line that is printed for each batch, and the batches at which Kafka's tool dies."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from kafkaviz.format.legacy_messages import (
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the lines of batches that can all be read, and the end of each line."""
+    """Returns the lines of batches, all of which are readable, and where each line ends."""
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
         return render_lines(*_head(batches), *_tail(batches, valid))
@@ -34,16 +34,16 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """Returns how many batches can be printed before one that ends the run.
+    """Returns how many batches can be printed before one at which Kafka's tool dies.
 
-    A codec id above 4 and a negative magic end the run in the middle of the line.
+    A codec id above 4 or a negative magic ends the run in the middle of the batch's line.
     """
     mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
     return int(np.argmax(mask)) if mask.any() else len(batches)
 
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
-    """Returns the printed part of one batch's line, and the exception that ends the run."""
+    """Returns the part of a batch's line that is still printed, and the exception that follows."""
     head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
     magic = int(row["magic"][0])
     position = int(row["position"][0])
@@ -56,9 +56,9 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
-    """Returns the sequence of the last record; -1 for batches without sequences.
+    """Returns the sequence number of each batch's last record; -1 without sequence numbers.
 
-    After the largest int, sequences continue from 0.
+    After the largest int, sequence numbers continue from 0.
     """
     base = batches["base_sequence"].astype("i8")
     delta = batches["last_offset"] - batches["base_offset"]
@@ -67,7 +67,7 @@ def last_sequence(batches: np.ndarray) -> np.ndarray:
 
 
 def timestamp_type(batches: np.ndarray) -> np.ndarray:
-    """Returns the index of each batch's type in TIMESTAMP_TYPES."""
+    """Returns the index in `TIMESTAMP_TYPES` of each batch's timestamp type."""
     return np.where(
         batches["magic"] == 0,
         NO_TIMESTAMP,

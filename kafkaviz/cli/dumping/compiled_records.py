@@ -1,9 +1,9 @@
 """Compiled printing of records, many batches per call.
 
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
-It prints the same as record_lines, but only for batches of magic 2 that are in order and hold text.
-It stops before other batches: control records, damaged batches, old messages, text that is not
-UTF-8, and Kafka's own topics with a decoder.
+The output is the same as that of record_lines, but only for batches of magic 2 whose records are in
+order and hold text. It stops before other batches: control records, damaged batches, magic 0 and 1,
+text that is not UTF-8, and records of Kafka's own topics with a decoder.
 """
 
 from collections.abc import Iterator
@@ -45,18 +45,18 @@ _WORDS_BYTES = (
     )
     + 1
 )
-# the most bytes of a record's line, without its header names, key and value
+# most bytes of a record's line, apart from header names, key and value
 _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 
 
 @dataclass
 class LineBuffer:
-    """Buffers that a series of calls fills: lines, and pairs of offsets that are not consecutive.
+    """Buffers that several calls fill: lines, and pairs of offsets that are not consecutive.
 
     Attributes:
-        last_offset: the offset of the previous record, -1 before the first.
-        room, gaps: buffers.
-        used_bytes, used_gaps: how far they are filled.
+        last_offset: the offset of the record before; -1 before the first record.
+        room, gaps: the buffers of the lines and of the pairs of offsets.
+        used_bytes, used_gaps: how far `room` and `gaps` are filled.
     """
 
     last_offset: int = -1
@@ -66,7 +66,7 @@ class LineBuffer:
     used_gaps: int = 0
 
     def take(self) -> tuple[bytes, list[list[int]]]:
-        """Returns the content and empties the buffers."""
+        """Returns the content of the buffers and empties them."""
         content = self.room[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
         self.used_bytes = self.used_gaps = 0
         return content
@@ -91,16 +91,17 @@ def write(
     lines: np.ndarray,
     line_ends: np.ndarray,
 ) -> tuple[int, int]:
-    """Writes each batch's line, followed by its records' lines.
+    """Writes the line of each batch, followed by the lines of the batch's records.
 
     Args:
         data: data[start:end] holds the decompressed records of a batch.
-        prints: whether to print keys and values.
+        prints: whether keys and values are printed.
         lines: the lines of the batches (uint8).
-        line_ends: the start of the first line, then the end of each line.
+        line_ends: the start of the first line in `lines`, then the end of each line.
 
     Returns:
-        The number of batches written, and DONE, NEEDS_ROOM or OTHER for the next batch.
+        The number of batches written, and why it stopped: `DONE`, `NEEDS_ROOM` or `OTHER` (a batch
+        that this module does not print).
     """
     count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
         batches,
@@ -132,11 +133,11 @@ def write_large(
 ) -> Iterator[None]:
     """Writes the records' lines of one batch, one full buffer at a time.
 
-    The caller takes each buffer before it asks for the next. Yields nothing if the batch is not one
-    that this module prints.
+    It yields after filling each buffer, which the caller must empty. It yields nothing if the batch
+    is not one that this module prints.
 
     Args:
-        byte_range: the range of data that holds the decompressed records.
+        byte_range: the part of `data` that holds the decompressed records.
     """
     position, end = byte_range
     remaining = int(batch["record_count"])
@@ -178,7 +179,7 @@ def _is_plain(
     prints: bool,
     table: np.ndarray,
 ) -> bool:
-    """Returns whether every record of a batch is in order and holds text."""
+    """Returns whether the records of a batch are in order and all hold text."""
     batch = batches[0]
     row = table[0]
     position = start
@@ -206,10 +207,11 @@ def _write_some(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fills the empty buffers with records that are in order.
+    """Fills the empty buffers with lines of records, which are known to be in order.
 
     Returns:
-        Position, records, bytes and gaps used, last offset, bytes needed.
+        Position, number of records, used bytes and gaps, last offset, bytes needed for the next
+        record.
     """
     batch = batches[0]
     row = table[0]
@@ -302,10 +304,10 @@ def _records(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Writes the lines of a batch's records.
+    """Writes the lines of all records of a batch.
 
     Returns:
-        Bytes used, gaps used, last offset. The first is -1 if this module does not print the batch.
+        Used bytes, used gaps, last offset. The first is -1 if this module does not print the batch.
     """
     row = table[0]
     position = start
@@ -383,7 +385,7 @@ def _line(
 
 @njit(cache=True, boundscheck=True)
 def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_position: int) -> int:
-    """Writes the header names, separated by commas; take_record has checked their bounds."""
+    """Writes the header names, separated by commas; `take_record` has checked their bounds."""
     position = row.headers_position
     for header in range(row.header_count):
         if header:

@@ -1,4 +1,4 @@
-"""The output of a dump: stdout, written in large blocks, and stderr, with the faults at the end."""
+"""The output of a dump: stdout, written in large blocks, and stderr; faults come at the end."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ Lists = dict[str, list[tuple[int, int]]]
 
 
 class ReaderGone(Exception):
-    """The reader of the output has closed it.
+    """The program that reads the output has closed it.
 
-    Not an OSError, because that would count as a fault of the file that is open.
+    This is not an OSError, because that would count as a fault of the file that is being read.
     """
 
 
 class Console:
-    """stdout and stderr; a message on stderr comes after all that was printed before it."""
+    """Writes to stdout and stderr, and keeps the order of lines between the two."""
 
     def __init__(self, out: BinaryIO, err: BinaryIO) -> None:
         self._out = out
@@ -30,7 +30,7 @@ class Console:
         self._pending_bytes = 0
 
     def write(self, part: bytes | memoryview) -> None:
-        """Prints bytes unchanged; the caller must not change an array afterwards."""
+        """Prints bytes unchanged, but maybe later; so the caller must not change an array."""
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
@@ -60,9 +60,9 @@ class Console:
 
 
 def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
-    """Returns the bytes; on a terminal, control characters are escaped.
+    """Returns the bytes; if the stream is a terminal, control characters are escaped.
 
-    Kafka's tool does not escape them.
+    Kafka's tool does not escape control characters.
     """
     if not stream.isatty():
         return data
@@ -75,14 +75,14 @@ def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
 
 @dataclass
 class Report:
-    """Faults by the absolute path of their file.
+    """The faults to report at the end, by the absolute path of the file.
 
     Attributes:
-        mismatches: the offsets of an .index, each with the offset in the log.
-        timestamp_mismatches, out_of_order, not_found: for a .timeindex, in its order; an entry
-            may occur twice.
-        non_consecutive: the offsets in a .log that a gap follows, each with the next offset. A
-            second gap after the same offset replaces the first.
+        mismatches: the offset of each wrong entry of an .index, and the offset in the .log.
+        timestamp_mismatches, out_of_order, not_found: the wrong entries of a .timeindex, in the
+            order of the file; an entry may be in several lists.
+        non_consecutive: the offset before a gap in a .log, with the offset after it. A second gap
+            after the same offset replaces the first.
     """
 
     mismatches: Pairs = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Report:
     def text(self) -> str:
         """Returns the report as DumpLogSegments 4.3.1 prints it.
 
-        The files are in the order of its hash maps.
+        The files are in the order of that tool's hash maps.
         """
         return "".join(f"{line}\n" for line in self._lines())
 

@@ -1,7 +1,7 @@
 """An .index or .timeindex as text: its entries, and whether each one matches the .log.
 
-For each entry of a .timeindex, Kafka's tool reads the .log from the position in the .index to its
-end. Here one pass serves all entries whose position is the start of a batch.
+For each entry of a .timeindex, Kafka's tool reads the .log from the position in the .index to the
+end of the .log. This module needs one pass for all entries whose position is the start of a batch.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ WARM_ENTRIES = 8192 // 8
 
 @dataclass(frozen=True)
 class OffsetEntries:
-    """All slots of an .index, as absolute offsets and positions (int64)."""
+    """All slots of an .index as absolute offsets and positions (int64)."""
 
     path: str
     base_offset: int
@@ -57,13 +57,13 @@ class OffsetEntries:
     def written_count(self) -> int:
         """Returns how many entries Kafka's tool checks.
 
-        The tool treats a later slot with the base offset as if it was never written.
+        The tool takes a slot after the first one that has the base offset for an unwritten slot.
         """
         return count_until_base(self.offsets, self.base_offset)
 
 
 def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
-    """Returns the number of slots before the first one, after slot 0, that has the base offset."""
+    """Returns the number of slots before the first one (other than slot 0) with the base offset."""
     unwritten = offsets[1:] == base_offset
     return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
 
@@ -83,13 +83,13 @@ def dump_offset_index(path: str, options: DumpOptions, console: Console, report:
 
 
 def sibling_path(path: str, suffix: str) -> str:
-    """Returns the absolute path of the same segment's file with another suffix."""
+    """Returns the absolute path of the file of the same segment that has another suffix."""
     folder, _, name = java.absolute(path).rpartition("/")
     return f"{folder}/{name.partition('.')[0]}{suffix}"
 
 
 def read_offset_entries(path: str, base_offset: int) -> OffsetEntries:
-    """Reads the slots of an .index; raises JavaException if it does not exist."""
+    """Reads the slots of an .index; raises JavaException if the file does not exist."""
     data = index_content(path)
     slots = offset_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -101,7 +101,8 @@ def read_offset_entries(path: str, base_offset: int) -> OffsetEntries:
 def index_content(path: str) -> bytes:
     """Returns the content of an index file.
 
-    If it does not exist, Kafka's tool creates it and dies. This function only raises the exception.
+    If the file does not exist, Kafka's tool creates it and dies. This function only raises the
+    exception.
     """
     try:
         return records_file.content(path)
@@ -143,9 +144,9 @@ def _print_offset_entries(
 def last_offsets(
     log: RecordsFile, positions: np.ndarray, max_message_bytes: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields each slot with the last offset of the batch at its position.
+    """Yields each slot with the last offset of the batch at the entry's position.
 
-    Raises JavaException if no batch starts there.
+    Raises JavaException if no batch starts at that position.
     """
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))
@@ -209,7 +210,7 @@ def dump_time_index(path: str, options: DumpOptions, console: Console, report: R
 
 
 def read_time_entries(path: str, base_offset: int) -> TimeEntries:
-    """Reads the slots of a .timeindex; raises JavaException if it does not exist."""
+    """Reads the slots of a .timeindex; raises JavaException if the file does not exist."""
     data = index_content(path)
     slots = time_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -274,7 +275,7 @@ def _check(
     log: RecordsFile,
     report: Report,
 ) -> None:
-    """Compares an entry with the first batch whose last offset is not below the entry's."""
+    """Compares a time entry with `match`: the first batch that ends at its offset or later."""
     if match is None or match["last_offset"] != offset:
         log_offset = NOT_FOUND if match is None else int(match["last_offset"])
         report.not_found.setdefault(path, []).append((offset, log_offset))
@@ -289,7 +290,7 @@ def _check(
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
     """Returns the largest timestamp of a batch's records, or -1 without records.
 
-    Raises JavaException if they cannot be read.
+    Raises JavaException if the records cannot be read.
     """
     position = int(row["position"])
     try:
@@ -302,9 +303,9 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """Returns for each offset the position of the greatest entry not above it, or 0.
+    """Returns for each offset the position in the greatest entry that is not above it, or 0.
 
-    Follows Kafka's OffsetIndex.lookup.
+    It does the same as Kafka's OffsetIndex.lookup.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
@@ -313,7 +314,7 @@ def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if the keys decrease.
+    """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
     The last 1024 entries are searched first.
     """
@@ -337,25 +338,29 @@ def _floor_slot(keys: np.ndarray, target: int) -> int:
 
 @dataclass
 class Matches:
-    """For each entry, the first batch from its position on that ends at its offset or later.
+    """For each time entry, the batch with which Kafka's tool compares it.
+
+    It is the first batch, from the position in the .index on, that ends at the entry's offset or
+    later.
 
     Attributes:
-        exceptions: the exception that ends the run at an entry: the tool reads all batches after
-            the entry's position, so a fault anywhere after it counts.
+        rows: the batch, by slot.
+        exceptions: the exception that ends the run at an entry, by slot. The tool reads all batches
+            after the entry's position, so this may be a fault anywhere after it.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
     exceptions: dict[int, JavaException] = field(default_factory=dict)
 
     def get(self, slot: int) -> np.void | None:
-        """Returns the batch of a slot, or None; raises JavaException if Kafka's tool would die."""
+        """Returns the batch for a slot, or None; raises JavaException if Kafka's tool would die."""
         if slot in self.exceptions:
             raise self.exceptions[slot]
         return self.rows.get(slot)
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """Finds the batches in one pass, and another pass for each position inside a batch.
+        """Finds the batches in one pass, plus one more pass for each position inside a batch.
 
         A position is inside a batch if no batch of the first pass starts there.
         """
@@ -382,7 +387,7 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads from `start` to the end; returns the slots whose position is inside a batch."""
+        """Reads batches from `start` on; returns the slots whose position is inside a batch."""
         unique_positions = np.unique(positions[slots])
         batch_starts = set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))

@@ -1,6 +1,7 @@
 """The behaviour of Java that is visible in Kafka's tools.
 
-Hash maps, paths, numbers and text, and the exception that ends the tool, as the JVM prints it.
+It covers hash maps, paths, numbers and text, and the exception that ends a tool, as the JVM prints
+it.
 """
 
 import os
@@ -17,14 +18,15 @@ NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 RUNTIME = "java.lang.RuntimeException"
 STATUS = 1
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
-# by codec and the key of our problem
+# Kafka's exception, by codec and by the key of kafkaviz's own problem text
 _CODEC_CAUSES = {
     ("gzip", "codec.ends_too_early"): "java.io.EOFException: Unexpected end of ZLIB input stream",
     ("snappy", "codec.block_cut"): "java.io.IOException: failed to read chunk",
     ("snappy", "corrupt.varint_cut"): "java.io.IOException: PARSING_ERROR(2)",
-    ("snappy", "common.verbatim"): "java.io.IOException: PARSING_ERROR(2)",  # too long a varint
+    ("snappy", "common.verbatim"): "java.io.IOException: PARSING_ERROR(2)",  # varint too long
 }
-# (codec, part of its library's text, Java's text), which may end with the end of that text
+# Codec, part of the text of Python's library, and Java's text. If Java's text ends with a colon,
+# the end of the library's text follows.
 _LIBRARY_CAUSES = (
     ("gzip", "incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
     ("gzip", "incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
@@ -37,14 +39,14 @@ _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
 
 
 class JavaException(Exception):
-    """An exception that ends the tool.
+    """A Java exception that ends Kafka's tool.
 
     Attributes:
-        java_class: its Java class.
-        message: its message, or None.
-        causes: the text of each cause.
-        position: the byte of the file where the fault is, or None.
-        fault: the same fault as an error for the user, if a file cannot be opened or read.
+        java_class: the name of the Java class.
+        message: the message of the exception, or None.
+        causes: the text of each cause ("Caused by").
+        position: the position in the file where the fault is, or None.
+        fault: the same fault as an error of kafkaviz, if a file cannot be opened or read.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class JavaException(Exception):
         self.fault = fault
 
     def text(self) -> str:
-        """Returns the JVM's output on stderr, without stack frames."""
+        """Returns what the JVM prints on stderr, without stack frames."""
         header = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
         return "".join(
             [
@@ -85,12 +87,12 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -> JavaException:
     """Returns the exception that iterating over damaged records throws.
 
-    For damaged compressed data, class and message are the ones that Kafka gives if it notices the
-    damage before it has read any record; otherwise its message may differ.
+    For damaged compressed data, Kafka gives this class and this message if it notices the damage
+    before it has read any record; otherwise its message may differ.
 
     Args:
-        position: the byte of the file where the fault is.
-        at_open: whether data is decompressed when its stream is opened, as for magic 0 and 1.
+        position: the position in the file where the fault is.
+        at_open: whether Java decompresses the data when it opens the stream, as for magic 0 and 1.
     """
     what = java.without_place(fault.what)
     if fault.kind is FaultKind.CODEC:
@@ -102,7 +104,7 @@ def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -
 def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException:
     """Returns the exception for data that cannot be decompressed.
 
-    The fault is noticed when the stream is opened, or while its records are read.
+    Java notices the fault either when it opens the stream, or while it reads records.
     """
     cause = _codec_cause(what)
     is_immediate = at_open or any(text in cause for text in _AT_ONCE)
@@ -112,7 +114,7 @@ def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException
 
 
 def _codec_cause(what: Message) -> str:
-    if what.key != "codec.failed":  # too large for kafkaviz
+    if what.key != "codec.failed":  # the decompressed data is too large for kafkaviz
         return f"java.io.IOException: {what}"
     codec = what["codec"]
     problem = what["problem"]
@@ -135,10 +137,10 @@ def string_hash(text: str) -> int:
 
 
 def hash_order(keys: Iterable[str]) -> list[str]:
-    """Returns the keys in the order of a Java HashMap into which they were put one after another.
+    """Returns keys in the order of a Java HashMap into which they were put one after another.
 
-    The map starts with 16 buckets. It doubles before an insertion that finds it three quarters
-    full. A new key goes to the front of its bucket.
+    The map starts with 16 buckets. When a key is inserted and the map is three quarters full, the
+    number of buckets is doubled first. A new key goes to the front of its bucket.
     """
     buckets: list[list[str]] = [[] for _ in range(16)]
     for count, key in enumerate(keys):
@@ -149,7 +151,7 @@ def hash_order(keys: Iterable[str]) -> list[str]:
 
 
 def _double(buckets: list[list[str]]) -> list[list[str]]:
-    """Returns twice as many buckets; keys that stay together keep their order."""
+    """Returns the keys in twice as many buckets; keys that stay together keep their order."""
     larger: list[list[str]] = [[] for _ in range(2 * len(buckets))]
     for bucket in buckets:
         for key in bucket:
@@ -169,12 +171,12 @@ def path(text: str) -> str:
 
 
 def absolute(text: str) -> str:
-    """Returns the result of Java's File.getAbsolutePath, which resolves nothing."""
+    """Returns the result of Java's File.getAbsolutePath, which resolves neither links nor ".."."""
     return text if text.startswith("/") else path(f"{os.getcwd()}/{text}")
 
 
 def split_list(text: str) -> list[str]:
-    """Splits like Java's String.split(","): empty pieces at the end are dropped.
+    """Splits a text like Java's String.split(","): empty pieces at the end are dropped.
 
     A text without a comma stays one piece, even if it is empty.
     """
@@ -185,7 +187,7 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Parses a number like Java's Long.parseLong; raises JavaException if it throws."""
+    """Parses a number like Java's Long.parseLong; raises JavaException if that throws."""
     try:
         return java.parse_long(text)
     except ValueError:
@@ -194,7 +196,7 @@ def parse_long(text: str) -> int:
 
 
 def decode_utf8(data: bytes) -> bytes:
-    """Returns UTF-8 as Java would read and write it; valid UTF-8 is unchanged."""
+    """Returns bytes as Java would print them after decoding UTF-8; valid UTF-8 is unchanged."""
     try:
         data.decode()
         return data

@@ -1,4 +1,4 @@
-"""A dump as JSON lines: one object per line, continuing past damage that would end Kafka's tool."""
+"""A dump as JSON lines: one object per line. Damage that would end Kafka's tool is passed over."""
 
 from base64 import b64encode
 from pathlib import Path
@@ -56,7 +56,7 @@ def dump(options: DumpOptions, console: Console) -> int:
     """Prints the files in order and returns 0.
 
     Raises:
-        CannotOpen: a file cannot be read; the output before it is printed.
+        CannotOpen: a file cannot be read. The output before it is printed.
     """
     checker = FileChecker()
     try:
@@ -72,7 +72,7 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _print_file(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    with file.reader(Path(path)):  # a file that cannot be read must not be announced
+    with file.reader(Path(path)):  # a file that cannot be read must not be announced by a line
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]
     console.write(
@@ -164,7 +164,7 @@ def dump_time_index(
 
 
 def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
-    """Prints the producers of a .snapshot; a -1 that means "none" becomes null."""
+    """Prints the producers of a .snapshot; where -1 means "none", null is printed."""
     data = records_file.content(path)
     try:
         rows = producer_snapshot.parse(data).producers
@@ -203,14 +203,14 @@ def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
 
 
 def _prints(options: DumpOptions) -> bool:
-    """Returns whether to print entries, not only problems."""
+    """Returns whether entries are printed, not only problems."""
     return not options.verify_index_only and not options.index_sanity_check
 
 
 def _base_offset(path: str, console: Console) -> tuple[int, bool]:
-    """Returns the base offset in a file's name, and True.
+    """Returns the base offset in a file's name, and whether it is known.
 
-    If the name has none, prints a problem and returns 0 and False.
+    If the name does not have one, a problem is printed, and 0 and False are returned.
     """
     try:
         return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
@@ -246,8 +246,8 @@ def _print_problems(
 ) -> None:
     """Prints the findings of `kafkaviz check` for the file.
 
-    Prints the result of Kafka's sanity check instead if that was requested, or if the base offset
-    is unknown.
+    If Kafka's sanity check was requested, or the base offset is unknown, the result of that check
+    is printed instead.
     """
     if has_base_offset and not options.index_sanity_check:
         for line in checker.problems(path, entries.base_offset):
@@ -271,9 +271,9 @@ def _print_problems(
 
 
 def dump_log(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    """Prints the lines of one file.
+    """Prints the lines of a .log.
 
-    After bytes that no broker can read past, it continues where `kafkaviz check` does.
+    After bytes past which no broker can read, it continues where `kafkaviz check` does.
     """
     position: int | None = 0
     with records_file.open_log(path) as log:
@@ -323,7 +323,7 @@ def _dump_range(
 
 
 def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Console) -> int | None:
-    """Prints an unread range and returns the position where batches continue, or None."""
+    """Prints an unread range; returns the position where batches continue, or None."""
     console.write(
         problem(
             "batch-bad-length",
@@ -341,7 +341,7 @@ def _end_reason(batches: Batches) -> str:
 
 
 def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
-    """Prints the bytes after the last readable batch; nothing for a file that is being written."""
+    """Prints a line about the bytes after the last batch, unless the file is being written."""
     if tail is None:
         return
     message = (
@@ -357,7 +357,7 @@ def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
 def _print(
     batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: DumpOptions, console: Console
 ) -> None:
-    """Prints the lines of some batches, at once if no other lines come between them."""
+    """Prints the lines of some batches: in one go if no other lines come between them."""
     text, ends = render_lines(
         *objects("batch", _columns(batches, valid, _base_offsets(log, batches)))
     )
@@ -406,9 +406,9 @@ def _print_batch_problem(row: np.void, console: Console) -> None:
 def _print_records(
     row: np.void, data: bytes, *, path: str, is_valid: bool, console: Console
 ) -> None:
-    """Prints the records of a batch, and the problem that keeps the rest from being read.
+    """Prints the records of a batch, and the problem that makes the rest unreadable.
 
-    If the batch's checksum is wrong, that is the problem.
+    A wrong checksum of the batch is such a problem too.
     """
     is_control = bool(batch.is_control(row.reshape(1))[0])
     has_time = row["magic"] != 0
@@ -481,7 +481,7 @@ def _base64(data: bytes | None) -> str | None:
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the base offsets of batches.
 
-    For a compressed wrapper this is the offset of its first message, if that can be read.
+    For a compressed wrapper, it is the offset of the first message in it, if that can be read.
 
     Returns:
         The base offsets, and whether each is known.
@@ -505,7 +505,7 @@ def _columns(
 ) -> Columns:
     """Returns the fields of batches.
 
-    A field is null if magic 0 and 1 do not have it, or if its -1 means "none".
+    A field is null if it does not exist in magic 0 and 1, or if it holds a -1 that means "none".
     """
     is_magic_2 = batches["magic"] >= MAGIC_2
     horizon = batch.has_delete_horizon(batches)

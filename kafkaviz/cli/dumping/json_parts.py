@@ -1,7 +1,7 @@
-"""The common parts of a dump's JSON lines: objects, columns that may be null, and problems.
+"""Parts that many JSON lines of a dump share: objects, columns that may be null, problems.
 
-The problems of a small file and the unread ranges of a .log come from `kafkaviz check`, so that
-both report the same for the same bytes.
+The code of `kafkaviz check` finds the problems of a small file and the unread ranges of a .log, so
+that both commands report the same for the same bytes.
 """
 
 import json
@@ -31,9 +31,9 @@ from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 from kafkaviz.units import replace_surrogates, ungroup
 
-# not printed as problems; unwritten slots have a line of their own kind
+# codes that are not printed as problems; unwritten slots have lines of another kind
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
-# a column for lines.render, or a list of parts
+# a column for `lines.render`, or a list of parts
 Columns = dict[str, np.ndarray | Word | list[Part]]
 
 
@@ -52,7 +52,7 @@ def problem(code: str, position: int | None, size_bytes: int | None, message: st
 
 
 def unwritten_line(position: int, size_bytes: int) -> bytes:
-    """Returns the line for bytes that were preallocated and never written."""
+    """Returns the line about bytes that were preallocated and never written."""
     return line("unwritten", position=position, size_bytes=size_bytes)
 
 
@@ -66,7 +66,7 @@ def flag_or_null(flags: np.ndarray, is_present: np.ndarray) -> Word:
 
 
 def objects(kind: str, columns: Columns) -> list[Part]:
-    """Returns the parts that lines.render needs for one object per row."""
+    """Returns the parts with which `lines.render` makes one JSON object per row."""
     parts: list[Part] = [f'{{"kind":"{kind}"']
     for name, column in columns.items():
         parts.append(f',"{name}":')
@@ -77,8 +77,7 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 class FileChecker:
     """Checks the segments of one file after another.
 
-    The .index and the .timeindex of a segment usually follow each other, so the last result is
-    kept.
+    The last result is kept, because the .timeindex of a segment usually follows its .index.
     """
 
     def __init__(self) -> None:
@@ -88,9 +87,9 @@ class FileChecker:
         self._last_reading: tuple[str, ScanState] | None = None
 
     def reading(self, path: str) -> ScanState:
-        """Returns the findings of a pass over a .log or .checkpoint.
+        """Returns what a check finds in one pass over a .log or .checkpoint.
 
-        The pass runs only if something is wrong with the file.
+        It is called only if something is wrong with the file.
         """
         if self._last_reading is None or self._last_reading[0] != path:
             log_path = Path(java.absolute(path))
@@ -107,7 +106,7 @@ class FileChecker:
         return self._last_reading[1]
 
     def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
-        """Returns the first unread range of a .log that starts at one of these positions."""
+        """Returns the first unread range of a .log that starts at one of `positions`, or None."""
         position_set = set(positions.tolist())
         return next(
             (
@@ -121,7 +120,7 @@ class FileChecker:
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
         """Yields a line for each finding about an .index or .timeindex.
 
-        This includes the findings that keep its .log from being read.
+        It includes findings that say why the segment's .log cannot be read.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -139,16 +138,16 @@ class FileChecker:
         )
 
     def snapshot_problems(self, path: str) -> Iterator[bytes]:
-        """Yields a line for each fault that keeps a .snapshot from being read."""
+        """Yields a line for each fault for which Kafka cannot read a .snapshot."""
         file_path = Path(java.absolute(path))
         return _lines(
             partition_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
-        """Yields a line for each finding about a .txnindex that needs no .log.
+        """Yields a line for each finding about a .txnindex that can be made without the .log.
 
-        Whether it lists all aborted transactions can only be checked with the whole partition.
+        Only a check of the whole partition can say whether all aborted transactions are listed.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -190,7 +189,7 @@ def _base_offset(name: str) -> int:
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
     if is_partition(directory):
         broker = open_broker(directory)
-        if broker.partitions:  # empty if the directory vanishes now
+        if broker.partitions:  # empty if the directory is deleted just now
             return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
     return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
         partition=directory.name, clean=None
@@ -200,8 +199,8 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
     """Returns the segment that the file belongs to.
 
-    If the file's name is not one that Kafka writes, the segment consists of the files with the same
-    stem.
+    If Kafka does not write files of this name, the segment consists of the files that have the same
+    name without the suffix.
     """
     for segment in partition.segments:
         if segment.is_in_use and path.name in (info.name for info in segment.files):

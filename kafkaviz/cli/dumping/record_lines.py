@@ -1,4 +1,4 @@
-"""The line of each record after its batch, and a report of offsets that are not consecutive."""
+"""Prints batches with a line per record, and reports offsets that are not consecutive."""
 
 import struct
 import zlib
@@ -40,7 +40,7 @@ from kafkaviz.format.java import INVALID_RECORD
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 from kafkaviz.format.message import KafkaParseError
 
-_GZIP_HEADER_BYTES = 10  # the header of a member without a name, as Java writes it
+_GZIP_HEADER_BYTES = 10  # header of a gzip member without a file name, as Java writes it
 EMPTY_SNAPPY = "org.xerial.snappy.SnappyIOException: [EMPTY_INPUT] Cannot decompress empty stream"
 _TRAILER = "java.util.zip.ZipException: Corrupt GZIP trailer"
 _CHECKSUM_FAULTS = tuple(
@@ -52,10 +52,10 @@ _CHECKSUM_FAULTS = tuple(
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """Returns Kafka's exception for a gzip batch with a wrong checksum or length; else None.
+    """Returns Kafka's exception if the gzip data of a batch has a wrong checksum or length.
 
     Args:
-        body: all bytes after the batch's header.
+        body: the bytes after the batch's header.
     """
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
@@ -66,7 +66,7 @@ def exception_of(
     except zlib.error:
         return None
     first_fault = record.first_fault(plain, record_count, is_compressed=True)
-    # at the end of the data, the next read would check the checksum
+    # if the fault is at the end of the data, Java's next read verifies the checksum instead
     if first_fault and first_fault.kind is FaultKind.END:
         return None
     if first_fault:
@@ -81,12 +81,12 @@ def exception_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lines:
-    """Batches to print.
+    """Some batches of a .log to print.
 
     Attributes:
-        data: their bytes; data[start:stop] is the part after a batch's header.
-        lines: the lines of the batches.
-        line_ends: the start of the first line, then the end of each line.
+        data: the bytes of the batches; `data[start:stop]` is the part after a batch's header.
+        lines: the lines of the batches, without those of records.
+        line_ends: the start of the first line in `lines`, then the end of each line.
     """
 
     batches: np.ndarray
@@ -115,7 +115,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """The uncompressed records of batches: data[start:stop] for each batch."""
+    """The uncompressed records of batches: `data[start:stop]` for each batch."""
 
     data: np.ndarray
     starts: np.ndarray
@@ -130,8 +130,8 @@ class _Records:
 class RecordLines:
     """Prints the batches of one file in order, with their records.
 
-    The offset before the first record counts as -1. So a file that does not start at offset 0 is
-    reported, as by Kafka's tool since it was rewritten in Java.
+    Before the first record, the last offset is taken as -1. So a file that does not start at offset
+    0 is reported, as by Kafka's tool since it was rewritten in Java.
     """
 
     def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
@@ -155,10 +155,10 @@ class RecordLines:
         ends: np.ndarray,
         console: Console,
     ) -> None:
-        """Prints batches whose bytes are contiguous in data.
+        """Prints batches whose bytes follow each other in `data`.
 
         Args:
-            ends: the start of the first batch's line, then the end of each line.
+            ends: the start of the first batch's line in `lines`, then the end of each line.
 
         Raises:
             JavaException: a record cannot be read.
@@ -182,10 +182,10 @@ class RecordLines:
     def _stretches(
         self, batches: np.ndarray, records_bytes: np.ndarray
     ) -> Iterator[tuple[int, int, int]]:
-        """Yields runs of consecutive batches with one codec: first, end (exclusive), codec.
+        """Yields runs of consecutive batches with the same codec: first, end (exclusive), codec.
 
-        A batch without records counts as uncompressed. A batch that compiled code cannot print has
-        the codec -1.
+        A batch without records counts as uncompressed. For a batch that compiled code cannot print,
+        the codec is -1.
         """
         codec_ids = np.where(batches["record_count"] > 0, batch.codec(batches), 0)
         is_known = (batches["magic"] >= MAGIC_2) & (records_bytes >= 0)
@@ -196,7 +196,7 @@ class RecordLines:
             yield first, end, int(codec_ids[first])
 
     def _print_compressed(self, job: "_Lines", codec_name: str, console: Console) -> None:
-        """Prints batches of one codec, decompressing many per call; a corrupt one ends the run."""
+        """Prints batches of one codec, decompressing many per call; a corrupt batch is the last."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
             starts = np.append(0, run.ends[:-1])
@@ -213,7 +213,7 @@ class RecordLines:
         self._print_run(job.part(printed, len(job.batches)), None, console)
 
     def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
-        """Prints batches with compiled code where possible, otherwise batch by batch."""
+        """Prints batches with compiled code where that is possible, and others one by one."""
         index = 0
         batches = job.batches
         while index < len(batches):
@@ -264,7 +264,7 @@ class RecordLines:
                 index += 1
 
     def _flush_buffer(self, console: Console) -> None:
-        """Prints the buffered lines, and reports the offsets that are not consecutive."""
+        """Prints the buffered lines, and reports the buffered offsets that are not consecutive."""
         text, gaps = self._buffer.take()
         console.write(text)
         if gaps:
@@ -273,7 +273,7 @@ class RecordLines:
             )
 
     def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
-        """Prints the records of a batch; raises JavaException if one cannot be read.
+        """Prints the records of a batch; raises JavaException if a record cannot be read.
 
         Args:
             row: a row of format.batch.BATCH.
@@ -292,7 +292,7 @@ class RecordLines:
             raise _exception(row, data, fault) from None
 
     def _check(self, offset: int) -> None:
-        """Reports an offset that does not follow the last one."""
+        """Reports an offset that does not follow the offset before."""
         if offset != self._buffer.last_offset + 1:
             self._report.non_consecutive.setdefault(self._absolute_path, {})[
                 self._buffer.last_offset
@@ -300,7 +300,7 @@ class RecordLines:
         self._buffer.last_offset = offset
 
     def _content(self, record: BatchRecord, *, is_control: bool) -> bytes:
-        """Returns the text after a record's metadata; without metadata, the whole line."""
+        """Returns the text after a record's metadata; if these are not printed, the whole line."""
         bare = self._options.skip_record_metadata
         if is_control:
             return b"" if bare else b" " + control_text(record)
@@ -313,7 +313,7 @@ class RecordLines:
 
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
-    """Returns the exception that ends the run at a batch whose records cannot all be read."""
+    """Returns the exception with which Kafka's tool dies at a batch with an unreadable record."""
     position = int(row["position"]) + fault.position
     is_legacy = bool(row["magic"] < MAGIC_2)
     gzip_exception = (
@@ -329,18 +329,18 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:
-    """Returns whether a batch holds a bare snappy block without a stream.
+    """Returns whether a batch holds a bare snappy block, without the header of a stream.
 
-    SnappyInputStream 1.1.10 reads all of a bare block when it is opened.
+    SnappyInputStream 1.1.10 decompresses a bare block as soon as the stream is opened.
     """
     codec_id = int(batch.codec(row.reshape(1))[0])
     return codec.name(codec_id) == "snappy" and not body.startswith(codec.XERIAL_MAGIC)
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:
-    """Yields each record with the sizes of its key and value; -1 means null.
+    """Yields each record, and the sizes of its key and of its value; -1 means null.
 
-    For magic 0 and 1 these are the stored sizes, which damage may have made smaller.
+    For magic 0 and 1, these are the stored sizes, which may be wrong in a damaged record.
 
     Raises:
         CorruptBytes: a record cannot be read.
@@ -380,14 +380,14 @@ def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> b
     ).encode()
 
 
-# returns the printed parts of a record: its key, its payload, both or neither
+# returns the parts of a record to print: key, payload, both or neither
 Decoder = Callable[[BatchRecord], list[bytes]]
 _TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group-state": "share"}
 _PACKAGE = "org.apache.kafka.tools.api."
 
 
 def decoder(options: DumpOptions) -> Decoder:
-    """Returns the requested decoder; raises JavaException if its class does not exist."""
+    """Returns the requested decoder; raises JavaException if its Java class does not exist."""
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
     if options.decoder == "remote-log-metadata":
@@ -400,7 +400,7 @@ def decoder(options: DumpOptions) -> Decoder:
 
 
 def control_text(record: BatchRecord) -> bytes:
-    """Returns the text of a control record; raises JavaException if it cannot be read."""
+    """Returns the text of a control record; raises JavaException if the record cannot be read."""
     try:
         return control.dump_text(record.key, record.value).encode()
     except KafkaParseError as fault:
@@ -408,7 +408,7 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
-    """Returns a decoder for a coordinator's topic; records without a key raise JavaException."""
+    """Returns a decoder for a coordinator's topic; it raises JavaException without a key."""
 
     def decode(record: BatchRecord) -> list[bytes]:
         try:
@@ -424,7 +424,7 @@ def _coordinator_decoder(topic: str) -> Decoder:
 
 
 def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
-    """Returns a decoder that prints key and value, if present, each by its own function."""
+    """Returns a decoder that formats the key and the value with one function each, if present."""
 
     def decode(record: BatchRecord) -> list[bytes]:
         parts = [] if record.key is None else [b"key: " + key(record.key)]
@@ -445,7 +445,7 @@ def _find_class(name: str) -> Callable[[bytes], bytes]:
 
 
 def _number(layout: str) -> Callable[[bytes], bytes]:
-    """Returns a decoder for a number at the start of the bytes; more bytes may follow."""
+    """Returns a function that decodes a number at the start of the bytes and ignores the rest."""
     parser = struct.Struct(layout)
 
     def decode(data: bytes) -> bytes:
@@ -457,9 +457,9 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _identity(_data: bytes) -> bytes:
-    """Returns what Java prints for a byte array: its identity.
+    """Returns what Java prints for a byte array: the type and an identity hash.
 
-    It changes with each run of Java; here it is always 0.
+    The hash differs in each run of Java; here it is always 0.
     """
     return b"[B@0"
 

@@ -1,6 +1,6 @@
-"""A .log as Kafka's tool reads it: batch by batch, with the tool's exception where it stops.
+"""Reads a .log as Kafka's tool does: batch by batch, with the tool's exception at the end.
 
-The model is FileRecords of Kafka 4.3.1: a slice of a file that is opened once.
+It follows FileRecords of Kafka 4.3.1, which reads slices of a file that is opened once.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -34,8 +34,8 @@ from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 
-# The bytes of batches that are in memory at once; they fit into the processor's cache. A longer
-# batch is kept complete.
+# Batches up to this many bytes are in memory at once, so that they fit into the processor's cache.
+# A larger batch is in memory as a whole.
 STRETCH_BYTES = 1 << 20
 _LENGTH = slice(field_start(HEADER, "batch_length_bytes"), LENGTH_END)
 _MAGIC_AT = field_start(HEADER, "magic")
@@ -44,14 +44,14 @@ LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 @dataclass(frozen=True)
 class RecordsFile:
-    """An open .log; `path` is the text that messages show."""
+    """An open .log; messages show `path`."""
 
     path: str
     size_bytes: int
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns the end of a slice; raises JavaException if FileRecords.slice throws."""
+        """Returns where a slice of the file ends; raises JavaException if Kafka throws."""
         description = (
             f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         )
@@ -75,7 +75,7 @@ class RecordsFile:
         return min(self.size_bytes, position + length_bytes)
 
     def batches(self, start: int, stop: int) -> "Batches":
-        """Returns the batches of a slice, to be iterated over in arrays."""
+        """Returns the batches of a slice, which can be iterated as arrays."""
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
@@ -99,11 +99,11 @@ class RecordsFile:
         )[0]
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
-        """Returns a range of bytes; shorter if the file ends."""
+        """Returns a range of bytes, or fewer if the file ends before."""
         return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields the batches in order, some at a time, with their bytes.
+        """Yields some batches at a time, in order, with their bytes.
 
         The bytes (uint8) are valid until the next iteration.
         """
@@ -126,7 +126,7 @@ class RecordsFile:
                     position=start,
                 )
             part = part.view()
-            # always the same array type, so that numba compiles one version
+            # always the same array type, so that numba compiles only one version
             part.flags.writeable = False
             yield batches[first:end], part
             first = end
@@ -135,7 +135,7 @@ class RecordsFile:
 class Batches:
     """The batches of a slice.
 
-    After the iteration, `end` says where they stop, and exception() what Kafka throws there.
+    After the iteration, `end` says where the batches end, and `exception` what Kafka throws there.
     """
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
@@ -150,7 +150,7 @@ class Batches:
         self.end = walk.end
 
     def exception(self) -> JavaException | None:
-        """Returns the exception at the end of the batches, or None if the reader stops silently."""
+        """Returns what Kafka throws after the last batch, or None if its reader stops silently."""
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
         if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
@@ -194,9 +194,9 @@ def bad_length(log: RecordsFile, position: int) -> JavaException:
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
-    """Returns the exception for a batch with a valid length that is shorter than its header."""
+    """Returns the exception for a batch with a valid length that is shorter than a header."""
     head = log.bytes_at(position, HEADER_BYTES)
-    if len(head) < MAGIC_END:  # the file has become shorter meanwhile
+    if len(head) < MAGIC_END:  # the file has become shorter in the meantime
         return JavaException(
             CORRUPT_RECORD,
             "Unexpected EOF while attempting to read the next batch",
@@ -220,7 +220,7 @@ def _header_bytes(head: bytes) -> int:
 
 
 def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
-    """Returns whether each batch has a correct checksum and is at least as long as its header."""
+    """Returns whether each batch has a correct checksum and is at least as long as a header."""
     parts = [np.empty(0, np.bool_)]
     large = batches["size_bytes"] > STRETCH_BYTES
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1

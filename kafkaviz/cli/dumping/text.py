@@ -1,6 +1,6 @@
-"""A dump as text: the output of Kafka 4.3.1's DumpLogSegments on both streams, and its status.
+"""A dump as text: prints what Kafka 4.3.1's DumpLogSegments prints on stdout and stderr.
 
-The lines of a .log, a KRaft snapshot (.checkpoint), a .snapshot and a .txnindex are made here.
+This module makes the lines of a .log, a KRaft snapshot (.checkpoint), a .snapshot and a .txnindex.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ EPOCH = slice(21, 31)
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order, then the faults; returns 0, or 1 if Kafka's tool would die."""
+    """Prints the files in order, then the faults. Returns 0, or 1 if Kafka's tool would die."""
     report = Report()
     try:
         for path in map(java.path, options.files):
@@ -41,7 +41,7 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file by its suffix; raises JavaException if Kafka's tool would die."""
+    """Prints a file according to its suffix; raises JavaException if Kafka's tool would die."""
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:
         case ".log" | ".checkpoint":
@@ -62,7 +62,7 @@ def _dump_log(path: str, options: DumpOptions, console: Console, report: Report)
     name = path.rpartition("/")[2]
     lines = None
     if options.deep:
-        from kafkaviz.cli.dumping.record_lines import RecordLines  # slow to import
+        from kafkaviz.cli.dumping.record_lines import RecordLines  # an import that is slow
 
         lines = RecordLines(options, java.absolute(path), report)
     console.line(head_line(name))
@@ -103,7 +103,7 @@ def head_line(name: str) -> str:
 def _print(
     batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None"
 ) -> None:
-    """Prints the lines of some batches, up to one that ends the run."""
+    """Prints the lines of some batches, up to a batch at which Kafka's tool dies."""
     count = count_readable(batches)
     if count:
         text, ends = batch_lines(batches[:count], records_file.are_valid(log, batches[:count]))
@@ -122,7 +122,7 @@ def _print(
 
 
 def dump_snapshot(path: str, console: Console) -> None:
-    """Prints a line per producer; a damaged file gives one line on stderr."""
+    """Prints a line per producer; for a damaged file, one line on stderr."""
     try:
         producers = producer_snapshot.parse(records_file.content(path)).producers
     except CorruptBytes as fault:
@@ -133,7 +133,7 @@ def dump_snapshot(path: str, console: Console) -> None:
 
 
 def dump_txn_index(path: str, console: Console) -> None:
-    """Prints a line per aborted transaction; nothing if the file does not exist."""
+    """Prints a line per aborted transaction, or nothing if the file does not exist."""
     java.parse_long(path.rpartition("/")[2].partition(".")[0])
     try:
         entries = txn_index.ensure_readable(txn_index.parse(records_file.content(path)))

@@ -1,1 +1,1 @@
-"""The printed text of commands: checks, comparisons, lookups, simulations and tunings."""
+"""The text that commands print: checks, comparisons, lookups, simulations and tunings."""

@@ -23,18 +23,18 @@ from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")
 
-MAX_KEPT = 5  # segments listed by their retention
-MAX_NAMES = 20  # names of partitions with the same finding
-MAX_GROUPS = 20  # groups of one code, or causes of a failing start
-MAX_TOPICS = 5  # topics listed by size
-MAX_FAILED_NAMES = 3  # partitions that stop the start for the same reason
+MAX_KEPT = 5  # most segments that are listed with their retention
+MAX_NAMES = 20  # most names of partitions with the same finding
+MAX_GROUPS = 20  # most groups of findings with one code, and most causes of a failing start
+MAX_TOPICS = 5  # most topics that are listed by size
+MAX_FAILED_NAMES = 3  # most partitions that are named for the same cause of a failing start
 
 
 def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     """Yields the lines of a check.
 
     Args:
-        read_rate: bytes per second at which a recovery thread reads; None for an assumed rate.
+        read_rate: the bytes per second that a recovery thread reads; None for an assumed rate.
     """
     counts = health.counts
     yield say(
@@ -88,7 +88,7 @@ def _place_text(log_directory: str | None, partition: str | None) -> str:
 
 
 def _render_directories(broker: Broker) -> Iterator[str]:
-    """Yields partitions and bytes of each log directory if the broker has several."""
+    """Yields the number of partitions and bytes of each log directory, if there are several."""
     if len(broker.log_directories) < 2:
         return
     for single in broker.single_directories:
@@ -178,7 +178,7 @@ def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
-    """Returns the text after the short name of the log directory, if the broker has several."""
+    """Returns a text preceded by the short name of the log directory, if there are several."""
     for directory in broker.log_directories:
         if len(broker.log_directories) > 1 and directory.text == log_directory:
             name = broker.directory_names[directory.path]
@@ -274,7 +274,7 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _render_failures(health: Health) -> Iterator[str]:
-    """Yields the causes of a failing start or an offline log directory, each cause once."""
+    """Yields each cause of a failing start or of an offline log directory once."""
     failures = health.restart.failures if health.restart else ()
     has_several = len(health.broker.log_directories) > 1
     causes = list(_group_by(failures, _failure_cause).values())
@@ -295,7 +295,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a step's texts without partition and numbers, as the key of its cause."""
+    """Returns a step's texts without partition and numbers, equal for steps with the same cause."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]
@@ -311,9 +311,9 @@ def _same_in_text(names: list[str]) -> str:
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
-    """Yields many findings of one code: the first one in full, then the others in short.
+    """Yields many findings of one code: the first in full, the others in short.
 
-    Findings that differ only in their partition share one entry.
+    Findings that differ only in the partition share one entry.
     """
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
@@ -421,7 +421,7 @@ def _location(finding: Finding) -> str:
 
 
 def _file(finding: Finding) -> str:
-    """Returns the file without its partition, which is in the heading."""
+    """Returns the file of a finding without the partition, which is in the heading."""
     name = finding.file or ""
     return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
 

@@ -1,4 +1,4 @@
-"""The text of a comparison: a line per partition, and the differences of those that differ."""
+"""The text of a comparison: a line per partition, and the differences between the two sides."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ from kafkaviz.messages import render as render_text
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.catalog_comparison import CatalogPair, CatalogRelation
 
-MAX_LINES = 5  # differences or indexes printed per partition
+MAX_LINES = 5  # most differences, and most indexes, that are printed per partition
 MAX_CHANGES = 20
 NAME_COLUMNS = 32
 RELATION_COLUMNS = 22
@@ -117,7 +117,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 
 def _is_of_log(change: FileChange) -> bool:
-    """Returns whether a change is about records or indexes, and not a start's housekeeping."""
+    """Returns whether a change concerns records or indexes, not housekeeping of a broker start."""
     is_plain = change.file.endswith((".log", "index"))
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
     is_housekeeping = is_trimmed or ".deleted" in change.file
@@ -181,7 +181,7 @@ def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _describe_first(row: Mapping[str, Any]) -> Message:
-    """Returns the first batch that differs, or the offset where the leader epochs diverge."""
+    """Describes the first batch that differs, or the offset where the leader epochs diverge."""
     offset, a, b = (row[name] for name in ("first_different_offset", "epoch_a", "epoch_b"))
     if a is None or b is None:
         side = "b" if a is None else "a"

@@ -1,4 +1,4 @@
-"""The text of a lookup: one line per step, in Kafka's order."""
+"""The text of a lookup: one line per step, in the order of Kafka's steps."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -14,8 +14,8 @@ from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.versions import SearchProfile
 
-MAX_NEIGHBOURS = 3  # segments shown on each side of the chosen one
-MAX_READS = 200  # reads shown per scan; --json has all
+MAX_NEIGHBOURS = 3  # most segments that are shown on each side of the chosen one
+MAX_READS = 200  # most reads that are shown per scan; --json has all
 
 
 def render(
@@ -27,7 +27,7 @@ def render(
 
     Args:
         remote_bases: the base offsets of segments that are only in tiered storage.
-        cost: the reads from remote storage.
+        cost: the reads from tiered storage.
     """
     yield say(
         "cli_lookup.found_as",
@@ -121,9 +121,9 @@ def _describe_target(lookup: Lookup) -> str:
 def _render_segments(
     choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Yields the chosen segments with their neighbours, and the number of the others.
+    """Yields the chosen segments with their neighbours, and how many others there are.
 
-    If no segment is searched, yields the reason once.
+    If no segment is searched, it yields the reason once.
     """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):

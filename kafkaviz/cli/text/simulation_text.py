@@ -13,7 +13,7 @@ from kafkaviz.simulate.directory.simulation import Simulated, SimulatedSegment
 from kafkaviz.simulate.writer.writer import Event
 from kafkaviz.units import file_stem
 
-MAX_FILES = 20  # differing files that are listed; --json has all
+MAX_FILES = 20  # most differing files that are listed; --json has all
 CLEANED_NOTE = message("cli_simulate.cleaned")
 OTHER_CAUSES_NOTE = message("cli_simulate.other_causes")
 LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
@@ -53,7 +53,7 @@ def render_segment(segment: SimulatedSegment) -> str:
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
-    """Yields the differences between a replay's indexes and the copied ones."""
+    """Yields the differences between the indexes of a replay and those of the copied log."""
     if source is None:
         return
     unread_parts = replay_stream.find_unread(source.log)

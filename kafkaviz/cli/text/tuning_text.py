@@ -1,4 +1,4 @@
-"""The text of a tuning: the change that matters most, three answers, and the tables."""
+"""The text of a tuning: the change that saves most, three recommendations, and tables."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -55,12 +55,11 @@ def render(
     recommendation: Recommendation | None,
     costs: LookupCosts,
 ) -> Iterator[str | Message]:
-    """Yields the change that matters most, then the answers on batches, codec and index.
+    """Yields the change that saves most, then the recommendations on batches, codec and index.
 
     Args:
-        topics: the topics of the source, the one that would save most first.
-        recommendation: the answer on the interval of the complete source; None if it has no
-            batches.
+        topics: the topics of the source; the first would save most.
+        recommendation: the recommended interval for the complete source; None without batches.
     """
     case = source.total
     parts = case.measurement.parts
@@ -127,7 +126,7 @@ def _render_advice_reasons(advice: BatchAdvice | CodecAdvice) -> Iterator[str]:
 
 
 def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
-    """Yields the topics that should change their batches or codec."""
+    """Yields the topics for which other batches or another codec are recommended."""
     for part in (BATCHES, CODEC):
         savings = [
             (topic.case.name, saved_bytes)
@@ -147,7 +146,7 @@ def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
-    """Yields the results of rewriting a log with its own and with other settings."""
+    """Yields the results of writing a log again, with its own settings and with others."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
         (say("cli_tune.as_set"), say("common.what_if")), comparison, strict=True
@@ -176,7 +175,7 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
 def _render_index(
     source: TuningSource, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields the answers to the interval, the index size and the segment size."""
+    """Yields the recommendations on index interval, index size and segment size."""
     case = source.total
     is_broker = source.kind == BROKER
     topic = None if is_broker else case.today.topic
@@ -220,7 +219,7 @@ def _render_segment_size(source: TuningSource, topic: str | None) -> Iterator[st
 
 
 def _render_unset(case: TuningCase) -> Iterator[str]:
-    """Yields the settings that no file has: those inferred from the rolls, and Kafka's defaults."""
+    """Yields the settings that no file contains: inferred from rolls, or Kafka's defaults."""
     if case.today.inferred_settings:
         inferred_settings = (
             f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
@@ -251,8 +250,8 @@ def _render_table(
 ) -> Iterator[str]:
     """Yields the lines of the table of costs.
 
-    The rows are today's interval, the considered one, and 1 KiB, 4 KiB, 16 KiB and so on up to 1
-    MiB.
+    The rows are today's interval, the considered interval, and 1 KiB, 4 KiB, 16 KiB and so on up to
+    1 MiB.
     """
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
@@ -273,9 +272,10 @@ def _render_table(
 def _rows(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[tuple[IntervalCost, str]]:
-    """Yields the rows of the table: an interval with its prices, and a word that marks it.
+    """Yields the rows of the table: an interval with its costs, and a word that marks the row.
 
-    Today's interval is measured on the index on disk. If the replay differs, it has another row.
+    Today's costs are measured on the index on disk. If a replay of today's interval differs, it has
+    a row of its own.
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
