@@ -80,7 +80,7 @@ def refuse_older_spark(version: str) -> None:
     """Refuses a Spark on which the data source cannot run.
 
     Raises:
-        KafkavizError: the Spark is older than OLDEST_SPARK.
+        KafkavizError: the Spark is older than `OLDEST_SPARK`.
     """
     spark = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
     if spark < OLDEST_SPARK:

@@ -217,7 +217,7 @@ class ProgressLine:
 class ByteProgress:
     """Shows which share of all bytes was read: in a changing line, or in plain lines at intervals.
 
-    Without a terminal, nothing is printed for the first PLAIN_EVERY_S seconds.
+    Without a terminal, nothing is printed for the first `PLAIN_EVERY_S` seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

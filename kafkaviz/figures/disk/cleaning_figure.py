@@ -432,7 +432,7 @@ def _listed_end(cleaning: Cleaning) -> int | None:
 def removed_shares(
     removed: OffsetRanges, retained: OffsetRanges, first: int, length: int
 ) -> tuple[float, ...]:
-    """Returns the share of records that are removed, in each of BAR_COLUMNS columns of offsets.
+    """Returns the share of records that are removed, in each of `BAR_COLUMNS` columns of offsets.
 
     A column without any record has the share 0.
     """

@@ -334,7 +334,7 @@ def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskSh
 
 
 def _group_sizes(shares: Iterable[DiskShare]) -> dict[str, int]:
-    """Returns the exact bytes of each of GROUPS."""
+    """Returns the exact bytes of each of `GROUPS`."""
     uses = total_uses(shares)
     return {
         group: sum(uses.get(use, 0) for use in group_uses) for group, group_uses in GROUPS.items()

@@ -111,7 +111,7 @@ def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
 
 
 def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
-    """Returns one of the two searches of a race; `name` is PLAIN or WARM."""
+    """Returns one of the two searches of a race; `name` is `PLAIN` or `WARM`."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
         RaceStep(

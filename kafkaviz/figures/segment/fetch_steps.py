@@ -46,8 +46,8 @@ class FetchStepsView:
     Attributes:
         request: sentences on what the broker reads; empty if it reads nothing.
         response: sentences on the response and on the consumer.
-        entry_rows: rows of ENTRY_HEADS.
-        batch_rows: rows of BATCH_HEADS.
+        entry_rows: rows of `ENTRY_HEADS`.
+        batch_rows: rows of `BATCH_HEADS`.
         more_batches: the number of rows left out of `batch_rows`.
         end: says where the next fetch begins, or which exception the consumer throws.
     """

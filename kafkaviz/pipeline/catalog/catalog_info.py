@@ -110,7 +110,7 @@ def to_json(info: CatalogInfo) -> dict:
 
 
 def from_json(document: dict[str, Any]) -> CatalogInfo:
-    """Parses a description that to_json returned.
+    """Parses a description that `to_json` returned.
 
     Raises:
         ValueError, LookupError, TypeError or AttributeError: the document is invalid.

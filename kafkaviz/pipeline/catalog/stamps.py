@@ -150,7 +150,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
     Args:
         stored: the segment in its current state, to be compared with the row.
-        info: the description of the same run; see from_row.
+        info: the description of the same run; see `from_row`.
 
     Returns:
         None if one of the segment's files has changed, or could not be read in that run.
@@ -182,7 +182,7 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
     Args:
         text: the column `json` of the row.
         move: called with row ranges, returns their new locations.
-        info: the description of the same run; see from_row.
+        info: the description of the same run; see `from_row`.
     """
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)

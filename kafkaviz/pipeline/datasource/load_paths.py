@@ -57,7 +57,7 @@ def expand(path: str) -> list[str]:
 
     Raises:
         CannotOpen: nothing matches, a store cannot be listed, or the braces expand to more than
-            MAX_ALTERNATIVES patterns.
+            `MAX_ALTERNATIVES` patterns.
     """
     if not _has_pattern(path):
         return [path]

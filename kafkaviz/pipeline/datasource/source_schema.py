@@ -309,7 +309,7 @@ def _parse_range(option: str, text: str) -> NumberRange:
 def _parse_times(option: str, text: str) -> NumberRange:
     """Parses FROM/TO, FROM/ or /TO; each is milliseconds since 1970 or an ISO 8601 time.
 
-    A range of numbers in the form of _parse_range is allowed too.
+    A range of numbers in the form of `_parse_range` is allowed too.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _parse_range(option, text)

@@ -127,7 +127,7 @@ class ConnectRunner:
         self._is_cancelled = False
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """Runs the tasks, TASKS_PER_QUERY of them in each query."""
+        """Runs the tasks, `TASKS_PER_QUERY` of them in each query."""
         session: Any = self._spark
         session.addTag(self._group)
         session.registerProgressHandler(self._note)

@@ -4,9 +4,9 @@ query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an
 The process is not trusted, and DuckDB can read only these files. A query that takes all memory ends
 only this process, not the server.
 
-A request is a line of JSON on stdin with folder, tables (the files of each), text and most_rows. A
-reply is a line of JSON on stdout, then an Arrow stream of as many bytes as "bytes" says. At the end
-of stdin the process exits, even during a query.
+A request is a line of JSON on stdin with folder, tables (the files of each), text and `most_rows`.
+A reply is a line of JSON on stdout, then an Arrow stream of as many bytes as "bytes" says. At the
+end of stdin the process exits, even during a query.
 """
 
 import io
