@@ -4,9 +4,11 @@ from threading import Event
 
 import pytest
 
+from kafkaviz.analysis.checks import plan
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.jobs import Job, ReadProgress
+from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say, speaking
 from kafkaviz.units import format_count
 from tests.app import segment_page
@@ -30,13 +32,25 @@ def opened(directory, partition="payments-0", segment=15904, **query):
 def test_the_lanes_what_holds_them_and_the_table(clean):
     at = opened(clean)
     html = page_html(at)
-    who = say("finding.transactional_producer", producer=4, id="tx-payments-2")
-    assert say("transaction_lanes.title", offset=18900, producer=who) in html.replace("&#x27;", "'")
-    assert html.count("kv-sw txn-") == 6
+    who = say("transaction_lanes.named", producer=4, id="tx-payments-2")
+    assert say("transaction_lanes.title", offset=18900, producer=who) in html
+    assert html.count("kv-sw txn-") == 5 + 5
+    assert say("transaction_lanes.n_skipped", n=342) in html
+    newest_ms = plan.newest_ms(open_broker(clean))
+    age_ms = newest_ms - 1795253385807
+    assert say("transaction_lanes.age", age=age_ms, moment=newest_ms) in html
     rows = html.split(say("transaction_lanes.head_took"))[1].split("</table>")[0]
     assert rows.count("<tr") == 40 and f"{format_count(18900)}–{format_count(18906)}" in rows
     assert len(at.get("plotly_chart")) == 1
     assert at.code[0].value.endswith("payments-0 --fetch 18767")
+
+
+def test_an_earlier_segment_leads_to_the_one_in_which_read_committed_stops(clean):
+    at = opened(clean, segment=7975)
+    assert say("transaction_lanes.title_past", offset=18900, segment=15904) in page_html(at)
+    label = say("transaction_lanes.show_stop", segment=15904)
+    (link,) = [each.proto for each in at.get("page_link") if each.proto.label == label]
+    assert "segment=15904" in link.query_string and "tab=Transactions" in link.query_string
 
 
 def test_the_default_fetch_skips_something_and_another_is_in_the_address(clean):

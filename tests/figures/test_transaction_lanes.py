@@ -1,19 +1,41 @@
 """The lanes of transactions: value by value over a log that a broker wrote, and over many at once."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from kafkaviz.analysis.committed_offsets import OffsetFate, OffsetRun, read_runs
 from kafkaviz.analysis.transactions import (
     Outcome,
     PartitionTransactions,
     Transaction,
     list_transactions,
 )
+from kafkaviz.figures import theme
 from kafkaviz.figures.segment import transaction_lanes
 from kafkaviz.figures.segment.transaction_lanes import MAX_LANES, MAX_TRANSACTIONS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
+from kafkaviz.units import format_count, ungroup
+
+
+@pytest.fixture(scope="module")
+def lanes_view(clean, payments):
+    """Returns a function that makes the view of a segment of payments-0."""
+    partition = open_broker(clean).partition("payments-0")
+
+    def make(base_offset: int, newest_ms: int | None = None):
+        segment = partition.segment(base_offset)
+        return transaction_lanes.view(
+            payments,
+            base_offset,
+            BASES,
+            read_runs=partial(read_runs, segment, payments),
+            newest_ms=newest_ms,
+        )
+
+    return make
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +44,7 @@ def payments(clean) -> PartitionTransactions:
     return list_transactions(open_broker(clean).partition("payments-0"), names)
 
 
+CUT_NAME = "<b>'tx'</b>-long-…"
 BASES = (0, 7975, 15904)
 
 
@@ -59,14 +82,11 @@ def test_the_newest_transactions_of_the_active_segment(payments):
     view = transaction_lanes.view(payments, 15904, BASES)
     assert len(view.transactions) == MAX_TRANSACTIONS
     assert [lane.name for lane in view.lanes] == [
-        "tx-payments-0",
-        "tx-payments-1",
-        "<b>'tx'</b>-long-…",
+        say("transaction_lanes.named", id=name, producer=producer_id)
+        for producer_id, name in ((2, "tx-payments-0"), (3, "tx-payments-1"), (4, CUT_NAME))
     ]
     assert (view.first_offset, view.end_offset, view.stable_offset) == (17589, 18920, 18900)
-    who = say(
-        "finding.transactional_producer", producer=4, id=view.transactions[0].transactional_id
-    )
+    who = say("transaction_lanes.named", producer=4, id=view.transactions[0].transactional_id)
     assert view.title == say("transaction_lanes.title", offset=18900, producer=who)
     assert say("transaction_lanes.began", moment=1795253385807) in view.held_by
     assert say("transaction_lanes.older", n=57) in view.caption
@@ -77,7 +97,66 @@ def test_the_newest_transactions_of_the_active_segment(payments):
     assert aborted.hover_lines[1] == say(
         "transaction_lanes.hover_aborted", offsets="18\u202f767–18\u202f890", marker=18898
     )
-    assert view.legend == ["committed", "aborted", "open", "marker", "stable_key", "hidden"]
+    assert view.legend == ["committed", "aborted", "open", "marker", "stable_key"]
+    assert view.stop_segment is None
+
+
+def test_the_strip_counts_every_offset(lanes_view):
+    view = lanes_view(15904)
+    counts = {"delivered": 931, "skipped": 342, "marker": 38, "withheld": 20}
+    assert sum(counts.values()) == view.end_offset - view.first_offset == 1331
+    assert view.counted == say("transaction_lanes.gets", n=format_count(1331))
+    assert view.counts == {
+        fate: say(f"transaction_lanes.n_{fate}", n=count) for fate, count in counts.items()
+    }
+    assert view.runs[-1] == OffsetRun(18900, 18920, OffsetFate.WITHHELD)
+    assert [run for run in view.runs if 18767 <= run.first_offset < 18784] == [
+        OffsetRun(18767, 18782, OffsetFate.SKIPPED),
+        OffsetRun(18782, 18783, OffsetFate.MARKER),
+        OffsetRun(18783, 18808, OffsetFate.DELIVERED),
+    ]
+
+
+def test_how_long_the_open_transaction_has_been_open(lanes_view):
+    began_ms = 1795253385807
+    newest_ms = began_ms + 42_226
+    age = say("transaction_lanes.age", age=42_226, moment=newest_ms)
+    assert age in lanes_view(15904, newest_ms).held_by
+    earlier = lanes_view(15904, began_ms - 1)
+    assert earlier.held_by == lanes_view(15904).held_by and age not in earlier.held_by
+
+
+def test_the_title_of_an_earlier_segment_says_where_read_committed_stops(lanes_view):
+    view = lanes_view(7975)
+    assert view.title == say("transaction_lanes.title_past", offset=18900, segment=15904)
+    assert view.stop_segment == 15904
+    assert OffsetFate.WITHHELD not in view.counts
+
+
+def test_the_title_of_a_segment_after_the_last_stable_offset():
+    opened = transaction(1, outcome=Outcome.OPEN)
+    view = transaction_lanes.view(log_of(opened, transaction(9)), 80, [0, 80])
+    assert view.title == say("transaction_lanes.title_before", offset=10, segment=0)
+    assert view.stop_segment == 0
+
+
+def test_the_title_of_an_earlier_segment_without_an_open_transaction():
+    view = transaction_lanes.view(log_of(transaction(1)), 0, [0, 80])
+    assert view.title == say("transaction_lanes.title_past_end") and view.stop_segment is None
+
+
+def test_transactions_that_follow_each_other_have_a_gap(lanes_view):
+    gaps = transaction_lanes.figure(lanes_view(15904), "light").data[3]
+    assert sorted(gaps.x)[:3] == [17705, 17719, 17769] and len(gaps.x) == 10
+    assert gaps.marker.line.width == 2 * transaction_lanes.GAP_PX
+    assert gaps.marker.line.color == theme.colours("light")["raised"]
+
+
+def test_the_table_has_the_newest_first_offset_first(payments):
+    view = transaction_lanes.view(payments, 15904, BASES)
+    first_offsets = [int(ungroup(row[0]).split("–")[0]) for row in transaction_lanes.rows(view)]
+    assert first_offsets == sorted(first_offsets, reverse=True)
+    assert first_offsets[:2] == [18900, 18891]
 
 
 def test_an_earlier_segment_has_no_line_for_the_last_stable_offset(payments):
@@ -106,7 +185,7 @@ def test_many_producers_and_an_old_open_transaction():
     view = transaction_lanes.view(log_of(old, *ended), 0, [0])
     assert len(view.lanes) == MAX_LANES and view.transactions[0] == old
     assert say("transaction_lanes.producers", n=31 - MAX_LANES) in view.caption
-    assert "–" in transaction_lanes.rows(view)[0][5]
+    assert "–" in transaction_lanes.rows(view)[-1][5]
 
 
 def test_a_transaction_whose_records_are_gone():
@@ -135,14 +214,22 @@ def test_titles_without_an_open_transaction():
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_figure_says_the_outcome_twice(payments, mode):
-    view = transaction_lanes.view(payments, 15904, BASES)
+def test_the_figure_says_the_outcome_twice(lanes_view, mode):
+    view = lanes_view(15904)
     figure = transaction_lanes.figure(view, mode)
-    committed, aborted, opened, markers = figure.data
+    committed, aborted, opened, _gaps, markers, delivered, skipped, held, strip_markers = (
+        figure.data
+    )
     assert committed.marker.pattern.shape is None and aborted.marker.pattern.shape == "\\"
     assert list(opened.base) == [18900] and list(opened.x) == [20]
     assert sum(map(len, (committed.base, aborted.base, opened.base))) == MAX_TRANSACTIONS
     assert len(markers.x) == MAX_TRANSACTIONS - 1
+    assert delivered.marker.pattern.shape is None and skipped.marker.pattern.shape == "\\"
+    assert sum(delivered.x) == 931 and sum(skipped.x) == 342
+    assert (list(held.base), list(held.x)) == ([18900], [20])
+    assert held.marker.color != delivered.marker.color
+    assert len(strip_markers.x) == 38 and set(strip_markers.y) == {3}
+    assert figure.layout.yaxis.ticktext[3] == say("transaction_lanes.strip")
     (outline,) = [shape for shape in figure.layout.shapes if shape.type == "path"]
     assert not outline.path.endswith("Z")
     assert "&lt;b&gt;" in figure.layout.yaxis.ticktext[2]
@@ -150,4 +237,5 @@ def test_the_figure_says_the_outcome_twice(payments, mode):
     assert lines == [18900, 18900]
     question = transaction_lanes.question_figure(view, mode)
     assert not question.layout.annotations
+    assert len(question.data) == 5 and len(question.layout.yaxis.ticktext) == 3
     assert all(shape.yref != "paper" for shape in question.layout.shapes)

@@ -171,6 +171,14 @@ def transactional_ids(snapshot: BrokerSnapshot) -> Mapping[int, str]:
         return {}
 
 
+def newest_ms(snapshot: BrokerSnapshot) -> int | None:
+    """Returns the newest time of the broker's files; None if one of them is unreadable."""
+    try:
+        return _plan(snapshot).now_ms
+    except KafkavizError:
+        return None
+
+
 def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:
     """Returns one read_committed fetch from an offset. Raises KafkavizError."""
     directory = os.fsencode(snapshot.broker.partition_name(partition))

@@ -7,6 +7,7 @@ from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.segment.segment_facts import Fact
 from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, TimeRow
+from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
 from kafkaviz.html import Html, html, join, tag
 from kafkaviz.messages import say
 
@@ -133,3 +134,12 @@ def _table(
 def lanes_legend(names: Iterable[str]) -> Html:
     """Returns the legend of the lanes of transactions; `names` is the `legend` of their view."""
     return elements.key((f"txn-{name}", say(f"transaction_lanes.{name}")) for name in names)
+
+
+def transactions_legend(lanes_view: TransactionLanesView) -> Html:
+    """Returns the legend of the lanes, and that of the strip with the number of offsets of each."""
+    legend = lanes_legend(lanes_view.legend)
+    counts = [(f"txn-{fate}", words) for fate, words in lanes_view.counts.items()]
+    if not counts:
+        return legend
+    return join((legend, elements.key([("txn-none", lanes_view.counted), *counts])))

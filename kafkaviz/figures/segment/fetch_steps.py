@@ -1,11 +1,11 @@
 """One fetch of a read_committed consumer, as numbered sentences and two tables.
 
-The first table has the .txnindex entries that the broker reads, the second the batches that the
-consumer gets. A run of entries that ended before the fetch is one row, and so is a run of batches
+The first table has the .txnindex entries that the broker reads, the second the batches that it
+sends. A run of entries that ended before the fetch is one row, and so is a run of batches
 with the same fate.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -16,12 +16,19 @@ from kafkaviz.analysis.committed_fetch import (
     FetchedBatch,
     IndexStep,
 )
+from kafkaviz.analysis.committed_offsets import OffsetFate
 from kafkaviz.analysis.transactions import Outcome, PartitionTransactions
-from kafkaviz.figures.text.sentences import join_sentences
-from kafkaviz.messages import say, say_count
+from kafkaviz.figures.segment.transaction_lanes import name_producer
+from kafkaviz.figures.text.sentences import join_comma, join_sentences
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, file_stem, format_count
 
 MAX_ROWS = 200  # most rows of each table
+FATES = {
+    BatchFate.DELIVERED: OffsetFate.DELIVERED,
+    BatchFate.ABORTED: OffsetFate.SKIPPED,
+    BatchFate.CONTROL: OffsetFate.MARKER,
+}
 ENTRY_HEADS = (
     "common.segment",
     "segment.head_slot",
@@ -81,7 +88,12 @@ def default_offset(transactions: PartitionTransactions, first_offset: int, end_o
     return max(first_offset, transactions.log_start_offset or 0)
 
 
-def view(fetch: CommittedFetch) -> FetchStepsView:
+def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchStepsView:
+    """Returns the steps in words.
+
+    Args:
+        transactional_ids: the transactional id of each producer, by producer id.
+    """
     if fetch.segment_base_offset is None:
         is_end = fetch.last_stable_offset == fetch.log_end
         why = say(
@@ -99,14 +111,13 @@ def view(fetch: CommittedFetch) -> FetchStepsView:
             more_batches=0,
             end="",
         )
-    entry_rows = [row for run in _entry_runs(fetch) for row in run]
-    batch_rows = [_batch_row(batches) for batches in _batch_runs(fetch.batches)]
+    entry_rows = [row for run in _entry_runs(fetch, transactional_ids) for row in run]
+    batch_rows = [_batch_row(batches, transactional_ids) for batches in _batch_runs(fetch.batches)]
     is_part = fetch.batch_count > len(fetch.batches)
     entries_key = "none"
     if fetch.steps:
         entries_key = "bound" if fetch.steps[-1].ends_search else "all"
     skipped = sum(last - first + 1 for first, last in fetch.skipped)
-    delivered = sum(last - first + 1 for first, last in fetch.delivered)
     return FetchStepsView(
         title=say_count(
             "fetch_steps.title" if skipped else "fetch_steps.title_all",
@@ -116,7 +127,7 @@ def view(fetch: CommittedFetch) -> FetchStepsView:
         ),
         caption=join_sentences(
             [
-                say("fetch_steps.below", delivered=delivered, skipped=skipped),
+                _counts(fetch),
                 say("fetch_steps.below_part", n=len(fetch.batches)) if is_part else "",
             ]
         ),
@@ -155,6 +166,21 @@ def view(fetch: CommittedFetch) -> FetchStepsView:
     )
 
 
+def _counts(fetch: CommittedFetch) -> str:
+    """Returns how many offsets have each fate. The counts add up to the fetched offsets."""
+    if not fetch.batches:
+        return ""
+    total = fetch.batches[-1].last_offset + 1 - fetch.offset
+    counts = dict.fromkeys(FATES.values(), 0)
+    for batch in fetch.batches:
+        counts[FATES[batch.fate]] += batch.last_offset + 1 - batch.first_offset
+    counts[OffsetFate.EMPTY] = total - sum(counts.values())
+    words = (
+        say_count(f"transaction_lanes.n_{fate}", count) for fate, count in counts.items() if count
+    )
+    return say("fetch_steps.below", counts=tuple(words), total=total)
+
+
 def _end(fetch: CommittedFetch) -> str:
     if fetch.error:
         return say("fetch_steps.fails", error=fetch.error)
@@ -165,7 +191,9 @@ def _word(value: object) -> str:
     return str(value).replace("-", "_")
 
 
-def _entry_runs(fetch: CommittedFetch) -> Iterator[list[tuple[str, ...]]]:
+def _entry_runs(
+    fetch: CommittedFetch, transactional_ids: Mapping[int, str]
+) -> Iterator[list[tuple[str, ...]]]:
     """Yields the rows of the entries; those that ended before the fetch share a row per file."""
     for (base_offset, decision, _), group in groupby(
         fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)
@@ -179,10 +207,12 @@ def _entry_runs(fetch: CommittedFetch) -> Iterator[list[tuple[str, ...]]]:
             text = say("fetch_steps.ended_before", offset=fetch.offset)
             yield [(segment, slots, MISSING, MISSING, marker, MISSING, text)]
             continue
-        yield [_entry_row(fetch, step) for step in steps]
+        yield [_entry_row(fetch, step, transactional_ids) for step in steps]
 
 
-def _entry_row(fetch: CommittedFetch, step: IndexStep) -> tuple[str, ...]:
+def _entry_row(
+    fetch: CommittedFetch, step: IndexStep, transactional_ids: Mapping[int, str]
+) -> tuple[str, ...]:
     decision = say(
         f"fetch_steps.{_word(step.decision)}",
         offset=fetch.offset,
@@ -193,7 +223,7 @@ def _entry_row(fetch: CommittedFetch, step: IndexStep) -> tuple[str, ...]:
     return (
         format_count(step.segment_base_offset),
         format_count(step.slot),
-        format_count(step.producer_id),
+        _name(step.producer_id, transactional_ids),
         format_count(step.first_offset),
         format_count(step.last_offset),
         format_count(step.last_stable_offset),
@@ -212,7 +242,13 @@ def _batch_runs(batches: Sequence[FetchedBatch]) -> Iterator[list[FetchedBatch]]
         yield list(group)
 
 
-def _batch_row(batches: Sequence[FetchedBatch]) -> tuple[str, ...]:
+def _name(producer_id: int, transactional_ids: Mapping[int, str]) -> str:
+    return render(name_producer(producer_id, transactional_ids.get(producer_id)))
+
+
+def _batch_row(
+    batches: Sequence[FetchedBatch], transactional_ids: Mapping[int, str]
+) -> tuple[str, ...]:
     batch = batches[0]
     first = batch.first_offset
     last = batches[-1].last_offset
@@ -226,6 +262,6 @@ def _batch_row(batches: Sequence[FetchedBatch]) -> tuple[str, ...]:
     return (
         offsets,
         format_count(len(batches)),
-        ", ".join(map(str, producers)) or MISSING,
+        join_comma(_name(producer_id, transactional_ids) for producer_id in producers) or MISSING,
         say(fate),
     )

@@ -1,17 +1,19 @@
 """The transactions of a partition around one segment: a lane per producer, over the offsets.
 
-An aborted transaction is hatched, and an open one has no right end. A consumer with read_committed
-gets nothing from the last stable offset on; that range is shaded.
+An aborted transaction is hatched, and an open one has no right end. A strip below the lanes shows
+what a read_committed consumer gets: offsets that are delivered, skipped, or held from the last
+stable offset on.
 
 A figure has at most `MAX_TRANSACTIONS` transactions in `MAX_LANES` lanes. Open transactions are
 chosen first, then the newest ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 
 from kafkaviz import units
+from kafkaviz.analysis.committed_offsets import OffsetFate, OffsetRun, ReadRuns, count_offsets
 from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, Transaction
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure
@@ -21,12 +23,13 @@ from kafkaviz.units import format_count
 
 MAX_TRANSACTIONS = 40
 MAX_LANES = 12
-NAME_CHARACTERS = 18
+ID_CHARACTERS = 18
 ROW_PX = 38
 BAR_PX = 18
+GAP_PX = 2  # between transactions of a producer that follow each other at once
 TOP_PX = 24
 BOTTOM_PX = 28
-LEFT_PX = 124
+LEFT_PX = 196
 RIGHT_PX = 16
 HEADS = (
     "common.offsets",
@@ -69,10 +72,13 @@ class TransactionLanesView:
     Attributes:
         held_by: a sentence on the open transaction at which the last stable offset is; "" without
             one.
+        runs: the fate of all offsets of the range for read_committed; empty if unknown.
         first_offset: the start of the drawn range; it is after `segment_offset` if older
             transactions are left out.
         end_offset: the offset after the drawn range.
         stable_offset: the last stable offset; None if it is after the drawn range, or unknown.
+        stop_segment: the base offset of the segment in which read_committed stops, if it is another
+            one.
         transactions: the drawn ones, the newest first.
     """
 
@@ -81,10 +87,12 @@ class TransactionLanesView:
     caption: str
     held_by: str
     lanes: tuple[Lane, ...]
+    runs: tuple[OffsetRun, ...]
     segment_offset: int
     first_offset: int
     end_offset: int
     stable_offset: int | None
+    stop_segment: int | None
     transactions: tuple[Transaction, ...]
 
     @property
@@ -95,19 +103,40 @@ class TransactionLanesView:
         if drawn - {Outcome.OPEN}:
             names.append("marker")
         if self.stable_offset is not None:
-            names += ["stable_key", "hidden"]
+            names.append("stable_key")
         return names
+
+    @property
+    def counts(self) -> dict[OffsetFate, str]:
+        """The number of offsets with each fate, in words, as in the legend of the strip."""
+        return {
+            fate: say_count(f"transaction_lanes.n_{fate}", count)
+            for fate, count in count_offsets(self.runs).items()
+        }
+
+    @property
+    def counted(self) -> str:
+        """The words before the counts, with the number of all offsets."""
+        return say_count("transaction_lanes.gets", self.end_offset - self.first_offset)
 
 
 def view(
-    transactions: PartitionTransactions, segment_offset: int, base_offsets: Iterable[int]
+    transactions: PartitionTransactions,
+    segment_offset: int,
+    base_offsets: Iterable[int],
+    *,
+    read_runs: ReadRuns = lambda _first, _end: (),
+    newest_ms: int | None = None,
 ) -> TransactionLanesView:
     """Returns the lanes of the transactions that overlap the offsets of one segment.
 
     Args:
         segment_offset: the base offset of the segment.
         base_offsets: the base offsets of all segments of the log.
+        read_runs: returns what read_committed gets of a range of the segment.
+        newest_ms: the newest time in this copy.
     """
+    base_offsets = tuple(base_offsets)
     log_end = _end_of_log(transactions)
     end_offset = min((base for base in base_offsets if base > segment_offset), default=log_end)
     first_offset = segment_offset
@@ -125,10 +154,13 @@ def view(
         by_producer.setdefault(transaction.producer_id, []).append(transaction)
     drawn = list(by_producer)[:MAX_LANES]
     stable_offset = transactions.last_stable_offset
+    stop_segment = None
+    if stable_offset not in (None, log_end) and not (segment_offset <= stable_offset < end_offset):
+        stop_segment = max((base for base in base_offsets if base <= stable_offset), default=None)
     if stable_offset is not None and stable_offset >= end_offset:
         stable_offset = None
     return TransactionLanesView(
-        title=_title(transactions),
+        title=_title(transactions, end_offset, stop_segment),
         question=say("transaction_lanes.question"),
         caption=join_sentences(
             [
@@ -137,12 +169,14 @@ def view(
                 _count("producers", len(by_producer) - len(drawn)),
             ]
         ),
-        held_by=_held_by(transactions),
+        held_by=_held_by(transactions, newest_ms),
+        runs=read_runs(first_offset, end_offset),
         lanes=tuple(_lane(by_producer[producer_id], log_end) for producer_id in sorted(drawn)),
         segment_offset=segment_offset,
         first_offset=first_offset,
         end_offset=end_offset,
         stable_offset=stable_offset,
+        stop_segment=stop_segment,
         transactions=tuple(each for each in newest if each.producer_id in drawn),
     )
 
@@ -166,10 +200,23 @@ def _count(key: str, count: int) -> str:
     return say_count(f"transaction_lanes.{key}", count) if count else ""
 
 
-def _title(transactions: PartitionTransactions) -> str:
+def _title(
+    transactions: PartitionTransactions,
+    end_offset: int,
+    stop_segment: int | None,
+) -> str:
     stable_offset = transactions.last_stable_offset
     if stable_offset is None:
         return say("transaction_lanes.title_unknown")
+    if stop_segment is not None:
+        place = "past" if stable_offset >= end_offset else "before"
+        return say(
+            f"transaction_lanes.title_{place}",
+            offset=stable_offset,
+            segment=stop_segment,
+        )
+    if stable_offset > end_offset:
+        return say("transaction_lanes.title_past_end")
     if transactions.held_by is not None:
         who = producer(transactions.held_by)
         return say("transaction_lanes.title", offset=stable_offset, producer=who)
@@ -177,11 +224,11 @@ def _title(transactions: PartitionTransactions) -> str:
     return say(f"transaction_lanes.title_{'end' if is_end else 'stops'}", offset=stable_offset)
 
 
-def _held_by(transactions: PartitionTransactions) -> str:
+def _held_by(transactions: PartitionTransactions, newest_ms: int | None) -> str:
     held_by = transactions.held_by
     if held_by is None or transactions.last_stable_offset is None:
         return ""
-    return say_count(
+    sentence = say_count(
         "transaction_lanes.held",
         _end_of_log(transactions) - transactions.last_stable_offset,
         offset=transactions.last_stable_offset,
@@ -189,6 +236,10 @@ def _held_by(transactions: PartitionTransactions) -> str:
         epoch=held_by.producer_epoch,
         since=_began(held_by),
     )
+    if newest_ms is None or held_by.start_ms is None or newest_ms < held_by.start_ms:
+        return sentence
+    age_ms = newest_ms - held_by.start_ms
+    return join_sentences([sentence, say("transaction_lanes.age", age=age_ms, moment=newest_ms)])
 
 
 def _began(transaction: Transaction) -> Message:
@@ -200,23 +251,20 @@ def _began(transaction: Transaction) -> Message:
 
 
 def producer(transaction: Transaction) -> Message:
-    """Returns the producer's id, and the transactional.id if it is known."""
-    if transaction.transactional_id is None:
-        return message("finding.producer", producer=transaction.producer_id)
-    return message(
-        "finding.transactional_producer",
-        producer=transaction.producer_id,
-        id=transaction.transactional_id,
-    )
+    return name_producer(transaction.producer_id, transaction.transactional_id)
+
+
+def name_producer(producer_id: int, transactional_id: str | None) -> Message:
+    """Returns the name of a producer: its transactional.id if known, and its id."""
+    if transactional_id is None:
+        return message("finding.producer", producer=producer_id)
+    return message("transaction_lanes.named", producer=producer_id, id=transactional_id)
 
 
 def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
     """Returns the lane of one producer's transactions, the newest first."""
     newest = transactions[0]
-    if newest.transactional_id is None:
-        name = render(producer(newest))
-    else:
-        name = _cut(units.escape_line(newest.transactional_id))
+    name = render(name_producer(newest.producer_id, _cut(newest.transactional_id)))
     epochs = [transaction.producer_epoch for transaction in transactions]
     first = min(epochs)
     last = max(epochs)
@@ -236,8 +284,11 @@ def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
     return Lane(name=name, epochs=epoch_text, bars=tuple(bars))
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 1]}…"
+def _cut(transactional_id: str | None) -> str | None:
+    if transactional_id is None:
+        return None
+    line = units.escape_line(transactional_id)
+    return line if len(line) <= ID_CHARACTERS else f"{line[: ID_CHARACTERS - 1]}…"
 
 
 def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
@@ -271,7 +322,11 @@ def _took(transaction: Transaction) -> str:
 
 
 def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
-    """Returns the drawn transactions as table rows; the columns are `HEADS`."""
+    """Returns the drawn transactions as table rows, the highest first offset at the top.
+
+    The columns are `HEADS`.
+    """
+    newest_first = sorted(lanes_view.transactions, key=lambda each: each.first_offset, reverse=True)
     return [
         (
             _offsets(transaction),
@@ -282,7 +337,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
             _took(transaction),
             format_count(transaction.marker_offset),
         )
-        for transaction in lanes_view.transactions
+        for transaction in newest_first
     ]
 
 
@@ -310,15 +365,19 @@ def _figure(
     lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = True
 ) -> PlainFigure:
     colours = theme.colours(mode)
-    height_px = TOP_PX + ROW_PX * max(1, len(lanes_view.lanes)) + BOTTOM_PX
-    margin = (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
+    names = list(map(_lane_name, lanes_view.lanes))
     traces = [_bar_trace(lanes_view, outcome, colours) for outcome in Outcome]
+    traces += [_gap_trace(lanes_view, colours), _marker_trace(lanes_view, colours)]
     shapes = []
     annotations = []
+    if is_answered and lanes_view.runs:
+        traces += _strip_traces(lanes_view.runs, len(names), colours)
+        names.append(say("transaction_lanes.strip"))
     if is_answered and lanes_view.stable_offset is not None:
         shapes = _stable_shapes(lanes_view, lanes_view.stable_offset, colours)
         annotations = [_stable_note(lanes_view, lanes_view.stable_offset, colours)]
-    layout = theme.plain_layout(mode, height_px, margin) | {
+    height_px = TOP_PX + ROW_PX * max(1, len(names)) + BOTTOM_PX
+    layout = theme.plain_layout(mode, height_px, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)) | {
         "barmode": "overlay",
         "hovermode": "closest",
         "xaxis": {
@@ -328,11 +387,11 @@ def _figure(
             **theme.PLAIN_AXIS,
             **theme.outside_ticks(colours),
         },
-        "yaxis": theme.row_axis(list(map(_lane_name, lanes_view.lanes)), 10),
+        "yaxis": theme.row_axis(names, 10),
         "shapes": [*_lines(lanes_view, colours), *shapes, *_open_ends(lanes_view, colours)],
         "annotations": annotations,
     }
-    return PlainFigure({"data": [*traces, _marker_trace(lanes_view, colours)], "layout": layout})
+    return PlainFigure({"data": traces, "layout": layout})
 
 
 def _lane_name(lane: Lane) -> str:
@@ -354,13 +413,7 @@ def _bar_trace(lanes_view: TransactionLanesView, outcome: Outcome, colours: dict
     placed = _placed_bars(lanes_view, outcome)
     marker = {"color": colours["log"], "line": {"color": colours["log"], "width": 1}}
     if outcome == Outcome.ABORTED:
-        marker["pattern"] = {
-            "shape": "\\",
-            "fgcolor": colours["log"],
-            "bgcolor": colours["raised"],
-            "size": 5,
-            "solidity": 0.3,
-        }
+        marker["pattern"] = _hatch(colours)
     elif outcome == Outcome.OPEN:
         marker = {"color": colours["warning_soft"], "line": {"width": 0}}
     return {
@@ -381,6 +434,16 @@ def _bar_trace(lanes_view: TransactionLanesView, outcome: Outcome, colours: dict
     }
 
 
+def _hatch(colours: Mapping[str, str]) -> dict:
+    return {
+        "shape": "\\",
+        "fgcolor": colours["log"],
+        "bgcolor": colours["raised"],
+        "size": 5,
+        "solidity": 0.3,
+    }
+
+
 def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Iterable[dict]:
     """Yields the outline of each open transaction, which has no right side."""
     half = BAR_PX / ROW_PX / 2
@@ -394,21 +457,89 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
         yield {"type": "path", "path": path, "line": line, "fillcolor": "rgba(0,0,0,0)"}
 
 
-def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    placed = [(row, bar) for row, bar in _placed_bars(lanes_view) if bar.outcome != Outcome.OPEN]
+def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
+    """Returns the gaps between transactions of a producer that follow each other at once."""
+    placed = []
+    for row, lane in enumerate(lanes_view.lanes):
+        ends = {bar.end_offset + 1 for bar in lane.bars}
+        placed += [(row, bar) for bar in lane.bars if bar.first_offset in ends]
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "markers",
+        "name": "gaps",
         "hoverinfo": "skip",
-        "x": [bar.end_offset for _, bar in placed],
+        "x": [bar.first_offset for _, bar in placed],
         "y": [row for row, _ in placed],
+        "marker": {
+            "symbol": "line-ns",
+            "size": BAR_PX + 2,
+            "line": {"color": colours["raised"], "width": 2 * GAP_PX},
+        },
+    }
+
+
+def _strip_traces(runs: Iterable[OffsetRun], row: int, colours: dict[str, str]) -> Iterable[dict]:
+    """Yields the strip below the lanes: solid, hatched and shaded bars, and ticks for markers."""
+    runs_by_fate: dict[OffsetFate, list[OffsetRun]] = {}
+    for run in runs:
+        runs_by_fate.setdefault(run.fate, []).append(run)
+    no_line = {"width": 0}
+    outline = {"color": colours["log"], "width": 1}
+    markers = {
+        OffsetFate.DELIVERED: {"color": colours["log"], "line": no_line},
+        OffsetFate.SKIPPED: {"color": colours["log"], "pattern": _hatch(colours), "line": outline},
+        OffsetFate.WITHHELD: {"color": colours["line_2"], "line": no_line},
+    }
+    for fate, marker in markers.items():
+        drawn = runs_by_fate.get(fate, [])
+        yield {
+            "type": "bar",
+            "orientation": "h",
+            "name": str(fate),
+            "base": [run.first_offset for run in drawn],
+            "x": [run.end_offset - run.first_offset for run in drawn],
+            "y": [row] * len(drawn),
+            "width": BAR_PX / ROW_PX,
+            "marker": marker,
+            **theme.hover([_describe_run(run) for run in drawn]),
+        }
+    ticks = [
+        offset
+        for run in runs_by_fate.get(OffsetFate.MARKER, [])
+        for offset in range(run.first_offset, run.end_offset)
+    ]
+    yield _ticks("strip markers", ticks, [row] * len(ticks), colours)
+
+
+def _describe_run(run: OffsetRun) -> str:
+    first, last = map(format_count, (run.first_offset, run.end_offset - 1))
+    offsets = first if first == last else f"{first}–{last}"
+    return say(f"transaction_lanes.hover_{run.fate}", offsets=offsets)
+
+
+def _ticks(
+    name: str, offsets: Sequence[int], rows: Sequence[int], colours: Mapping[str, str]
+) -> dict:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "hoverinfo": "skip",
+        "x": offsets,
+        "y": rows,
         "marker": {
             "symbol": "line-ns",
             "size": BAR_PX - 4,
             "line": {"color": colours["ink_2"], "width": 1.6},
         },
     }
+
+
+def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
+    placed = [(row, bar) for row, bar in _placed_bars(lanes_view) if bar.outcome != Outcome.OPEN]
+    return _ticks(
+        "markers", [bar.end_offset for _, bar in placed], [row for row, _ in placed], colours
+    )
 
 
 def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:

@@ -178,6 +178,7 @@ def drawn_figure(
     question_words: Callable[[Any], str] = lambda view: view.caption,
     has_table_below: bool = False,
     legend: Callable[[], Html | None] = lambda: None,
+    answer_legend: Callable[[Any], Html | None] = lambda _view: None,
 ) -> LessonFigure:
     """Returns a kind of figure that is a chart on screen and a table on paper.
 
@@ -191,6 +192,7 @@ def drawn_figure(
         question_words: returns the alternative text of the chart without the answer.
         has_table_below: whether the table is also shown on screen.
         legend: returns the legend below the chart.
+        answer_legend: returns the legend of a view below its answered chart, instead of that one.
     """
     figure, question_figure = figures
 
@@ -198,7 +200,9 @@ def drawn_figure(
         return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
-        drawn = drawing(figure, view, block, key, words=words(view), below=legend())
+        drawn = drawing(
+            figure, view, block, key, words=words(view), below=answer_legend(view) or legend()
+        )
         return [drawn, table(view)] if has_table_below else [drawn]
 
     def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from kafkaviz.analysis import committed_offsets
 from kafkaviz.app import page_state
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.widgets import segment_widgets
@@ -18,7 +19,12 @@ def _make(block: LessonBlock) -> TransactionLanesView:
     assert transactions is not None  # `wait` has no timeout here
     base_offsets = [segment.base_offset for segment in location.partition.live]
     first_offset = location.segment.base_offset if block["offset"] is None else block["offset"]
-    return transaction_lanes.view(transactions, first_offset, base_offsets)
+    return transaction_lanes.view(
+        transactions,
+        first_offset,
+        base_offsets,
+        read_runs=partial(committed_offsets.read_runs, location.segment, transactions),
+    )
 
 
 def _to_tab(block: LessonBlock) -> Destination:
@@ -34,4 +40,5 @@ TRANSACTIONS = drawn_figure(
     rows=transaction_lanes.rows,
     kinds="llrllrr",
     legend=partial(segment_widgets.lanes_legend, ("committed", "aborted", "open", "marker")),
+    answer_legend=segment_widgets.transactions_legend,
 )

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +12,7 @@ from kafkaviz.analysis.transactions import PartitionTransactions
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.lookup_source import OFFSET
+from kafkaviz.app.frame import pages
 from kafkaviz.app.pages.lookup.controls import parse_target
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.state.page_location import PartitionLocation
@@ -62,6 +64,7 @@ def render(location: PartitionLocation, segment: Segment) -> None:
 def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
+    from kafkaviz.analysis import committed_offsets
     from kafkaviz.figures.segment import transaction_lanes
 
     base_offsets = [each.base_offset for each in location.partition.live]
@@ -72,11 +75,28 @@ def _render_lanes(
         segment.base_offset,
     )
     lanes_view = charts.view(
-        view_key, lambda: transaction_lanes.view(transactions, segment.base_offset, base_offsets)
+        view_key,
+        lambda: transaction_lanes.view(
+            transactions,
+            segment.base_offset,
+            base_offsets,
+            read_runs=partial(committed_offsets.read_runs, segment, transactions),
+            newest_ms=segment_cache.newest_ms(location.snapshot),
+        ),
     )
     with st.container(key="kv_fig_transactions"):
         charts.render_titled(view_key, transaction_lanes.figure, lanes_view, "transactions")
-        st.html(segment_widgets.lanes_legend(lanes_view.legend))
+        st.html(segment_widgets.transactions_legend(lanes_view))
+    if lanes_view.stop_segment is not None:
+        st.page_link(
+            pages()["Segment"].script,
+            label=say("transaction_lanes.show_stop", segment=lanes_view.stop_segment),
+            icon=":material/swap_horiz:",
+            query_params=page_state.address(
+                location.directory, location.partition_name, lanes_view.stop_segment
+            )
+            | {page_state.TAB: "Transactions"},
+        )
     if lanes_view.held_by:
         elements.paragraph(lanes_view.held_by)
     _render_rows(transaction_lanes.HEADS, transaction_lanes.rows(lanes_view), "llrllrr", "lanes")
@@ -119,14 +139,14 @@ def _render_fetch(
         title = say("fetch_steps.unread", offset=offset)
         with elements.state("fetch", "info", title, describe_error_sentence(fault)):
             return
-    steps = fetch_steps.view(fetch)
+    steps = fetch_steps.view(fetch, segment_cache.transactional_ids(location.snapshot))
     elements.figure_head(steps.title, steps.caption)
     _render_numbered(steps.request, 1)
     if steps.request:
-        _render_rows(fetch_steps.ENTRY_HEADS, steps.entry_rows, "rrrrrrl", "entries")
+        _render_rows(fetch_steps.ENTRY_HEADS, steps.entry_rows, "rrlrrrw", "entries")
         elements.hidden_count("fetch_steps.more_entries", steps.more_entries)
         _render_numbered(steps.response, 1 + len(steps.request))
-        _render_rows(fetch_steps.BATCH_HEADS, steps.batch_rows, "lrll", "batches")
+        _render_rows(fetch_steps.BATCH_HEADS, steps.batch_rows, "lrwl", "batches")
         elements.hidden_count("fetch_steps.more_rows", steps.more_batches)
         elements.paragraph(steps.end)
     _render_command(location, "--fetch", str(offset))
