@@ -54,15 +54,16 @@ def notes(figure) -> list[str]:
 
 
 def test_the_curve_says_what_the_default_would_do(outcomes):
-    """Where an index ends segments today, and what a search reads of an index of 24 entries."""
+    """Where an index ends segments today, and what a lookup in an index of 24 entries takes."""
     view = curve(outcomes)
     assert view.title == (
-        "Indexes of 300 B end segments, from 4 MiB on none does; a lookup on cold pages takes "
-        f"297 µs. At 10 MiB: 811 µs, and 12{T}341 times fewer rolls"
+        "A lookup takes 297 µs on cold pages, 811 µs at 10 MiB. "
+        "Below 4 MiB, so today too, the index ends segments"
     )
+    assert f" At 10 MiB: 12{T}341 times fewer rolls. " in view.caption
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
-    assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
-    assert (view.pages[view.today], view.cold_reads[view.today]) == (1.0, 1.0)
+    assert view.cold_us.tolist() == [each.cold_us(NEW).typical for each in outcomes[150]]
+    assert view.cold_us[view.today] == pytest.approx(297, abs=0.5)
     assert (view.log_bytes[view.today], view.causes[view.today]) == (
         5831,
         RollCause.TIME_INDEX_FULL,
@@ -71,27 +72,34 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 
 
 def test_a_smaller_size_rolls_sooner(outcomes):
-    assert curve(outcomes, DEFAULT, 65_536).title == (
-        "Keep 10 MiB: from 4 MiB on no index ends a segment, and a lookup on cold pages takes "
-        "811 µs. At 64 KiB: 300 µs, and 55 times as many rolls"
+    view = curve(outcomes, DEFAULT, 65_536)
+    assert view.title == (
+        "A lookup takes 811 µs on cold pages, 300 µs at 64 KiB. Below 4 MiB the index ends segments"
     )
-    assert curve(outcomes, DEFAULT, DEFAULT).title.endswith(
-        "At 256 KiB: 397 µs, and 14 times as many rolls"
-    )
+    assert " At 64 KiB: 55 times as many rolls. " in view.caption
+    view = curve(outcomes, DEFAULT, DEFAULT)
+    assert view.title.startswith("A lookup takes 811 µs on cold pages, 397 µs at 256 KiB.")
+    assert " At 256 KiB: 14 times as many rolls. " in view.caption
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
-    assert curve(outcomes, DEFAULT, 64 << 20).title == (
-        "Keep 10 MiB: from 4 MiB on no index ends a segment, and a lookup on cold pages takes "
-        "811 µs. At 64 MiB: the same"
-    )
+    view = curve(outcomes, DEFAULT, 64 << 20)
+    assert view.title.startswith("A lookup takes 811 µs on cold pages, 811 µs at 64 MiB.")
+    assert " At 64 MiB: as many rolls. " in view.caption
 
 
-def test_sizes_that_all_give_one_log_say_so(outcomes):
+def test_sizes_that_hardly_change_a_lookup_say_so_first(outcomes):
     still = [each for each in outcomes[150] if each.index_bytes >= 4 << 20]
     view = index_size_curve.view(still, NEW, today_bytes=DEFAULT, considered_bytes=DEFAULT)
     assert view.title == (
-        "Keep 10 MiB: an index of any size ends no segment, and a lookup on cold pages takes 811 µs"
+        "Index size hardly changes a lookup (811 µs on cold pages, 811 µs at 4 MiB). "
+        "An index of any size ends no segment"
+    )
+    full = [each for each in outcomes[150] if each.index_bytes <= 65_536]
+    view = index_size_curve.view(full, NEW, today_bytes=TODAY, considered_bytes=TODAY)
+    assert view.title == (
+        "Index size hardly changes a lookup (297 µs on cold pages, 300 µs at 64 KiB). "
+        "At every size the index ends segments"
     )
 
 
@@ -109,7 +117,7 @@ def test_a_point_says_all_of_its_size(outcomes):
         "full after 37 offset entries or 24 time entries",
         f"time index ends a segment when its .log has 5.69 KiB: 184{T}144 rolls per GiB, 1{T}763 per day",
         "its index: 24 entries, 5.7 probes (5.7 by plain binary search), 1.0 pages",
-        "lookup on cold pages: 1.0 device reads of the index, 1.5 headers, about 297 µs",
+        "lookup on cold pages: 1.0 cold pages read in the index, 1.5 headers, about 297 µs",
     ]
 
 
@@ -117,31 +125,16 @@ def test_a_point_says_all_of_its_size(outcomes):
 def test_the_curve_is_drawn_as_it_is(outcomes, mode):
     view = curve(outcomes, considered=DEFAULT)
     figure = index_size_curve.figure(view, mode)
-    for name in index_size_curve.LINES:
-        assert trace(figure, name).y.tolist() == getattr(view, name).tolist()
+    assert trace(figure, "cold_us").y.tolist() == view.cold_us.tolist()
+    assert figure.layout.yaxis.range == (0, 1.3 * view.cold_us.max())
+    assert figure.layout.yaxis.ticktext == ("500 µs", "1.0 ms")
     assert trace(figure, "log_bytes").y.tolist() == view.log_bytes.tolist()
     below, above, today, considered = figure.layout.shapes
     assert (below.x1, above.x1) == (21.5, 21.5)
-    assert (above.y0, below.y1) == (index_size_curve.READS_FROM, index_size_curve.ROLLS_TO)
+    assert (above.y0, below.y1) == (index_size_curve.TIMES_FROM, index_size_curve.ROLLS_TO)
     assert today.x0 == np.log2(300)
     assert considered.x0 == np.log2(DEFAULT)
     assert {"today", "<b>what if: 10 MiB</b>", "<b>an index ends segments</b>"} <= {*notes(figure)}
-
-
-def test_equal_lines_have_one_name(outcomes):
-    """A line below an equal one is not seen."""
-    view = curve(outcomes)
-    equal = replace(view, probes=view.plain_probes, cold_reads=view.pages)
-    names = set(notes(index_size_curve.figure(equal, "light")))
-    assert {"<b>probes<br>(plain: the same)</b>", "<b>pages =<br>device reads</b>"} <= names
-    ones = np.ones(len(view.sizes))
-    names = notes(index_size_curve.figure(replace(equal, pages=ones, cold_reads=ones), "light"))
-    assert "<b>pages =<br>device reads, 1</b>" in names
-    apart = replace(view, probes=view.plain_probes - 1, cold_reads=view.pages + 1)
-    names = set(notes(index_size_curve.figure(apart, "light")))
-    assert {f"<b>{name}</b>" for name in ("probes, plain", "probes", "pages", "device reads")} < (
-        names
-    )
 
 
 def test_the_caption_says_of_which_interval(outcomes):
@@ -149,7 +142,7 @@ def test_the_caption_says_of_which_interval(outcomes):
         view = index_size_curve.view(
             outcomes[150], NEW, today_bytes=TODAY, considered_bytes=TODAY, **today
         )
-        return view.caption.partition(" Above")[0]
+        return view.caption.partition(" At ")[0]
 
     assert caption(today_interval_bytes=150) == "Interval 150 B."
     assert caption(today_interval_bytes=4096) == "If the interval were 150 B (today 4 KiB)."
@@ -161,7 +154,7 @@ def test_the_caption_says_of_which_interval(outcomes):
 def test_each_axis_says_what_is_on_it(outcomes):
     curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
     assert {
-        "mean search: probes, pages, device reads",
+        "time of a lookup on cold pages, modelled",
         ".log of a segment at its roll, bytes",
         "segment.index.bytes (log.index.size.max.bytes)",
     } <= set(curve_notes)
@@ -177,25 +170,18 @@ def test_each_axis_says_what_is_on_it(outcomes):
     assert "time of a lookup" not in asked_notes
 
 
-def test_names_of_lines_do_not_meet(outcomes):
-    figure = index_size_curve.figure(curve(outcomes), "light")
-    places = sorted(
-        annotation.y
-        for annotation in figure.layout.annotations
-        if annotation.x == 1 and annotation.yanchor == "middle" and annotation.yref == "paper"
-    )
-    height = index_size_curve.HEIGHT - index_size_curve.TOP - index_size_curve.BOTTOM
-    assert min(np.diff(places)) * height >= index_size_curve.NAME_PX - 0.01
-
-
 def test_before_the_answer_there_is_today_alone(outcomes):
     view = curve(outcomes)
     asked = index_size_curve.before_sweep(view)
-    assert np.flatnonzero(np.isfinite(asked.probes)).tolist() == [view.today]
-    assert (asked.most_reads, asked.log_range) == (view.most_reads, view.log_range)
+    assert np.flatnonzero(np.isfinite(asked.cold_us)).tolist() == [view.today]
+    assert (asked.most_us, asked.log_range) == (view.most_us, view.log_range)
     figure = index_size_curve.figure(asked, "light")
     assert len(figure.layout.shapes) == 1
-    assert asked.title == "Today segment.index.bytes is 300 B. What would another size change?"
+    assert (
+        asked.title
+        == "Today segment.index.bytes is 300 B. How would another size change lookups and rolls?"
+    )
+    assert asked.caption == "Times are modelled, rolls counted."
 
 
 def test_the_rows_are_the_outcomes(outcomes):

@@ -155,7 +155,10 @@ def _budget_values(values: Mapping) -> dict[str, object]:
 def _state(name: str, values: Mapping) -> str:
     if name not in budget_usage(values["at"], values["budgets"]):
         return "unasked"
-    return "over" if name in values["missed"] else "inside"
+    if name not in values["missed"]:
+        return "inside"
+    is_met_typically = name == "p99" and values["at"].p99_us.typical <= values["budgets"].p99_us
+    return "over_at_worst" if is_met_typically else "over"
 
 
 def _unmeetable_values(values: Mapping) -> dict[str, object]:

@@ -1,8 +1,7 @@
-"""The effect of segment.index.bytes on searches in an index, and on the rolls of a log.
+"""The effect of segment.index.bytes on the time of a lookup, and on the rolls of a log.
 
-The upper panel shows the probes, pages and device reads of a search in a closed segment's offset
-index. The lower panel shows the size of the .log at the roll. Device reads of a cold index are
-modelled; everything else is counted.
+The upper panel shows the modelled time of a lookup on cold pages, the lower one the counted size of
+the .log at the roll.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +15,7 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import end_sentence, join_sentences
+from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -24,11 +23,11 @@ from kafkaviz.units import MISSING, format_bytes, format_count, format_us
 
 HEIGHT = 280
 LEFT = 58
-RIGHT = 106
+RIGHT = 24
 TOP = 28
 BOTTOM = 42
 # positions as shares of the figure's height
-READS_FROM = 0.54  # start of the upper panel
+TIMES_FROM = 0.54  # start of the upper panel
 ROLLS_TO = 0.31  # end of the lower panel
 MARKS_TO = 0.94  # upper end of the lines that mark a size
 MIDDLE_BITS = 20  # from 1 MiB on, the name of a mark is on its left
@@ -38,14 +37,9 @@ DEFAULT_BYTES = IndexConfig().segment_index_bytes
 # without a considered size, today's is compared with a size that causes this many times as many
 # rolls
 TIMES_AS_MANY = 8
-NAME_PX = 15
-LINES = {  # colour, width and dash, by the name of a field of the view
-    "plain_probes": ("ink_3", 1.4, "4px,3px"),
-    "probes": ("probe", 2.4, "solid"),
-    "pages": ("offset", 2.2, "solid"),
-    "cold_reads": ("cold", 2.2, "solid"),
-}
-TEXT_COLOURS = {"offset": "offset_text", "cold": "cold_text"}
+# up to this ratio of the longest lookup to the shortest, the size hardly matters
+ALIKE_RATIO = 1.2
+COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 COLUMNS = (
     "segment_index_bytes",
     "offset_slots",
@@ -71,30 +65,25 @@ class IndexSizeCurveView:
 
     Attributes:
         sizes: the values of segment.index.bytes.
-        probes, pages, cold_reads: means per search in a closed segment's index, with the
-            warm-section-first search.
-        plain_probes: mean probes of a plain binary search.
+        cold_us: the typical time of a mean lookup that finds nothing in memory.
         log_bytes: the size of a segment's .log at the roll.
         least_safe: the least size with which a full index never rolls a segment; None if there is
             none.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
-        most_reads, log_range: the ends of the upper and of the lower vertical axis.
+        most_us, log_range: the ends of the upper and of the lower vertical axis.
     """
 
     title: str
     caption: str
     sizes: np.ndarray
-    probes: np.ndarray
-    plain_probes: np.ndarray
-    pages: np.ndarray
-    cold_reads: np.ndarray
+    cold_us: np.ndarray
     log_bytes: np.ndarray
     causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]
     least_safe: int | None
     today: int
     considered: int | None
-    most_reads: float
+    most_us: float
     log_range: tuple[float, float]
 
 
@@ -117,40 +106,44 @@ def view(
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today = places[today_bytes]
     considered = places[considered_bytes]
-    searches = [outcome.search() for outcome in outcomes]
-    plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
+    cold_us = np.array([outcome.cold_us(costs).typical for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
+    other = outcomes[considered] if considered != today else _comparison(outcomes, outcomes[today])
     return IndexSizeCurveView(
-        title=_title(outcomes, outcomes[today], outcomes[considered], costs),
-        caption=_caption(
-            outcomes[today].interval_bytes, today_interval_bytes, is_today_known=is_today_known
+        title=_title(outcomes, cold_us, outcomes[today], other, costs),
+        caption=join_sentences(
+            [
+                _interval_text(
+                    outcomes[today].interval_bytes,
+                    today_interval_bytes,
+                    is_today_known=is_today_known,
+                ),
+                _rolls_text(outcomes[today], other),
+                say("index_size.below"),
+            ]
         ),
         sizes=np.array([outcome.index_bytes for outcome in outcomes]),
-        probes=np.array([search.mean_probes for search in searches]),
-        plain_probes=plain_probes,
-        pages=np.array([search.mean_pages for search in searches]),
-        cold_reads=np.array([outcome.cold_index_reads for outcome in outcomes]),
+        cold_us=cold_us,
         log_bytes=log_bytes,
         causes=tuple(outcome.cause for outcome in outcomes),
         hover_texts=tuple(hover_text(outcome, costs) for outcome in outcomes),
         least_safe=least_safe_bytes(outcomes),
         today=today,
         considered=None if considered == today else considered,
-        most_reads=max(6.0, 1.15 * float(plain_probes.max()) + 1),
+        most_us=1.3 * float(cold_us.max()),
         log_range=(0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
     )
 
 
-def _caption(interval_bytes: int, today_bytes: int | None, *, is_today_known: bool) -> str:
+def _interval_text(interval_bytes: int, today_bytes: int | None, *, is_today_known: bool) -> str:
     key = "below_today"
     if today_bytes not in (None, interval_bytes):
         key = "below_if" if is_today_known else "below_if_assumed"
-    interval_text = say(
+    return say(
         f"index_size.{key}",
         interval=format_bytes(interval_bytes),
         today=format_bytes(today_bytes or 0),
     )
-    return join_sentences([interval_text, say("index_size.below")])
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
@@ -166,53 +159,61 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
         known[curve.today] = values[curve.today]
         return known
 
-    arrays = {name: today_alone(getattr(curve, name)) for name in (*LINES, "log_bytes")}
     return replace(
         curve,
         title=say("index_size.asked", today=format_bytes(int(curve.sizes[curve.today]))),
+        caption=say("index_size.below"),
         least_safe=None,
         considered=None,
-        **arrays,
+        cold_us=today_alone(curve.cold_us),
+        log_bytes=today_alone(curve.log_bytes),
     )
 
 
 def _title(
     outcomes: Sequence[IndexSizeOutcome],
+    cold_us: np.ndarray,
     today: IndexSizeOutcome,
-    considered: IndexSizeOutcome,
+    other: IndexSizeOutcome,
     costs: LookupCosts,
 ) -> str:
-    """Returns the title: the cost of a lookup or of full indexes today, and with another size."""
-    other = considered if considered is not today else _comparison(outcomes, today)
-    ratio = other.rolls_per_gib / today.rolls_per_gib
+    """Returns whether the size matters to a lookup, and below which size an index ends segments."""
     least = least_safe_bytes(outcomes)
-    values = {
-        "today": format_bytes(today.index_bytes),
-        "other": format_bytes(other.index_bytes),
-        "least": "" if least is None else format_bytes(least),
-        "us": format_us(other.cold_us(costs).typical),
-        "us_today": format_us(today.cold_us(costs).typical),
-        "times": count_text(max(ratio, 1 / ratio)),
-    }
-    if not today.is_index_full:
-        verdict = "always_safe" if least == outcomes[0].index_bytes else "today_safe"
+    change = "alike" if cold_us.max() <= ALIKE_RATIO * cold_us.min() else "unlike"
+    if least is None:
+        limit = "always_full"
+    elif least == outcomes[0].index_bytes:
+        limit = "never_full"
     else:
-        verdict = "today_full" if least is None else "today_full_until"
+        limit = "today_full" if today.is_index_full else "full_below"
+    return join_sentences(
+        [
+            say(
+                f"index_size.{change}",
+                us_today=format_us(today.cold_us(costs).typical),
+                us=format_us(other.cold_us(costs).typical),
+                other=format_bytes(other.index_bytes),
+            ),
+            say(f"index_size.{limit}", least=format_bytes(least or 0)),
+        ]
+    )
+
+
+def _rolls_text(today: IndexSizeOutcome, other: IndexSizeOutcome) -> str:
+    ratio = other.rolls_per_gib / today.rolls_per_gib
     if 0.99 < ratio < 1.01:
-        change = "no_change"
+        key = "same_rolls"
     else:
-        change = "sooner" if ratio > 1 else "later"
-    verdict_text = say(f"index_size.{verdict}", **values)
-    if other is today:
-        return verdict_text
-    return join_sentences([end_sentence(verdict_text), say(f"index_size.{change}", **values)])
+        key = "more_rolls" if ratio > 1 else "fewer_rolls"
+    times = count_text(max(ratio, 1 / ratio))
+    return say(f"index_size.{key}", other=format_bytes(other.index_bytes), times=times)
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
     """Returns the outcome that today's is compared with if no other size is considered.
 
     If a full index rolls segments today, this is Kafka's default size; else one with
-    `TIMES_AS_MANY` times as many rolls.
+    `TIMES_AS_MANY` times as many rolls, or the smallest.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -220,7 +221,7 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
     sooner = [
         each for each in outcomes if each.rolls_per_gib >= TIMES_AS_MANY * today.rolls_per_gib
     ]
-    return sooner[-1] if sooner else today
+    return sooner[-1] if sooner else outcomes[0]
 
 
 def count_text(value: float) -> str:
@@ -320,7 +321,8 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
-    chart = go.Figure([*_read_lines(curve, colours), _roll_line(curve, colours)])
+    chart = go.Figure([_time_line(curve, colours), _roll_line(curve, colours)])
+    step_us = next(tick for tick in COST_TICKS_US if 3 * tick > curve.most_us)
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
     areas, area_names = _full_area(curve, colours)
     mark_lines, mark_names = _marks(curve, colours)
@@ -332,8 +334,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         annotations=[
             *area_names,
             *mark_names,
-            *_line_names(curve, colours),
-            theme.vertical_axis_name(say("index_size.axis_search"), colours, left_px=LEFT, y=1.0),
+            theme.vertical_axis_name(say("index_size.axis_cold"), colours, left_px=LEFT, y=1.0),
             theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
             theme.axis_name(config_def.label("segment.index.bytes"), colours),
         ],
@@ -348,9 +349,9 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         yaxis=theme.PLAIN_AXIS
         | theme.grid_lines(colours)
         | {
-            "domain": [READS_FROM, 1],
-            "range": [0, curve.most_reads],
-            "tickvals": [0, 5, 10, 15, 20],
+            "domain": [TIMES_FROM, 1],
+            "range": [0, curve.most_us],
+            **theme.ticks([step_us, 2 * step_us], format_us),
         },
         yaxis2=theme.PLAIN_AXIS
         | theme.grid_lines(colours)
@@ -364,21 +365,17 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     return chart
 
 
-def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
-    x = np.log2(curve.sizes.astype(float))
-    is_alone = bool(np.isnan(curve.probes).any())
-    return [
-        go.Scatter(
-            x=x,
-            y=getattr(curve, name),
-            mode="markers" if is_alone else "lines",
-            line={"color": colours[colour], "width": width, "dash": dash},
-            marker={"color": colours[colour], "size": 8},
-            name=name,
-            **theme.hover(curve.hover_texts),
-        )
-        for name, (colour, width, dash) in LINES.items()
-    ]
+def _time_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
+    is_alone = bool(np.isnan(curve.cold_us).any())
+    return go.Scatter(
+        x=np.log2(curve.sizes.astype(float)),
+        y=curve.cold_us,
+        mode="markers" if is_alone else "lines",
+        line={"color": colours["cold"], "width": 2.4},
+        marker={"color": colours["cold"], "size": 8},
+        name="cold_us",
+        **theme.hover(curve.hover_texts),
+    )
 
 
 def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
@@ -397,58 +394,9 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
     )
 
 
-def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
-    place = -1 if np.isfinite(curve.probes[-1]) else curve.today
-    texts = _line_texts(curve)
-    read_names = [
-        (
-            f"<b>{texts[name]}</b>",
-            colours[TEXT_COLOURS.get(colour, colour)],
-            panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads),
-        )
-        for name, (colour, _, _) in LINES.items()
-        if name in texts
-    ]
-    gap_px = NAME_PX * (1 + any("<br>" in text for text in texts.values()))
-    log_name = theme.note(
-        f"<b>{say('index_size.line_log')}</b>",
-        colours["log_text"],
-        xref="paper",
-        x=1,
-        xanchor="left",
-        xshift=6,
-        yref="y2",
-        y=float(np.log10(curve.log_bytes[place])),
-        yanchor="middle",
-    )
-    height_px = HEIGHT - TOP - BOTTOM
-    return [
-        *(
-            name | {"align": "left"}
-            for name in theme.line_names(read_names, height_px, gap_px=gap_px, lowest_px=panel_px)
-        ),
-        log_name,
-    ]
-
-
-def _line_texts(curve: IndexSizeCurveView) -> dict[str, str]:
-    """Returns the names of the visible lines; a name also covers an equal line that it hides."""
-    texts = {name: say(f"index_size.line_{name}") for name in LINES}
-    if np.allclose(curve.plain_probes, curve.probes, equal_nan=True):
-        del texts["plain_probes"]
-        texts["probes"] = say("index_size.line_same_probes")
-    if np.allclose(curve.pages, curve.cold_reads, equal_nan=True):
-        del texts["pages"]
-        most = np.nanmax(curve.pages)
-        key = "line_same_reads_always" if np.nanmin(curve.pages) == most else "line_same_reads"
-        texts["cold_reads"] = say(f"index_size.{key}", reads=f"{most:.1f}".removesuffix(".0"))
-    return texts
-
-
 def _full_until(curve: IndexSizeCurveView) -> float | None:
     """Returns the right edge of the area in which a full index rolls segments; None without one."""
-    if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
+    if np.isnan(curve.cold_us).any() or curve.least_safe == curve.sizes[0]:
         return None
     last = float(np.log2(curve.sizes[-1])) + 0.3
     return last if curve.least_safe is None else float(np.log2(curve.least_safe)) - 0.5
@@ -471,7 +419,7 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list
             y0=low,
             y1=high,
         )
-        for low, high in ((0, ROLLS_TO), (READS_FROM, 1))
+        for low, high in ((0, ROLLS_TO), (TIMES_FROM, 1))
     ]
     name = theme.note(
         f"<b>{say('index_size.index_ends')}</b>",
@@ -507,7 +455,7 @@ def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dic
                 xanchor="left" if is_left else "right",
                 xshift=5 if is_left else -5,
                 yref="paper",
-                y=READS_FROM - 0.04 - 0.065 * number,
+                y=TIMES_FROM - 0.04 - 0.065 * number,
                 yanchor="middle",
             )
         )

@@ -14,7 +14,11 @@ from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.figures import theme
-from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_bytes
+from kafkaviz.figures.tuning.index_size_curve import (
+    COST_TICKS_US,
+    hover_text,
+    least_safe_bytes,
+)
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_us
 
@@ -25,7 +29,6 @@ TOP = 28
 BOTTOM = 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
-COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log sizes for which a line is drawn
 NAME_CELLS = (5, 2)  # width and height of a mark's name, in cells of the map
 ABOVE = {"yanchor": "bottom", "yshift": 7}  # positions of a mark's name

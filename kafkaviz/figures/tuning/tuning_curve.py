@@ -1,7 +1,7 @@
-"""The cost of each index interval: headers per lookup, with the bytes of both indexes above.
+"""The cost of each index interval: headers per lookup.
 
-Today's interval is marked. Headers and bytes are counted. Only the line and the band of a latency
-budget (microseconds) are modelled.
+Today's interval is marked. Headers are counted. Microseconds are modelled: those of the marks, and
+the line and the band of a budget.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,10 @@ HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)),
 HEIGHT_PX = 280
 LEFT = 58
 RIGHT = 92
-TOP = 46
+TOP = 28
 BOTTOM = 40
 LINE_PX = 16
 FOOT_PX = 2
-TICK_PX = 4
 # with a smaller relative difference in mean headers, the index on disk counts as equal to the
 # replay
 ALIKE_SHARE = 0.1
@@ -44,7 +43,7 @@ LEFT_BYTES = (
     16_384  # from this interval on, the name is on the left, because the curve is high on the right
 )
 # columns of sweep.SWEEP that are also fields of the view
-ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
+ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99")
 COMPARED_BYTES = 65_536  # today's interval is compared with this one if no other is considered
 
 
@@ -54,13 +53,14 @@ class CurveMark:
 
     Attributes:
         x_bytes: the interval, limited to `MIN_X` and `MAX_X`.
+        p99_text: the typical time of the p99 lookup on hot pages.
     """
 
     interval_bytes: int
     x_bytes: int
     headers_mean: float
     headers_p99: float
-    index_bytes: int
+    p99_text: str
     name: str
 
 
@@ -81,7 +81,6 @@ class TuningCurveView:
     headers_mean: np.ndarray
     headers_p50: np.ndarray
     headers_p99: np.ndarray
-    index_bytes: np.ndarray
     hover_texts: tuple[str, ...]
     today: CurveMark
     considered: CurveMark | None
@@ -218,7 +217,7 @@ def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
         x_bytes=x_bytes,
         headers_mean=float(interval_cost.row["headers_mean"]),
         headers_p99=float(interval_cost.row["headers_p99"]),
-        index_bytes=int(interval_cost.row["index_bytes"]),
+        p99_text=f"≈ {format_us(interval_cost.p99_us.typical)}",
         name=name,
     )
 
@@ -439,15 +438,13 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             *_plateau(curve, colours),
             *budget_shapes(budget, most, colours),
             *_mark_lines(curve, colours),
-            *_index_size_ticks(curve, colours),
         ],
         annotations=[
             *theme.line_names(name_places, height_px, gap_px=LINE_PX),
             *_mark_annotations(curve, colours),
-            *_index_size_annotations(curve, colours),
+            *_p99_texts(curve, colours),
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
-            theme.vertical_axis_name(say("curves.axis_headers"), colours, left_px=LEFT, y=1)
-            | {"yshift": 4 + LINE_PX},  # the name of the second axis is above the sizes
+            theme.vertical_axis_name(say("curves.axis_headers"), colours, left_px=LEFT, y=1),
         ],
     )
     return chart
@@ -504,6 +501,24 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
     }
 
 
+def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    """Returns the times of the marks, on their left, because the curve rises to the right."""
+    return [
+        theme.note(
+            mark.p99_text,
+            colours["scan_text"],
+            x=float(np.log10(mark.x_bytes)),
+            xanchor="right",
+            xshift=-5,
+            y=float(np.log10(max(mark.headers_p99, 1))),
+            yanchor="bottom",
+            yshift=3,
+            bgcolor=colours["raised"],  # covers the line of the other mark
+        )
+        for mark in curve.marks
+    ]
+
+
 def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     today_line = {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"}
     lines = [theme.vertical_line(curve.today.x_bytes, today_line)]
@@ -550,39 +565,6 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
                 }
             )
     return annotations
-
-
-def _index_sizes(curve: TuningCurveView) -> dict[int, int]:
-    """Returns the size of both indexes at every other tick; on a phone, more would not fit."""
-    sizes = dict(zip(curve.intervals.tolist(), curve.index_bytes.tolist(), strict=True))
-    return {interval: sizes[interval] for interval in X_TICKS[1::2] if interval in sizes}
-
-
-def _index_size_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns a second axis above the curve: the size of both indexes at each tick."""
-    notes = [
-        theme.note(
-            format_bytes(size),
-            colours["offset_text"],
-            x=float(np.log10(interval)),
-            xanchor="center",
-        )
-        for interval, size in _index_sizes(curve).items()
-    ]
-    name = f"<b>{say('curves.both_indexes')}</b>"
-    notes.append(
-        theme.note(name, colours["offset_text"], xref="paper", x=1, xanchor="left", xshift=6)
-    )
-    return [note | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 3} for note in notes]
-
-
-def _index_size_ticks(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    line = {"color": colours["offset_text"], "width": 1}
-    end = 1 + TICK_PX / (HEIGHT_PX - TOP - BOTTOM)
-    return [
-        theme.vertical_line(interval, line) | {"y0": 1, "y1": end}
-        for interval in _index_sizes(curve)
-    ]
 
 
 def _has_plateau(least_batch_bytes: int | None) -> bool:

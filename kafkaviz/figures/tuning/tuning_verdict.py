@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
-from kafkaviz.analysis.tuning.interval_cost import budget_usage
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
-from kafkaviz.figures.text.sentences import join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.html import tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
+# messages of reasons that are given at length only among all reasons
+SHORT_KEYS = {"faster-too-little": "verdict.worth", "tiny-batches": "verdict.tiny_batches"}
 MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
 
@@ -39,8 +40,14 @@ def view(recommendation: Recommendation) -> VerdictView:
     return VerdictView(
         mark="info" if kind == "keep" and "over-budget" in codes else MARKS[kind],
         headline=headline(recommendation),
-        reason=join_sentences(map(reason_sentence, reasons)),
+        reason=join_sentences(map(_short_sentence, reasons)),
     )
+
+
+def _short_sentence(reason: Reason) -> str:
+    if reason.code not in SHORT_KEYS:
+        return reason_sentence(reason)
+    return end_sentence(say(SHORT_KEYS[reason.code], **reason.values))
 
 
 def headline(recommendation: Recommendation) -> str:
@@ -53,39 +60,46 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict with the mean time of a lookup.
-
-    If the verdict keeps an interval that misses the p99 budget, the headline says why.
-    """
-    text = headline(recommendation)
-    p99_uses = missed_p99(recommendation)
-    if p99_uses is None or _verdict_kind(recommendation) != "keep":
-        is_kept = recommendation.verdict == TuningVerdict.KEEP
-        cost = recommendation.current_cost if is_kept else recommendation.proposed_cost
-        return say("verdict.at_cost", text=text, us=format_us(cost.mean_us.typical))
-    worst, allowed = map(format_us, p99_uses)
-    text = say("verdict.although", keep=text, worst=worst, allowed=allowed)
-    by_code = {reason.code: reason.values for reason in recommendation.reasons}
-    if "unmeetable" in by_code:
-        return say("verdict.although_unmeetable", text=text)
-    if "faster-too-little" in by_code and recommendation.gain.p99_us.typical > 0:
-        return say(
-            "verdict.although_too_little",
-            text=text,
+    """Returns the verdict, the p99 lookup with its budget, and the saving of the other interval."""
+    is_kept = recommendation.verdict == TuningVerdict.KEEP
+    cost = recommendation.current_cost if is_kept else recommendation.proposed_cost
+    allowed_us = _p99_budget_us(recommendation)
+    key = "p99"
+    if allowed_us is not None:
+        key = "p99_inside" if cost.p99_us.typical <= allowed_us else "p99_over"
+    text = say(
+        f"verdict.{key}",
+        text=headline(recommendation),
+        us=format_us(cost.p99_us.typical),
+        worst=format_us(cost.p99_us.high),
+        allowed=format_us(allowed_us or 0),
+    )
+    codes = {reason.code for reason in recommendation.reasons}
+    other = ""
+    more_bytes = int(recommendation.proposed_cost.row["index_bytes"] - cost.row["index_bytes"])
+    if "unmeetable" in codes:
+        other = say("verdict.unmeetable")
+    elif "faster-too-little" in codes and more_bytes > 0:
+        other = say(
+            "verdict.too_little",
             to=format_count(recommendation.considered_bytes),
             saved=format_us(recommendation.gain.p99_us.typical),
+            size=format_bytes(more_bytes),
         )
-    return text
+    return join_sentences([end_sentence(text), other]) if other else text
 
 
-def missed_p99(recommendation: Recommendation) -> tuple[float, float] | None:
-    """Returns the worst p99 time and the p99 budget, if today's interval is kept but misses it."""
-    if recommendation.verdict != TuningVerdict.KEEP:
-        return None
-    for reason in recommendation.reasons:
-        if reason.code == "over-budget" and "p99" in reason.values["missed"]:
-            return budget_usage(reason.values["at"], reason.values["budgets"])["p99"]
-    return None
+def misses_p99(recommendation: Recommendation) -> bool:
+    """Returns whether today's interval is kept, and its p99 lookup at worst exceeds the budget."""
+    allowed_us = _p99_budget_us(recommendation)
+    if recommendation.verdict != TuningVerdict.KEEP or allowed_us is None:
+        return False
+    return recommendation.current_cost.p99_us.high > allowed_us
+
+
+def _p99_budget_us(recommendation: Recommendation) -> float | None:
+    budgets = (reason.values.get("budgets") for reason in recommendation.reasons)
+    return next(each for each in budgets if each).p99_us
 
 
 def _verdict_kind(recommendation: Recommendation) -> str:

@@ -115,9 +115,9 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
 
 def _with_missed_budget(context: TuningContext, text: str) -> str:
     """Returns the text, with a note if the kept interval misses the p99 budget."""
-    if tuning_verdict.missed_p99(context.recommendation) is None:
-        return text
-    return say("tuning.budget_missed", text=text)
+    if tuning_verdict.misses_p99(context.recommendation):
+        return say("tuning.budget_missed", text=text)
+    return text
 
 
 def _facts(context: TuningContext) -> str:
