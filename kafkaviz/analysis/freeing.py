@@ -1,19 +1,19 @@
 """The files that may be deleted by hand while the broker is stopped.
 
-Kafka would delete some of it itself, but a start on a full disk may end before that:
+Kafka would delete some of these files itself, but a broker start on a full disk may fail before:
 
 - LogLoader (4.3.1) deletes .deleted and .cleaned files, and indexes without a .log, when it loads
-  a log. It needs .swap files, which replace other segments, so a directory with one is left alone.
+  a log. It needs .swap files, which replace other segments, so nothing is listed next to one.
 - LogManager loads -delete directories like any other log, and deletes them after the start.
 - Kafka never deletes a -stray directory.
 - The remote index cache is filled again from tiered storage.
-- A -future replica is listed only with a predicted start that does not promote it, and if the
-  replica that it is copied from exists, and that start keeps all of it.
-- A segment that a pass of retention deletes is listed only if the limit is certain, see
-  `_is_certain`.
+- A -future replica is listed only if the predicted start does not put it into use, and if the
+  replica from which it is copied exists and the start keeps all of that replica.
+- A segment that the next retention pass deletes is listed only if the limit is certain (see
+  `_is_certain`).
 
-Nothing of the metadata log is listed, no server.properties and no lost+found. Neither is an index
-in use: `index_prices` has the price of deleting all of them.
+Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
+listed either, but `index_prices` returns the price of deleting all of them.
 """
 
 import time
@@ -41,13 +41,13 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
 class FreeingKind(StrEnum):
-    """The kinds of files, in the order of the risk. All words except "retention" are from Use."""
+    """The kinds of files, in the order of risk. All values except "retention" are those in Use."""
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
     REMOTE_INDEX_CACHE = "remote-index-cache"
     FUTURE = "future"
-    RETENTION = "retention"  # the segments that the next pass of retention deletes
+    RETENTION = "retention"  # segments that the next retention pass deletes
     FOREIGN = "foreign"
     STRAY = "stray"
 
@@ -62,10 +62,10 @@ class FreeingKind(StrEnum):
         return message(f"disk.freeing_check_{self.replace('-', '_')}")
 
 
-# the files hold no record that a broker serves; the other kinds may hold the only copy
+# these files have no record that a broker serves; files of other kinds may be the only copy
 SAFE_KINDS = (FreeingKind.WAITING, FreeingKind.LEFTOVER, FreeingKind.REMOTE_INDEX_CACHE)
 KINDS = {Use(kind): kind for kind in FreeingKind if kind != FreeingKind.RETENTION}
-# not Kafka's, but of use: the settings, and a folder that belongs to the filesystem
+# not Kafka's files, but needed: the settings, and a folder of the filesystem
 KEPT_NAMES = (SERVER_PROPERTIES, "lost+found")
 GIVEN_SOURCES = ("setting_source.named", "setting_source.file")
 
@@ -75,9 +75,10 @@ class FreeingStep:
     """Files of one kind in one log directory that may be deleted.
 
     Attributes:
+        files: the number of files.
         length_bytes: the length of the files.
         allocated_bytes: the disk space that becomes free.
-        paths: files, and folders that are deleted as a whole.
+        paths: the files, and folders that may be deleted as a whole.
     """
 
     kind: FreeingKind
@@ -92,13 +93,13 @@ class FreeingStep:
 class IndexPrice:
     """The price of deleting all .index files of one log directory by hand.
 
-    The next start reads the whole .log of each segment without an .index, and writes the index
-    again (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). It reads a segment that
-    was not flushed twice, which counts once here.
+    The next broker start reads the whole .log of each segment without an .index, and writes the
+    index again (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). It reads segments
+    that were not flushed twice, but they count once here.
 
     Attributes:
-        allocated_bytes: the disk space that is free until then.
-        reads: the reading of that start, including the segments that it would read anyway.
+        allocated_bytes: the disk space that is free until that start.
+        reads: the files that this start reads, including segments that it would read anyway.
     """
 
     log_directory: str
@@ -119,10 +120,10 @@ def freeing_steps(
     """Returns the files that may be deleted, in the order of FreeingKind and the log directories.
 
     Args:
-        shares: the uses of all bytes; only directories with a use that may go are listed again.
-        retention: shows the segments that the next pass deletes.
+        shares: the uses of all bytes. Only directories with deletable files are listed again.
+        retention: the retention of all logs, with the segments that the next pass deletes.
         restart: the predicted start. Without it, no -future replica and no segment is listed.
-        clock_ms: the present time in ms since 1970; by default that of this machine.
+        clock_ms: the present time in ms since 1970; the default is this machine's clock.
     """
     files: dict[tuple[FreeingKind, str], list[FileUse]] = defaultdict(list)
     uses = {(share.log_directory, share.partition): share.uses for share in shares}
@@ -180,7 +181,7 @@ def _may_go(uses: Iterable[Use] | None) -> bool:
 
 
 def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]:
-    """Returns the logs of which the start cuts off records, or that it takes out of use."""
+    """Returns the logs from which the start removes records, or which it takes out of use."""
     return {
         (step.log_directory, step.partition)
         for step in (restart.steps if restart else ())
@@ -193,9 +194,9 @@ def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]
 def index_prices(
     broker: Broker, threads: int | None = None, restart: Restart | None = None
 ) -> tuple[IndexPrice, ...]:
-    """Returns the price of deleting all .index files in use, per log directory that has some.
+    """Returns the price of deleting all .index files in use, for each log directory with some.
 
-    The files of -delete, -future and -stray directories do not count, because `freeing_steps` lists
+    Files in -delete, -future and -stray directories do not count, because `freeing_steps` lists
     them.
 
     Args:
@@ -228,7 +229,7 @@ def index_prices(
 
 
 def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -> dict:
-    """Returns the steps and the price of all .index files as plain values for JSON."""
+    """Returns the freeing steps, and the prices of the .index files, as plain values for JSON."""
     return {
         "steps": [
             {
@@ -250,14 +251,15 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
 def _due_segments(
     retention: Iterable[LogRetention], *, has_settings: bool, clock_ms: int
 ) -> dict[tuple[str | None, str], set[int]]:
-    """Returns the base offsets that the next pass deletes, by log directory and partition.
+    """Returns the segments that the next retention pass deletes, by log directory and partition.
 
-    The newest segment of a log is left out, because it must not be deleted by hand. So is a log
-    without a known high watermark, because the pass deletes only below it.
+    Segments are given by base offset. The newest segment of a log is left out, because it must not
+    be deleted by hand. Logs with an unknown high watermark are left out, because the pass deletes
+    only below it.
 
     Args:
         has_settings: whether the topics' own settings are known.
-        clock_ms: the present time; files dated in the future do not move it on.
+        clock_ms: the present time by this machine's clock, even if files have later times.
     """
     due: dict[tuple[str | None, str], set[int]] = {}
     for log in retention:
@@ -276,15 +278,16 @@ def _due_segments(
 def _is_certain(
     segment: SegmentRetention, limits: RetentionLimits, *, has_settings: bool, clock_ms: int
 ) -> bool:
-    """Returns whether the next pass deletes a segment, whatever kafkaviz does not know.
+    """Returns whether it is certain that the next retention pass deletes a segment.
 
-    A pass deletes all segments before the log start, under any settings. For the other rules:
+    Segments before the log start are deleted under any settings. For other segments, all of these
+    must be true:
 
-    - The metadata log was read, because a topic's own value there is stronger than any other.
-    - A file has the limit. Kafka's default does not count, because the broker may have another
+    - The metadata log was read, because a topic's own settings there override all others.
+    - The limit is in a file. Kafka's default is not enough, because the broker may have another
       value in a server.properties that was not opened, such as log.retention.ms=-1.
-    - A file has cleanup.policy too, or server.properties was read and does not have it.
-    - A record has the time, and it is too old on this machine's clock.
+    - cleanup.policy is in a file too, or server.properties was read and does not have it.
+    - For retention.ms, the time comes from a record, which is too old by this machine's clock.
     - The topic is not tiered, because a segment that was not copied yet would be lost.
     """
     if segment.state == "log-start":
@@ -309,7 +312,7 @@ def _is_certain(
 
 
 def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[FileUse]:
-    """Yields all files of the segments with these base offsets, with their producer snapshots."""
+    """Yields all files of the segments with these base offsets, and their producer snapshots."""
     for segment in partition.without_remote().live:
         if segment.base_offset in bases:
             for info in segment.files:
@@ -320,10 +323,10 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 
 
 def _removable(files: Sequence[FileUse]) -> Iterator[FileUse]:
-    """Yields the files of a partition with a use that may go.
+    """Yields the files of a partition that may be deleted, by their use.
 
-    With a .swap file, the start needs the other files of an interrupted cleaning to decide which
-    segments it replaces.
+    If there is a .swap file, leftovers are not listed: the start needs the other files of the
+    interrupted cleaning to decide which segments the .swap file replaces.
     """
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:

@@ -1,9 +1,9 @@
-"""Results as JSON objects: `--json`, the downloads of the pages and the catalog use one function.
+"""Converts results to JSON objects, for `--json`, the downloads of the pages and the catalog.
 
     to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 
-FIELDS lists the keys of each class, in their order. A class that is not listed has its fields as
-keys.
+FIELDS lists the keys for each class, in order. For a class that is not listed, the keys are its
+fields.
 """
 
 import math
@@ -22,8 +22,8 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 
 # The keys of an object by the name of its class. `key=path` takes the value of another attribute,
-# `key=path:form` converts it by FORMS, `outer.key` is a key of the object `outer`, `key?` is left
-# out if the value is 0, and `*path` has the keys of another object.
+# `key=path:form` also converts it by FORMS, `outer.key` is a key of the inner object `outer`,
+# `key?` is left out if the value is 0, and `*path` inserts all keys of another object.
 FIELDS = {
     # findings and the start
     "Finding": """code severity partition file position length message evidence consequence
@@ -218,7 +218,7 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Returns the outer key, the key, the path and the form of each value of an object."""
+    """Returns the outer key, key, path and form of each value, parsed from FIELDS."""
     row = FIELDS.get(value_type.__name__)
     words: Iterable[str]
     words = row.split() if row else (field.name for field in fields(value_type))

@@ -1,10 +1,10 @@
 """The retention of the metadata log and its snapshots.
 
 The metadata log has rules of its own: retention.ms and retention.bytes do not apply. Once a minute,
-a node deletes the oldest snapshot, and then the segments that end before the next snapshot, while
-metadata.max.retention.bytes is exceeded; then again while the oldest snapshot is older than
-metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it. These are the
-rules of KafkaMetadataLog.maybeClean of 3.9; the class is called KafkaRaftLog since 4.1.
+a node makes a pass. While metadata.max.retention.bytes is exceeded, it deletes the oldest snapshot,
+and the segments that end before the next snapshot. Then it does the same while the oldest snapshot
+is older than metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it.
+The rules are from KafkaMetadataLog.maybeClean of 3.9; since 4.1, the class is called KafkaRaftLog.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,9 +36,9 @@ class MetadataSnapshot:
     """A snapshot of the cluster metadata.
 
     Attributes:
-        end_offset: the snapshot has the state below this offset.
-        timestamp_ms: the time of the newest record in it, from its header; None if unreadable.
-        deleted_by: the rule by which the pass deletes it, SIZE or TIME; None if it stays.
+        end_offset: the snapshot has the state of the metadata below this offset.
+        timestamp_ms: the time of its newest record, from its header; None if unreadable.
+        deleted_by: the rule by which the next pass deletes it, SIZE or TIME; None if it stays.
     """
 
     name: str
@@ -53,8 +53,8 @@ class MetadataRetention:
     """The metadata log before the next pass, and the parts that the pass deletes.
 
     Attributes:
-        snapshots: the oldest first.
-        deleted_segments: base offsets, the oldest first.
+        snapshots: all snapshots, the oldest first.
+        deleted_segments: the base offsets of the deleted segments, the oldest first.
         log_bytes: the size of the .log files before the pass.
         deleted_log_bytes: the size of the .log files of the deleted segments.
     """
@@ -68,7 +68,7 @@ class MetadataRetention:
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of the log and of all snapshots, which metadata.max.retention.bytes limits."""
+        """The bytes that metadata.max.retention.bytes limits: the log and all snapshots."""
         return self.log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     @property
@@ -85,8 +85,9 @@ class _Pass:
     """One pass over the snapshots and the log.
 
     Attributes:
-        snapshots, segments: the ones left, the oldest first.
-        deleted: the snapshots deleted until now.
+        snapshots: the snapshots that are left, the oldest first.
+        segments: the segments that are left, the oldest first.
+        deleted: the snapshots deleted so far.
     """
 
     def __init__(self, partition: Partition, snapshots_before: Sequence[MetadataSnapshot]) -> None:
@@ -101,7 +102,7 @@ class _Pass:
         return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
-        """Deletes the oldest snapshot, and the log before the next one, while a rule applies."""
+        """While a rule applies, deletes the oldest snapshot and the log before the next one."""
         while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
             new_start = self.snapshots[1].end_offset
             if new_start <= self._log_start:
@@ -115,7 +116,7 @@ class _Pass:
 def metadata_retention(
     partition: Partition, limits: MetadataLimits, now_ms: int
 ) -> MetadataRetention:
-    """Returns what a pass at now_ms deletes of the metadata log."""
+    """Returns the result of a pass at `now_ms` over the metadata log."""
     before = tuple(
         MetadataSnapshot(
             name=info.name,
@@ -166,9 +167,9 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
 def broker_metadata_retention(
     broker: Broker, settings: Settings, now_ms: int
 ) -> MetadataRetention | None:
-    """Returns what a pass at now_ms deletes of a broker's metadata log.
+    """Returns the result of a pass at `now_ms` over a broker's metadata log.
 
-    None means that no metadata log is in use here, or that a limit is unknown.
+    Returns None if no metadata log is in use here, or if a limit is unknown.
     """
     partition = find_partition(broker)
     limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]

@@ -1,6 +1,6 @@
 """Opens the PATH of a command: a topic-partition, or one file of a segment in it.
 
-lookup, rebuild, tune, compare and the replay of simulate open their path here. Commands that take a
+The commands lookup, rebuild, tune, compare, and simulate with a replay use this. Commands for a
 whole broker call log.broker.open_broker.
 """
 
@@ -30,7 +30,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
 ADVICE_ANY = message("errors.give_any")
-ADVICE_LOG = message("errors.give_log")  # for commands that cannot read an index by itself
+ADVICE_LOG = message("errors.give_log")  # for commands that cannot read an index on its own
 ADVICE_PARTITION = message("errors.give_partition")
 
 
@@ -39,11 +39,11 @@ class OpenedPath:
     """An opened path: a topic-partition, its broker, and the release that wrote it.
 
     Attributes:
-        path: the path on this machine; for a path inside an archive, that of the unpacked file.
-        file_name: the name of the segment's file, or None if the path is a directory or an archive.
-        broker: the broker with the log directories that the user named, or the log directory around
-            the partition. None if the partition's directory does not have the name of a
-            topic-partition.
+        path: the path on this machine; for a path in an archive, the path of the unpacked file.
+        file_name: the name of the segment's file; None if the path is a directory or an archive.
+        broker: the broker with the log directories that the user gave, or else only the log
+            directory around the partition. None if the partition's directory does not have the name
+            of a topic-partition.
         typed_version: the release that the user typed, or None.
     """
 
@@ -63,7 +63,7 @@ class OpenedPath:
 
     @property
     def version(self) -> str:
-        """The release as the user typed it, or the assumed one."""
+        """The release as the user typed it, or else the assumed release."""
         return self.typed_version or self.assumed_release.version
 
     @property
@@ -72,7 +72,7 @@ class OpenedPath:
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:
-        """Returns the settings of the broker; without one, the overrides and Kafka's defaults.
+        """Returns the settings of the broker; without a broker, the overrides and Kafka's defaults.
 
         Raises:
             RefusedSetting: Kafka does not know the name of an override.
@@ -91,12 +91,12 @@ def open_path(
     *,
     advice: Message = ADVICE_ANY,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of one, or any file of a segment.
+    """Opens a partition directory, an archive of a partition directory, or any file of a segment.
 
     Args:
         version: the release that the user typed; by default it is inferred from the directory.
         log_dirs: the broker's other log directories as the user typed them.
-        advice: the advice in the error for a path that is not part of a log.
+        advice: the advice in the error about a path that is not part of a log.
 
     Raises:
         CannotOpen: the path is not part of a log, or `log_dirs` belong to another broker.
@@ -125,7 +125,7 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of one, or a .log in use, as `open_path` does.
+    """Opens a path like `open_path`, but only a partition directory, its archive or a .log in use.
 
     Raises:
         CannotOpen: the path is something else, or the partition lacks a .log in use.
@@ -140,10 +140,11 @@ def open_log_path(
 
 
 def broker_around(partition: Partition) -> Broker | None:
-    """Returns the log directory that contains a partition, as a broker without other partitions.
+    """Returns the log directory around a partition, as a broker with only this partition.
 
     Returns:
-        None if the partition's directory does not have the name of a topic-partition.
+        None if the partition's directory does not have the name of a topic-partition, or has no
+        .log.
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return None

@@ -1,10 +1,11 @@
-"""The content of a broker directory: a table of its segments, those not in use, and topic sizes.
+"""The content of a broker directory: a table of its segments, inactive segments, and topic sizes.
 
 The table has one row per segment, and sums per topic-partition and over all. Names and sizes come
 from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index files and
-`with_batches` adds the batches. A sum with an unknown part is unknown, so it is never too small.
+`with_batches` adds numbers of batches. A sum with an unknown part is unknown, so that no sum is too
+small.
 
-No lookup reads three kinds of segments, each with its mark:
+Three kinds of segments are inactive, which means that no lookup reads them. Each has a mark:
 
 - `.deleted`, a suffix of files that Kafka has renamed and will remove soon
 - `-delete`, a suffix of a whole directory that was renamed
@@ -36,15 +37,15 @@ SEGMENT: np.dtype = np.dtype(
         ("base_offset", "i8"),
         ("kind", "i1"),  # index into KINDS
         ("log_bytes", "i8"),
-        ("length_bytes", "i8"),  # total length of its files, holes included
-        ("allocated_bytes", "i8"),  # disk space that its files take
-        ("left_out", "?"),  # one of its files is unreadable, so sums of read numbers skip it
+        ("length_bytes", "i8"),  # total length of the segment's files, including holes
+        ("allocated_bytes", "i8"),  # disk space that the segment's files take
+        ("left_out", "?"),  # a file is unreadable, so sums of numbers from files skip the segment
         ("offset_entries", "i8"),  # this column and all below are UNKNOWN until read
         ("time_entries", "i8"),
         ("batches", "i8"),
         ("records", "i8"),
-        ("valid_bytes", "i8"),  # of the .log, up to the end of its last complete batch
-        ("torn_bytes", "i8"),  # of the .log, after that
+        ("valid_bytes", "i8"),  # bytes of the .log up to the end of its last complete batch
+        ("torn_bytes", "i8"),  # bytes of the .log after its last complete batch
         ("last_offset", "i8"),
         ("max_timestamp_ms", "i8"),
     ]
@@ -59,7 +60,7 @@ COUNT_COLUMNS = (
     "offset_entries",
     "time_entries",
 )
-COUNT_FILES = {  # the file that each count comes from; if the file is missing, the count is 0
+COUNT_FILES = {  # the file from which each count comes; if the file is missing, the count is 0
     "batches": "log",
     "records": "log",
     "valid_bytes": "log",
@@ -69,14 +70,14 @@ COUNT_FILES = {  # the file that each count comes from; if the file is missing, 
 }
 # the columns that identify a row of a catalog's segments table
 CATALOG_KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")
-READ_BYTES = 64 << 20  # the pipeline reads larger indexes
+READ_BYTES = 64 << 20  # larger indexes are read only by the pipeline
 READ_FILES = 4000
 
 
 class Sums(NamedTuple):
     """Sums over some segments.
 
-    None means not read yet, or unreadable.
+    A sum is None if files were not read yet, or are unreadable.
     """
 
     segments: int
@@ -93,7 +94,7 @@ class Sums(NamedTuple):
 
     @property
     def index_bytes(self) -> int | None:
-        """Bytes of the entries in both indexes, without preallocated space."""
+        """The bytes of the entries in both indexes, without preallocated space."""
         if self.offset_entries is None or self.time_entries is None:
             return None
         return (
@@ -103,12 +104,12 @@ class Sums(NamedTuple):
 
     @property
     def bytes_per_entry(self) -> float | None:
-        """Mean .log bytes per offset entry; None if unknown or without an entry."""
+        """The mean .log bytes per offset entry; None if unknown or without an entry."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 
     @property
     def index_share(self) -> float | None:
-        """Bytes of the entries in both indexes per byte of .log."""
+        """The bytes of the entries in both indexes, divided by the bytes of .log."""
         if self.covered_bytes and self.index_bytes is not None:
             return self.index_bytes / self.covered_bytes
         return None
@@ -117,15 +118,15 @@ class Sums(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class PartitionRow:
     directory: str  # orders-0
-    label: str  # the directory without the random part of a renamed one
+    label: str  # the directory's name, without the random part if it was renamed
     state: str  # "current", "delete", "future" or "stray"
     log_start_offset: int | None
     sums: Sums
     last_offset: int | None = None
     codecs: tuple[str, ...] | None = None
     remote_bases: frozenset[int] = frozenset()  # base offsets of segments only in tiered storage
-    log_directory: str = ""  # the name of its log directory; "" if the broker has only one
-    address_name: str = ""  # its name in a URL: disk-b/orders-0 if two log directories hold it
+    log_directory: str = ""  # the name of the log directory; "" if the broker has only one
+    address_name: str = ""  # the name in a URL: disk-b/orders-0 if two log directories have it
 
     @property
     def is_internal(self) -> bool:
@@ -136,7 +137,7 @@ class EntryPositions(NamedTuple):
     """The positions of all offset entries, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
-    position: np.ndarray  # counted over the .log files of the topic-partition in a row
+    position: np.ndarray  # as if the .log files of the topic-partition followed one another
 
 
 @dataclass(frozen=True)
@@ -202,10 +203,10 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the rows whose .log ends in bytes that are not a batch.
+    """Returns a mask of the rows whose .log ends with bytes that are not a batch.
 
-    Segments that a broker has deleted, or will delete at its next start, are left out: their end
-    says nothing about a fault.
+    Segments that a broker has deleted, or will delete at its next start, are left out, because
+    their ends do not show a fault.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -216,8 +217,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
     """Returns the segment with the longest .log.
 
     Returns:
-        The topic-partition's name in an address, and the base offset; None if there are no
-        segments.
+        The topic-partition's name in a URL, and the base offset; None without segments.
     """
     if not len(overview.segments):
         return None
@@ -226,7 +226,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def inventory(broker: Broker) -> BrokerOverview:
-    """Returns the overview that the directory listing alone gives, without opening a file."""
+    """Returns the overview from the directory listing alone, without opening a file."""
     rows = [
         row
         for partition_number, partition in enumerate(broker.partitions)
@@ -253,7 +253,7 @@ def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
 
 
 def segment_kind(partition: Partition, segment: Segment) -> str:
-    """Returns the kind in KINDS by which a segment is drawn and counted."""
+    """Returns the kind of a segment, one of KINDS."""
     return "deleted" if segment.is_in_use and partition.state == "delete" else segment.state
 
 
@@ -271,7 +271,7 @@ def is_readable(broker: Broker) -> bool:
 
 
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
-    """Returns the overview with offset_entries, time_entries and entries from the index files.
+    """Returns the overview with the numbers and positions of entries from the index files.
 
     A segment whose index cannot be read is marked as left out.
     """
@@ -310,7 +310,7 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
     """Returns the positions in the offset index and the number of time entries.
 
-    A segment object keeps the bytes that it has read. So a copy reads, and is freed afterwards.
+    A segment object keeps the bytes that it reads. So a copy of it is used, and freed afterwards.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)
@@ -335,12 +335,13 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
     """Returns the overview with the numbers of batches and records that a catalog knows.
 
-    A catalog row applies only if the .log still has the same length and modification time. A
-    segment with a problem is left out. A null alone does not mark a problem, because a missing file
-    has no numbers either.
+    A catalog row is used only if the .log still has the same length and modification time. A
+    segment with a problem is marked as left out. A null is not a problem by itself, because a
+    missing file has no numbers either.
 
     Args:
-        catalog: the columns of its segments table, with directory, suffix, codecs and problems.
+        catalog: the columns of the catalog's segments table, including `directory`, `suffix`,
+            `codecs` and `problems`.
     """
     row_numbers = {
         key: number
@@ -372,7 +373,7 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
 
 
 def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
-    """Returns CATALOG_KEY's values and the segment, in the order of BrokerOverview.segments."""
+    """Returns the values for CATALOG_KEY with each segment, in the order of the overview."""
     return [
         (
             (
@@ -412,7 +413,7 @@ def _sum(column: np.ndarray, rows: int) -> int | None:
 
     Args:
         rows: the number of segments, including those left out. If all are left out, the sum is
-            unknown.
+            None.
     """
     return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())
 
@@ -424,8 +425,8 @@ class InactiveSegment(NamedTuple):
     """A segment that is not in use.
 
     Attributes:
-        path: the first of its files, relative to the broker directory.
-        mark: the suffix of the file or of the directory, or NO_LOG.
+        path: the path of the first of its files, relative to the broker directory.
+        mark: why it is not in use: the suffix of the file or of the directory, or NO_LOG.
     """
 
     path: str
@@ -464,9 +465,10 @@ class TopicSize:
     """The partitions and bytes of one topic.
 
     Attributes:
-        partitions: number of its partition directories, including those to be deleted.
-        index_bytes: length of its .index, .timeindex and .txnindex files; preallocated ones may
-            take less space on disk.
+        partitions: the number of its partition directories, including those to be deleted.
+        log_bytes: the length of its .log files.
+        index_bytes: the length of its .index, .timeindex and .txnindex files. Preallocated files
+            may take less space on disk.
     """
 
     topic: str

@@ -1,6 +1,7 @@
-"""Rebuilds of indexes, and replays of a log with its own or other settings.
+"""Rebuilds indexes, and replays a log with its own or other settings.
 
-A RebuildSource or ReplaySource is the input. WhatIf is the result of a replay with other settings.
+The input is a RebuildSource or a ReplaySource. WhatIf is the result of a replay with other
+settings.
 """
 
 from collections import Counter
@@ -43,10 +44,10 @@ class RebuildSource:
     """The segments to rebuild and their settings.
 
     Attributes:
-        base_offsets: the base offsets of all segments, or of the one .log given.
-        release: the release that recovers.
+        base_offsets: the base offsets of all segments, or of the .log that the user gave.
+        release: the Kafka release whose recovery rebuilds the indexes.
         settings: the two SETTINGS, each with its source.
-        assumed_settings: the names of those with Kafka's default because they are unknown.
+        assumed_settings: the names of unknown settings, for which Kafka's default is used.
     """
 
     partition: Partition
@@ -64,10 +65,10 @@ class RebuildSource:
         )
 
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
-        """Yields each segment as the release recovers and closes it.
+        """Yields each segment after recovery and closing by the release.
 
         Raises:
-            CannotOpen: recovery ends in an exception.
+            CannotOpen: recovery ends with an exception.
         """
         try:
             behaviour = release_behaviour(self.release)
@@ -78,7 +79,7 @@ class RebuildSource:
             ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
-        """Returns the cause of each rebuilt segment's roll, or None if no cause is seen."""
+        """Returns the cause of each rebuilt segment's roll, or None if no cause fits."""
         try:
             if len(self.base_offsets) != len(self.partition.live):
                 return [
@@ -109,7 +110,8 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
         overrides: settings that the user gave, by the name of the topic or broker setting.
 
     Raises:
-        RefusedSetting: no index depends on a setting, or Kafka refuses its value.
+        RefusedSetting: an override is a setting that does not change indexes, or Kafka refuses its
+            value.
         CannotOpen: the .log does not exist any more.
     """
     for name, text in overrides.items():
@@ -141,12 +143,12 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
 
 @dataclass(frozen=True)
 class ReplaySource:
-    """A partition directory as plain values.
+    """The input of a replay: a log and its settings.
 
     Attributes:
-        settings: the directory's own settings by topic name, and those inferred from its rolls.
-        inferred_settings: the inferred ones alone.
-        inputs: the directories that must not be written to.
+        settings: known and inferred settings, by the name of the topic setting.
+        inferred_settings: only the settings that were inferred from where segments ended.
+        inputs: directories to which the replay must not write.
     """
 
     log: StoredLog
@@ -195,7 +197,7 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
 
 
 def _limits(partition: Partition) -> dict[str, Value]:
-    """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls bound them.
+    """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     The result is empty if the segments cannot be read.
     """
@@ -210,10 +212,10 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """A comparison of an index with that of the replay.
+    """The comparison of an index file with that of the replay.
 
     Attributes:
-        from_position: the first byte that differs, or None if the files are equal.
+        from_position: the first byte that differs; None if the files are equal.
     """
 
     name: str
@@ -221,10 +223,10 @@ class IndexFileDiff:
 
 
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
-    """Compares the indexes of each copied segment with those of its replay.
+    """Compares the indexes of each segment with the indexes of the replay.
 
-    A segment that the replay does not have is compared with empty files. An index that was not
-    closed is compared up to its last byte that is not zero.
+    If the replay does not have the segment, they are compared with empty files. An index that was
+    not closed is compared only up to its last byte that is not zero.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
@@ -260,10 +262,10 @@ def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """The result of appending all batches of a log again and closing it.
+    """The result of appending all batches of a log again and closing the log.
 
     Attributes:
-        rolls: number of rolls by cause; the last segment was not rolled.
+        rolls: the number of rolls by cause. The last segment is not rolled.
     """
 
     config: LogConfig
@@ -282,7 +284,7 @@ class WhatIf:
 
     @property
     def maps(self) -> int:
-        """Number of memory maps if every segment's indexes are loaded."""
+        """The number of memory maps if the indexes of all segments are loaded."""
         return MAPS_PER_SEGMENT * self.segments
 
     @property
@@ -298,10 +300,10 @@ def replay(
     *,
     is_leader: bool = True,
 ) -> WhatIf:
-    """Appends the rows of every chunk; each row has its own time of append.
+    """Appends the batches of all chunks, each at its own time, and returns the result.
 
     Raises:
-        KafkavizError: an append fails, with Kafka's exception.
+        KafkavizError: an append fails. The message has Kafka's exception.
     """
     log = None
     now_ms = 0
@@ -341,11 +343,11 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the outcome of the present and of the changed settings, each summed over the logs.
+    """Returns the results with the present and with changed settings, each summed over the logs.
 
     Args:
-        logs: the chunks and the first offset of each log.
-        changed_settings: fields of LogConfig.
+        logs: a function that returns the appends, and the first offset, of each log.
+        changed_settings: the changed values, by the field names of LogConfig.
     """
     changed_config = replace(config, **changed_settings)
     outcome_now, outcome_changed = (

@@ -1,10 +1,10 @@
 """The retention of each segment of a log: the rule and the record that keep it, and until when.
 
-A broker deletes the oldest segments and stops at the first one that is too young. For example, with
-retention.ms of 7 days, a first segment with a record of 2027-11-25 keeps all later ones until
-2027-12-02, even if their records are of 2026.
+In a retention pass, a broker deletes the oldest segments and stops at the first one that is too
+young. For example, with retention.ms of 7 days, a first segment with a record of 2027-11-25 keeps
+all later segments until 2027-12-02, even if their records are from 2026.
 
-The rules come from UnifiedLog.deleteOldSegments (4.3.1) and apply in its order:
+The rules are those in UnifiedLog.deleteOldSegments (4.3.1), in this order:
 deleteLogStartOffsetBreachedSegments, which also applies to compacted topics,
 deleteRetentionSizeBreachedSegments, and deleteRetentionMsBreachedSegments. The last segment is
 deleted like the others, after a roll, unless it is empty.
@@ -29,8 +29,8 @@ from kafkaviz.messages import Message
 from kafkaviz.versions import Release
 
 NO_LIMIT = -1
-DUE_STATES = ("log-start", "size", "time")  # the rule by which the next pass deletes a segment
-# the reason why a segment is kept
+DUE_STATES = ("log-start", "size", "time")  # the rules by which the next pass deletes a segment
+# the reasons why a segment is kept
 KEPT_STATES = (
     "until",
     "behind",
@@ -51,11 +51,12 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 class RetentionLimits:
     """The settings that limit a log.
 
-    Each has its value (-1: no limit, None: unknown) and its source in words.
+    Each setting has a value (-1: no limit, None: unknown) and the message of its source.
 
     Attributes:
-        is_tiered: whether the topic has remote storage. Closed segments are then deleted only after
-            they were copied there. The limits are the local ones.
+        deletes: whether cleanup.policy contains "delete"; None if unknown.
+        is_tiered: whether the topic has remote storage. Then segments are deleted only after they
+            were copied there, and the limits apply to the local log.
     """
 
     deletes: bool | None
@@ -68,7 +69,7 @@ class RetentionLimits:
 
     @property
     def is_known(self) -> bool:
-        """Whether all of these settings are known; otherwise only the log start applies."""
+        """Whether all of these settings are known. If not, only the log start deletes segments."""
         return None not in (self.deletes, self.retention_ms, self.retention_bytes)
 
     @property
@@ -93,11 +94,11 @@ class SegmentAge:
 
     Attributes:
         timestamp_ms: the newest time; None if unknown.
-        counted_by: the source of the time. "record": the record at `offset` in the .log, or one in
-            the batch that ends there, if the records of that batch cannot be read. "entry": the
-            last entry of the .timeindex, which differs from the .log. "unwritten": a slot of the
-            .timeindex that was never written and reads 0. "mtime": the modification time of the
-            .log, for lack of a time entry.
+        counted_by: the source of the time. "record": the record at `offset` in the .log, or some
+            record of the batch that ends there, if that batch's records cannot be read. "entry":
+            the last entry of the .timeindex, which differs from the .log. "unwritten": a slot of
+            the .timeindex that was never written and reads 0. "mtime": the modification time of the
+            .log, for lack of a time entry. "unknown": a file could not be read.
     """
 
     base_offset: int
@@ -113,13 +114,14 @@ class SegmentRetention:
 
     Attributes:
         state: one of STATES.
-        until_ms: the last moment at which the segment's own age keeps it.
-        gone_ms: the last moment at which the segment's own age, or that of a kept segment before
-            it, keeps it, because retention deletes the oldest first. Only its own age counts if it
-            is due. None without a time limit, or if an age is unknown.
-        blocked_by: the base offset of the segment that it waits for.
-        more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
-        why: the reason why it is not uploaded; None if it is unknown or not what keeps the segment.
+        until_ms: the last time at which the segment's own age keeps it.
+        gone_ms: the last time at which its own age, or the age of an earlier kept segment, keeps
+            it, because retention deletes the oldest first. If the next pass deletes the segment,
+            only its own age counts. None without a time limit, or if an age is unknown.
+        blocked_by: the base offset of the earlier segment that keeps it, or None.
+        more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
+            that limit.
+        why: the reason why it is not uploaded; None if unknown, or if something else keeps it.
     """
 
     age: SegmentAge
@@ -136,7 +138,7 @@ class SegmentRetention:
 
     @property
     def is_waiting_long(self) -> bool:
-        """Whether an older segment keeps it more than a day longer than its own age."""
+        """Whether an older segment keeps it for more than a day longer than its own age does."""
         if self.state != "behind" or self.gone_ms is None or self.until_ms is None:
             return False
         return self.gone_ms - self.until_ms > DAY_MS
@@ -148,10 +150,12 @@ class LogRetention:
 
     Attributes:
         partition: the directory's name.
-        now_ms: the time of the pass.
+        now_ms: the time of the retention pass.
         log_directory: the path of the log directory.
-        log_start_offset, high_watermark, log_end_offset, highest_remote_offset: the offsets that
-            the pass used; None if unknown, see log_retention.
+        log_start_offset: the log start in this pass; None if unknown.
+        high_watermark: the high watermark in this pass; None if unknown.
+        log_end_offset: the log end in this pass; None if unknown.
+        highest_remote_offset: the last offset in remote storage in this pass; None if unknown.
     """
 
     partition: str
@@ -171,11 +175,11 @@ class LogRetention:
 
     @property
     def due_bytes(self) -> int:
-        """Bytes of .log that the pass deletes."""
+        """The bytes of .log that the pass deletes."""
         return sum(segment.age.size_bytes for segment in self.segments if segment.is_due)
 
     def bytes_by_state(self) -> dict[str, int]:
-        """Returns the bytes of .log per state of STATES; a state without a segment is left out."""
+        """Returns the bytes of .log per state in STATES; states without a segment are left out."""
         sizes: dict[str, int] = {}
         for segment in self.segments:
             sizes[segment.state] = sizes.get(segment.state, 0) + segment.age.size_bytes
@@ -183,7 +187,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """Bytes of the segments that are not in remote storage; None if unknown or not tiered."""
+        """The bytes of segments that are not in remote storage; None if unknown or not tiered."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
@@ -192,9 +196,9 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """Bytes by which the log exceeds retention.bytes; negative if it is smaller.
+        """By how many bytes the log exceeds retention.bytes; negative if it is smaller.
 
-        None without that limit.
+        The value is None without that limit.
         """
         limit = self.limits.retention_bytes
         return None if limit is None or limit < 0 else self.log_bytes - limit
@@ -204,8 +208,8 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     """Returns the age of a segment that was read.
 
     Args:
-        is_recovered: whether the next start recovers the segment. Its time entries then do not
-            count, and its tail is cut off.
+        is_recovered: whether the next start recovers the segment. Then its time entries do not
+            count, and the bytes after its last batch are cut off.
     """
     log = summary.segment.log
     newest = summary.newest
@@ -242,7 +246,9 @@ def segment_ages(
     """Returns the ages of a log's segments as the next start leaves them.
 
     Args:
-        clean, recovery_point, release: as for recovered_bases.
+        clean: whether the broker was stopped cleanly; None if unknown.
+        recovery_point: the checkpointed recovery point, or None.
+        release: the release of the broker; () if unknown.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -268,20 +274,20 @@ def log_retention(
     highest_remote_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
-    """Returns which segments a pass at now_ms deletes, and what keeps the rest.
+    """Returns which segments a retention pass at `now_ms` deletes, and what keeps the others.
 
-    Offsets that are None are unknown, and their rules are not applied.
+    An offset that is None is unknown, and the rule that needs it is not applied.
 
     Args:
-        segments: the oldest first.
-        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. Only a
-            tiered log has this limit.
+        segments: the ages of all segments, the oldest first.
+        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. It
+            matters only for a tiered log.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
     log_start = log_start_offset or 0
 
     def is_not_empty(number: int) -> bool:
-        """Returns whether a segment is not the last one, or has records."""
+        """Returns whether a segment has bytes, or is not the last one."""
         return number + 1 < len(segments) or segments[number].size_bytes > 0
 
     def is_below_watermark(number: int) -> bool:
@@ -289,11 +295,11 @@ def log_retention(
         return high_watermark is None or end is None or end <= high_watermark
 
     def is_uploaded(number: int) -> bool:
-        """Returns whether isSegmentEligibleForDeletion of UnifiedLog allows a segment to go."""
+        """Returns whether UnifiedLog.isSegmentEligibleForDeletion allows to delete a segment."""
         if not limits.is_tiered or highest_remote_offset is None:
             return True
         if number + 1 == len(segments):
-            return False  # the active segment is rolled first, and copied then
+            return False  # the active segment must be rolled first, and then copied
         end = segments[number + 1].base_offset
         return end - 1 <= highest_remote_offset or end <= log_start
 
@@ -343,7 +349,7 @@ def log_retention(
 
 
 def with_limits(log: LogRetention, limits: RetentionLimits) -> LogRetention:
-    """Returns the result of the same pass under other limits."""
+    """Returns the result of the same pass with other limits."""
     return log_retention(
         log.partition,
         [segment.age for segment in log.segments],
@@ -364,7 +370,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns, for each of the oldest segments, the rule that deletes it, until one stays."""
+    """Returns the rule that deletes each of the oldest segments, up to the first that stays."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -413,9 +419,10 @@ def _kept_retentions(
 
     Args:
         segments: the segments that the next pass does not delete.
-        upload_count: number of the first ones that would go if they were in remote storage.
-        watermark_count: number of the first ones that would go if they were in remote storage and
-            below the high watermark.
+        upload_count: this many of the first segments would be deleted if they were in remote
+            storage.
+        watermark_count: this many of the first segments would be deleted if they were in remote
+            storage and below the high watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms = None
@@ -480,9 +487,9 @@ def _retention_state(
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
     """Returns all segments of the logs, the most urgent first.
 
-    The next pass deletes the first ones. Then come segments that wait for an older one for more
-    than a day, then those whose date depends on a file's time or is unknown, then the rest. In each
-    group the earliest date comes first.
+    First come the segments that the next pass deletes, then segments that an older segment keeps
+    for more than a day longer, then those whose date depends on a file's time or is unknown, then
+    the rest. In each group the earliest date comes first.
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:
@@ -519,11 +526,11 @@ def segment_retention(
     clean: bool,
     now_ms: int,
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of a log and of its one segment that was read.
+    """Returns the retention of a log, and of the only segment in it that was read completely.
 
-    A broker knows only the last time entry of a closed segment, so of the segments before this one
-    only the last 12 bytes of their .timeindex are read. A check that reads every .log gets the same
-    result, except if a time index is damaged: it then shows the log as the next start leaves it.
+    For earlier segments, only the last time entry is read (12 bytes), because a broker uses nothing
+    else of a closed segment. A check, which reads every .log, gets the same result unless a time
+    index is damaged: a check shows the log as the next start leaves it.
 
     Args:
         clean: whether the log directory was stopped cleanly.
@@ -583,8 +590,8 @@ def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """Returns the age of the segment that was read.
 
     Args:
-        is_recovered: whether the next start recovers it; then its batches count instead of its time
-            entries.
+        is_recovered: whether the next start recovers the segment. Then its batches count instead
+            of its time entries.
     """
     times = anatomy.times
     log = anatomy.segment.log

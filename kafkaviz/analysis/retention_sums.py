@@ -15,16 +15,17 @@ SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionSchedule:
-    """When the bytes of a log are deleted, from the time of the pass on, if nothing is written.
+    """When the bytes of a log are deleted after the next retention pass, if nothing is written.
 
-    Each byte counts once. A segment without a date is deleted by its size, waits for the high
-    watermark, or stays.
+    Each byte counts once. The date of deletion is unknown if a segment is deleted because of the
+    log's size, waits for the high watermark, or stays.
 
     Attributes:
-        due_bytes: bytes that the pass itself deletes.
-        within_bytes: bytes deleted within each of SCHEDULE_MS, and not within the one before it.
-        later_bytes: bytes deleted after the last of SCHEDULE_MS.
-        undated_bytes: bytes without a date, per state of KEPT_STATES.
+        due_bytes: bytes that the next pass deletes.
+        within_bytes: bytes that are deleted within each period in SCHEDULE_MS, but not within the
+            period before.
+        later_bytes: bytes that are deleted after the last period in SCHEDULE_MS.
+        undated_bytes: bytes without a date, per state in KEPT_STATES.
     """
 
     due_bytes: int
@@ -41,7 +42,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
         if segment.is_due:
             continue
         if segment.state in DATED_STATES:
-            # a pass deletes the segment once the clock is past gone_ms
+            # a pass deletes the segment once the clock is after gone_ms
             delay_ms = cast(int, segment.gone_ms) + 1 - log.now_ms
             within_bytes[bisect_left(SCHEDULE_MS, delay_ms)] += size_bytes
         else:
@@ -56,11 +57,12 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """A group of logs under today's limits and under others.
+    """The retention of a group of logs with today's limits and with proposed limits.
 
     Attributes:
         name: the topic, or the directory of one log.
-        current_bytes, proposed_bytes: bytes of .log per state of STATES.
+        current_bytes: bytes of .log per state in STATES, with today's limits.
+        proposed_bytes: bytes of .log per state in STATES, with the proposed limits.
     """
 
     name: str
@@ -77,12 +79,12 @@ class RetentionChange:
 
     @property
     def due_bytes(self) -> int:
-        """Bytes that the next pass frees under the proposed limits."""
+        """The bytes that the next pass deletes with the proposed limits."""
         return _sum_bytes(self.proposed_bytes, DUE_STATES)
 
     @property
     def dated_bytes(self) -> int:
-        """Bytes that stay now, and that retention.ms deletes at a known time."""
+        """The bytes that stay in the next pass, but that retention.ms deletes at a known time."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property
@@ -102,8 +104,9 @@ def retention_changes(
     """Returns the change of each group of logs, the largest group first.
 
     Args:
-        logs, proposed_logs: the same logs under today's limits and under others.
-        name_of: returns the name of a log's group.
+        logs: the logs with today's limits.
+        proposed_logs: the same logs with the proposed limits.
+        name_of: a function that returns the name of a log's group.
     """
     sizes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
     for log, proposed in zip(logs, proposed_logs, strict=True):

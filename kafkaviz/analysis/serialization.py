@@ -3,7 +3,7 @@
 A dataclass becomes the list of its fields: `Gap(first=5, last=9, position=4096)` is `[5, 9, 4096]`.
 On the way back each field is checked against its type.
 
-The format is JSON and not pickle, because a stored value may come from anywhere.
+The format is JSON and not pickle, because stored values may come from an untrusted source.
 """
 
 import json
@@ -44,10 +44,10 @@ def encode(value: Any) -> str:
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """Returns the value of type `value_type` that `plain` stands for.
+    """Returns the value of type `value_type` from its form by `to_plain`.
 
     Args:
-        value_type: a type as an annotation names it, such as `tuple[int, ...]`.
+        value_type: a type as in an annotation, such as `tuple[int, ...]`.
 
     Raises:
         ValueError: `plain` is not of that type.
@@ -59,7 +59,7 @@ def from_plain(value_type: Any, plain: Any) -> Any:
 def _reader(value_type: Any) -> Callable[[Any], Any]:
     """Returns the function that makes a value of that type from plain JSON.
 
-    The function of each type is built once, because a catalog holds millions of values.
+    The function for each type is built only once, because a catalog has millions of values.
     """
     origin = get_origin(value_type)
     arguments = get_args(value_type)

@@ -107,10 +107,11 @@ class UploadFacts:
     Attributes:
         segments: the local segments, by base offset; the last one is active.
         snapshots: the offsets of the producer snapshots.
-        epochs: (leader epoch, first offset) of leader-epoch-checkpoint; None if it is unreadable.
-        last_stable_offset: at most the checkpointed high watermark, other than in
-            analysis.transactions; None if no checkpoint has it.
-        highest_remote_offset: the last uploaded offset, -1 for none, None if unknown.
+        epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint; None if unreadable.
+        last_stable_offset: not above the checkpointed high watermark, in contrast to
+            analysis.transactions; None if no checkpoint has a high watermark.
+        highest_remote_offset: the last uploaded offset; -1 if nothing was uploaded, None if
+            unknown.
     """
 
     segments: Sequence[SegmentView]
