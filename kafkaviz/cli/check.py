@@ -1,4 +1,4 @@
-"""kafkaviz check: the faults in a broker or partition directory, and the next start's changes."""
+"""kafkaviz check: the faults in a broker or partition directory, and what the next start does."""
 
 import argparse
 import math

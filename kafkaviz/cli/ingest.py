@@ -137,7 +137,7 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Ends the process after the run has cleaned up, without waiting for Spark to shut down.
+    """Ends this process after the ingest has cleaned up, without waiting for Spark to shut down.
 
     The JVM ends together with this process.
     """

@@ -275,7 +275,7 @@ def _count_segment(
 def _tune(
     broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
-    """Returns the tuning and "", or None and the reason why there is none."""
+    """Returns the tuning and "", or None and the reason why nothing can be tuned."""
     try:
         show_name = lambda name, _share: on_progress(  # noqa: E731 - a name for a long call
             message("report_progress.tuning", name=name)

@@ -146,9 +146,9 @@ def _topics(report_tuning: ReportTuning) -> Html:
 
 
 def _command(report_tuning: ReportTuning) -> Html:
-    """Returns the command that makes the recommended change, or a note that none is recommended.
+    """Returns the command that makes the recommended change, or a note that there is none.
 
-    If topics differ, there is one command per topic that changes.
+    If topics need different intervals, there is one command per topic to change.
     """
     if any(reason.code == "topic-by-topic" for reason in report_tuning.overall.reasons):
         lines = [

@@ -118,7 +118,7 @@ def _print_offset_entries(
 ) -> None:
     """Prints one line per entry.
 
-    Wrong entries go into the report. An entry whose position holds no batch ends the run.
+    Wrong entries are added to the report. An entry at whose position no batch starts ends the run.
     """
     count = index.written_count()
     printed_count = 0
@@ -230,7 +230,7 @@ def _print_time_entries(
 ) -> None:
     """Prints one line per entry.
 
-    Wrong entries go into the report. An entry that cannot be looked up ends the run.
+    Wrong entries are added to the report. An entry that cannot be looked up ends the run.
     """
     count = times.written_count()
     matches = Matches.find(

@@ -440,7 +440,7 @@ def _title(overview: BrokerOverview) -> str:
 
 
 def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
-    """Says which index is the densest, or how many partitions share the first place."""
+    """Says which index is the densest, or how many partitions have equally dense indexes."""
     least_bytes = min(round(cast(float, row.sums.bytes_per_entry)) for row in comparable)
     densest, *others = (
         row for row in comparable if round(cast(float, row.sums.bytes_per_entry)) == least_bytes

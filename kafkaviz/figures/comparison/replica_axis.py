@@ -99,7 +99,7 @@ def view(
     """Returns both logs, unchanged or after some truncation steps of the follower.
 
     Args:
-        leader: the leading side, 0 or 1; None for unchanged logs.
+        leader: the side that is the leader, 0 or 1; None shows both logs unchanged.
         steps: number of truncation steps that the follower has made.
         is_around: whether the axis shows only the offsets around the one where the logs diverge.
     """
@@ -132,7 +132,7 @@ def can_zoom(comparison: PartitionComparison) -> bool:
 
 
 def walk_of(comparison: PartitionComparison, leader: int | None) -> FollowerTruncation | None:
-    """Returns what the follower truncates if `leader` leads; None if that is unknown."""
+    """Returns the follower's truncation steps if side `leader` is the leader; None if unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 
 

@@ -49,7 +49,7 @@ class LogTable(NamedTuple):
 
 
 def headline(decisions: CleanerDecisions) -> str:
-    """Says how many logs the cleaner takes now, and which one goes first."""
+    """Says how many logs the cleaner would clean now, and which log comes first."""
     count = len(decisions.logs)
     order = decisions.order
     if not order:

@@ -49,7 +49,7 @@ MAX_MEMBERS = 200  # most findings shown per item; the JSON has all
 MAX_DUMPS = 400  # most findings whose bytes are sent to the browser
 MAX_CUTS = 4  # most logs named below the strip
 MIN_SHARE = 0.016  # least share of the strip, so that a small log stays visible
-# prefixes of the codes about the start itself
+# prefixes of the codes of findings about the broker start itself
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 TRANSACTION_CODES = ("open-transaction", "hanging-transaction")
@@ -231,7 +231,7 @@ def start_verdict(
     """Says in a headline and some sentences what the next broker start does.
 
     Args:
-        restart: the predicted start.
+        restart: the predicted broker start.
         logs: number of the broker's partition logs, including those without a .log file.
         is_left_known: whether the files show how the broker was stopped.
         is_partial: whether the broker has log directories that were not read.
@@ -384,7 +384,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start reads, those with trouble first; None if it reads none."""
+    """Returns the logs that the start reads, failing and cut logs first; None if it reads none."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps
@@ -616,7 +616,7 @@ def _words() -> dict[str, str]:
 
 
 def start_payload(view: HealthView) -> dict:
-    """Returns what the next start reads and does."""
+    """Returns what the next broker start reads and does, as plain data."""
     return {
         "words": _words(),
         "strip": view.strip
@@ -630,7 +630,7 @@ def start_payload(view: HealthView) -> dict:
 
 
 def findings_payload(view: HealthView, key: str) -> dict:
-    """Returns the verdict and the findings."""
+    """Returns the verdict and the findings, as plain data."""
     return {
         "key": key,
         "words": _words(),

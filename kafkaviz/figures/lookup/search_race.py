@@ -55,7 +55,7 @@ class RaceLane(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
     question: str  # the title before the race is over
-    caption: str  # the meaning of hot and cold, and the place of the target
+    caption: str  # explains hot and cold, and says where the target is
     is_even: bool  # whether both searches need the same numbers of probes, pages and cold pages
     is_in_front: bool  # whether the target is in front of the warm section
     at: str  # for the two entries: the title of the result, with the placeholder {result}; else ""
@@ -100,7 +100,7 @@ def _place_text(race: SearchRace) -> str:
 
 
 def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
-    """Returns the pages that are drawn, for both searches, so that their two strips line up."""
+    """Returns the pages to draw: the same for both searches, so that the two strips line up."""
     pages = list(range(race.pages))
     if race.pages > MAX_CELLS:
         first_warm = int((race.warm_from_slot or 0) / race.page_slots)

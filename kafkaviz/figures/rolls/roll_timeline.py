@@ -1,4 +1,4 @@
-"""Segments as they fill, one row each.
+"""The time line of rolls: one row per segment shows how it fills.
 
 Size, time and both indexes grow towards their limits, and the first to reach its limit causes the
 roll.

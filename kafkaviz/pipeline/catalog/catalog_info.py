@@ -88,7 +88,7 @@ class CatalogInfo:
     problems: tuple[Problem, ...] = ()
     # number of segments that are not in use, by file suffix
     suffixes: Mapping[str, int] = field(default_factory=dict)
-    format: int = FORMAT  # one of READ_FORMATS
+    format: int = FORMAT  # version of the format, one of `READ_FORMATS`
 
     @property
     def rows(self) -> dict[str, int]:

@@ -21,7 +21,7 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 def _file_columns() -> list[tuple[str, pa.DataType]]:
     """Returns the columns log_bytes, log_allocated_bytes, log_mtime_ns, and the same per index.
 
-    They are null if the file does not exist.
+    The columns of a file are null if it does not exist.
     """
     return [
         (f"{kind}_{fact}", LONG)

@@ -149,7 +149,7 @@ class Subscription:
     """The topic-partitions that are read.
 
     Attributes:
-        topics: their names, or None if a pattern selects them.
+        topics: the names of the topics, or None if a pattern selects them.
         partitions: the partitions in option assign, or None for all.
     """
 

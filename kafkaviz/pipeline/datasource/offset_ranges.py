@@ -104,7 +104,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """Returns the offsets to read of a partition, both ends included; least > most means none.
 
     Raises:
-        BadOption: no record of that time exists, or the start is after the end.
+        BadOption: no record is as late as a starting time, or the start is after the end.
         DataLoss: an offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)

@@ -220,7 +220,7 @@ class KafkaSource(DataSource):
         """Returns a reader of all or some of the columns.
 
         Raises:
-            BadOption: a user-defined schema has other columns.
+            BadOption: a user-defined schema has a column that the format lacks.
         """
         values = self._given_options(schema)
         options = self.parse_options(values)

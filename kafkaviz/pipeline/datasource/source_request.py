@@ -98,7 +98,7 @@ class SourceQuery:
         """Opens the directories.
 
         Raises:
-            CannotOpen: one cannot be opened.
+            CannotOpen: a directory cannot be opened.
         """
         request = self.request
         file_system.use_credentials(dict(request.credentials))

@@ -1,6 +1,6 @@
 """Replaces a catalog: a new one is written next to it and takes its place by one rename.
 
-Only one run at a time can do this.
+Only one run at a time can do this, because it holds a lock.
 
     OUT/.staging-RUN/batches/…    files that tasks of this run write, failed attempts too
     OUT/.run-RUN/batches/…        the new catalog: used rows of those, merged (merge_files.py), and
