@@ -220,7 +220,9 @@ def explain_committed_fetch(
     Args:
         max_bytes: max.partition.fetch.bytes of the consumer. If the first batch is larger, it is
             sent whole. At most MAX_FETCH_BYTES are read.
-        version, as_is, broker: the same as for open_committed_log.
+        version: the Kafka release; the default is the assumed one.
+        as_is: whether to read the present files, without the changes by a broker start.
+        broker: the broker with all of its log directories that were opened.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.

@@ -70,7 +70,7 @@ class DiskShare:
             holes, and may be more because a filesystem allocates whole blocks.
         unreadable: folders that cannot be listed; their files are not counted.
         hole_bytes: the length minus the disk space, summed over the files that have holes; None
-            if it comes from a catalog.
+            for a share from a catalog.
     """
 
     log_directory: str

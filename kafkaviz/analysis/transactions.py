@@ -168,9 +168,10 @@ class PartitionTransactions:
             `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of held_by; analysis.coordinator.judge makes it.
-        transactions: the open ones and the last LISTED_TRANSACTIONS of the others, by first offset.
-        counts: the number of transactions by outcome, with those that are not listed.
-        markers_alone: the markers without a record of their transaction in this copy.
+        transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
+            offset.
+        counts: the number of transactions by outcome, including those that are not listed.
+        markers_alone: the number of markers without any record of their transaction in this copy.
         problem: why some of it is unknown or wrong: the log or a .txnindex could not be read to its
             end, or a broker would cut the log.
     """
@@ -193,7 +194,7 @@ class PartitionTransactions:
 
     @classmethod
     def unread(cls, partition: str, problem: Message) -> "PartitionTransactions":
-        """Returns those of a partition of which nothing can be read."""
+        """Returns the result for a partition of which nothing can be read."""
         return cls(
             partition=partition,
             log_start_offset=None,
@@ -361,12 +362,12 @@ def open_committed_log(
 ) -> CommittedLog:
     """Returns a log as its broker has it open, and how far a read_committed consumer gets.
 
-    The log is in the state after the next start of its broker, as for `lookup`. Every record counts
-    as replicated: the high watermark, which may be lower, is not taken into account.
+    The log is in the state after the next start of its broker, like in `lookup`. All records count
+    as replicated: the high watermark, which may be lower, is not used.
 
     Args:
         version: the Kafka release; by default the assumed one.
-        as_is: whether to read the present bytes, without the changes of a start.
+        as_is: whether to read the present files, without the changes by a broker start.
         broker: the broker with all of its log directories that were opened.
 
     Raises:
@@ -412,12 +413,13 @@ def list_transactions(
 ) -> PartitionTransactions:
     """Returns the transactions of a partition, from the batches and markers in its .log files.
 
-    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS. log_end and
-    last_stable_offset are those after the next start of the broker, as for `lookup`.
+    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS. `log_end` and
+    `last_stable_offset` are as after the next start of the broker, like in `lookup`.
 
     Args:
         transactional_ids: the transactional id of each producer, by producer id.
-        version, broker: the same as for open_committed_log.
+        version: the Kafka release; the default is the assumed one.
+        broker: the broker with all of its log directories that were opened.
         on_progress: called with the directory of the partition and the share of it that is read.
 
     Raises:
@@ -516,7 +518,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Takes the batches of a segment, and returns why it cannot be read to its end, or None."""
+    """Adds the batches of a segment, and returns why it cannot be read to its end, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

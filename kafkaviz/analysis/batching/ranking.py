@@ -77,7 +77,7 @@ def rank_topics(
     recommendations: Mapping[str, Recommendation | None],
     batching: Mapping[str, BatchingAnswer],
 ) -> tuple[RankedTopic, ...]:
-    """Returns the topics, the one that would save most first."""
+    """Returns the topics, in descending order of the bytes that their changes would save."""
     topics = [
         _ranked(case, recommendations.get(case.name), batching.get(case.name))
         for case in source.cases

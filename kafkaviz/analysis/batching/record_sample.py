@@ -73,7 +73,7 @@ class RecordSample:
     """Records of some windows of one topic, and their batches.
 
     - Batches and records are in the order of `windows`, and in a window in the order of the log.
-    - The records of a batch, and those of a window, are contiguous in `data`.
+    - The records of a batch are contiguous in `data`, and so are the records of a window.
     - A control batch has no records here.
 
     Attributes:

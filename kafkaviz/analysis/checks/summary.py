@@ -100,7 +100,7 @@ class CheckSummary:
         sound_bytes: bytes of the batches that can be trusted.
         header_bytes: bytes of the batch headers of data batches of magic 2.
         control_bytes: bytes of the control batches, headers included.
-        steps: see SegmentTransactions, as for the next three attributes.
+        steps: the kept transactions; SegmentTransactions explains this and the next three.
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 

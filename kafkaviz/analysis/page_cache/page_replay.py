@@ -242,7 +242,7 @@ def hot_pages(
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the lookups of these readers.
+    """Returns all lookups that the readers make while the index grows.
 
     Returns:
         Three arrays with a value per lookup: the number of entries of the index, the slot that is

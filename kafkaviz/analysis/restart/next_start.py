@@ -552,7 +552,7 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories that make a start fail, because their names are not valid partitions.
+    """Yields the directories that make a start fail, because their names are not partition names.
 
     LogManager deletes the marker of a clean stop before it checks the names.
     """

@@ -421,7 +421,7 @@ def recommend_all(
     """Recommends an interval for each case, and one for all cases together.
 
     Returns:
-        The recommendation for each case by the case's name, and the one for all cases.
+        The recommendation for each case by the case's name, and the recommendation for all cases.
     """
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # the only topic may have its own interval, and then the broker needs another recommendation
