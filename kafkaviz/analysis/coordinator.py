@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kafkaviz.analysis.transactions import Hold, Transaction, Verdict
+from kafkaviz.analysis.transactions.listing import Hold, Transaction, Verdict
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import coordinator_records
 from kafkaviz.format.batch import is_control

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from enum import StrEnum
 
-    from kafkaviz.analysis.committed_fetch import CommittedFetch, FetchedBatch, IndexStep
     from kafkaviz.analysis.coordinator import CoordinatorState, Hold
-    from kafkaviz.analysis.transactions import PartitionTransactions, Transaction
+    from kafkaviz.analysis.transactions.committed_fetch import (
+        CommittedFetch,
+        FetchedBatch,
+        IndexStep,
+    )
+    from kafkaviz.analysis.transactions.listing import PartitionTransactions, Transaction
     from kafkaviz.log.broker import Broker
     from kafkaviz.log.partition import Partition
 
@@ -115,9 +119,9 @@ def _parse_bytes(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions of each partition, or a single fetch if --fetch is given."""
     from kafkaviz.analysis.checks.plan import is_lone
-    from kafkaviz.analysis.committed_fetch import explain_committed_fetch
     from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
     from kafkaviz.errors import CannotOpen, KafkavizError
     from kafkaviz.log.broker import open_broker
     from kafkaviz.search.fetch import MAX_BYTES
@@ -163,7 +167,7 @@ def _read(
     from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.coordinator import judge, transactional_ids
     from kafkaviz.analysis.inference.version import assume_release
-    from kafkaviz.analysis.transactions import PartitionTransactions, list_transactions
+    from kafkaviz.analysis.transactions.listing import PartitionTransactions, list_transactions
     from kafkaviz.errors import KafkavizError
     from kafkaviz.format.names import parse_directory
     from kafkaviz.log.broker import Problem
@@ -213,7 +217,7 @@ def _render(
 
 
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
-    from kafkaviz.analysis.transactions import Outcome
+    from kafkaviz.analysis.transactions.listing import Outcome
 
     if partition.problem and partition.log_end is None and not partition.transactions:
         yield say("errors.of_path", path=partition.partition, problem=partition.problem)

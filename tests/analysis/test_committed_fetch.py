@@ -9,8 +9,8 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz import versions
-from kafkaviz.analysis import committed_fetch
-from kafkaviz.analysis.committed_fetch import (
+from kafkaviz.analysis.transactions import committed_fetch
+from kafkaviz.analysis.transactions.committed_fetch import (
     BatchFate,
     BoundSource,
     CommittedFetch,
@@ -18,7 +18,7 @@ from kafkaviz.analysis.committed_fetch import (
     FetchEnd,
     explain_committed_fetch,
 )
-from kafkaviz.analysis.transactions import Outcome
+from kafkaviz.analysis.transactions.listing import Outcome
 from kafkaviz.format import txn_index
 from kafkaviz.format.txn_index import ENTRY
 from kafkaviz.log.archives.archive import unpack_if_archive

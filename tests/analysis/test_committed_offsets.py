@@ -5,10 +5,15 @@ from shutil import copytree
 
 import pytest
 
-from kafkaviz.analysis import committed_offsets
-from kafkaviz.analysis.committed_fetch import BatchFate, explain_committed_fetch
-from kafkaviz.analysis.committed_offsets import OffsetFate, OffsetRun, count_offsets, read_runs
-from kafkaviz.analysis.transactions import list_transactions
+from kafkaviz.analysis.transactions import committed_offsets
+from kafkaviz.analysis.transactions.committed_fetch import BatchFate, explain_committed_fetch
+from kafkaviz.analysis.transactions.committed_offsets import (
+    OffsetFate,
+    OffsetRun,
+    count_offsets,
+    read_runs,
+)
+from kafkaviz.analysis.transactions.listing import list_transactions
 from kafkaviz.log.broker import open_broker
 
 FATES = {

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.analysis.coordinator import CoordinatorState, judge, read_states
-from kafkaviz.analysis.transactions import Outcome, Transaction, Verdict
+from kafkaviz.analysis.transactions.listing import Outcome, Transaction, Verdict
 from kafkaviz.log.broker import open_broker
 
 START_MS = 1_795_253_385_807

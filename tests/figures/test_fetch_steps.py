@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafkaviz.analysis.committed_fetch import explain_committed_fetch
-from kafkaviz.analysis.transactions import list_transactions
+from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
+from kafkaviz.analysis.transactions.listing import list_transactions
 from kafkaviz.figures.segment import fetch_steps
 from kafkaviz.figures.segment.transaction_lanes import name_producer
 from kafkaviz.log.broker import open_broker

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from kafkaviz.analysis.committed_offsets import OffsetFate, OffsetRun, read_runs
-from kafkaviz.analysis.transactions import (
+from kafkaviz.analysis.transactions.committed_offsets import OffsetFate, OffsetRun, read_runs
+from kafkaviz.analysis.transactions.listing import (
     Outcome,
     PartitionTransactions,
     Transaction,

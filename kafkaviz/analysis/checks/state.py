@@ -22,7 +22,7 @@ from kafkaviz.analysis.findings.finding import (
     Release,
     finding,
 )
-from kafkaviz.analysis.transactions import abort_command, abort_command_before_3_0, start_ms
+from kafkaviz.analysis.transactions.listing import abort_command, abort_command_before_3_0, start_ms
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel

@@ -10,12 +10,12 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
-from kafkaviz.analysis.committed_fetch import CommittedFetch, explain_committed_fetch
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_retention
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.analysis.transactions.committed_fetch import CommittedFetch, explain_committed_fetch
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError

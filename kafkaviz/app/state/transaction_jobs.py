@@ -16,7 +16,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.transactions import PartitionTransactions
+    from kafkaviz.analysis.transactions.listing import PartitionTransactions
 
 # the job fails with CannotOpen if the partition has no .log
 TransactionJob: TypeAlias = "Job[PartitionTransactions, ReadProgress]"
@@ -51,7 +51,7 @@ def _read(
     transactional_ids: Mapping[int, str],
     report: Callable[[ReadProgress], None],
 ) -> "PartitionTransactions":
-    from kafkaviz.analysis.transactions import list_transactions
+    from kafkaviz.analysis.transactions.listing import list_transactions
 
     total_bytes = partition.live_log_bytes
     return list_transactions(

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from kafkaviz.analysis.committed_fetch import (
+from kafkaviz.analysis.transactions.committed_fetch import (
     BatchFate,
     CommittedFetch,
     EntryDecision,
     FetchedBatch,
     IndexStep,
 )
-from kafkaviz.analysis.committed_offsets import OffsetFate
-from kafkaviz.analysis.transactions import Outcome, PartitionTransactions
+from kafkaviz.analysis.transactions.committed_offsets import OffsetFate
+from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions
 from kafkaviz.figures.segment.transaction_lanes import name_producer
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import render, say, say_count

@@ -13,8 +13,13 @@ from dataclasses import dataclass, fields
 from html import escape
 
 from kafkaviz import units
-from kafkaviz.analysis.committed_offsets import OffsetFate, OffsetRun, ReadRuns, count_offsets
-from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, Transaction
+from kafkaviz.analysis.transactions.committed_offsets import (
+    OffsetFate,
+    OffsetRun,
+    ReadRuns,
+    count_offsets,
+)
+from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, Transaction
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.sentences import capitalize, join_sentences

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kafkaviz.analysis import committed_offsets
+from kafkaviz.analysis.transactions import committed_offsets
 from kafkaviz.app import page_state
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.widgets import segment_widgets

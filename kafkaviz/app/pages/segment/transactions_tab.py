@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.transactions import PartitionTransactions
+from kafkaviz.analysis.transactions.listing import PartitionTransactions
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.lookup_source import OFFSET
@@ -64,7 +64,7 @@ def render(location: PartitionLocation, segment: Segment) -> None:
 def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
-    from kafkaviz.analysis import committed_offsets
+    from kafkaviz.analysis.transactions import committed_offsets
     from kafkaviz.figures.segment import transaction_lanes
 
     base_offsets = [each.base_offset for each in location.partition.live]

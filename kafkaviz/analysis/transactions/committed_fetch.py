@@ -24,7 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis.transactions import CommittedLog, Outcome, may_go_on, open_committed_log
+from kafkaviz.analysis.transactions.listing import (
+    CommittedLog,
+    Outcome,
+    may_go_on,
+    open_committed_log,
+)
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import MAGIC_2, is_control, is_transactional

@@ -9,7 +9,7 @@ For example, producer 8 aborts offsets 12 and 13 by a marker at 16, and the last
     16 to 16   a marker, which no application gets
     20 to 25   held until the open transaction at 20 ends
 
-`analysis.committed_fetch` explains one fetch with all of its steps. Here only headers are read.
+`committed_fetch` explains one fetch with all of its steps. Here only headers are read.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from kafkaviz.analysis.transactions import Outcome, PartitionTransactions, Transaction
+from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, Transaction
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.names import MAX_OFFSET
