@@ -1,4 +1,4 @@
-"""A dump as JSON lines: one object per line. Damage that would end Kafka's tool is passed over."""
+"""A dump as JSON lines: one object per line. Damage at which Kafka's tool dies is skipped."""
 
 from base64 import b64encode
 from pathlib import Path

@@ -87,7 +87,7 @@ def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
 
     Args:
         steps: the lookups in an index of 1, 2, 3 … pages.
-        memory: the size of the memory, which decides which pages are waited for.
+        memory: the model of the page cache, which decides which pages are waited for.
     """
     note = say(
         "tail_growth.note",

@@ -75,7 +75,7 @@ def view(
     """Returns the curves of a log's limits.
 
     Args:
-        bytes_per_s: the write speed of the log; 0 if unknown.
+        bytes_per_s: the write speed of the log; 0 if it cannot be computed.
         is_workload: whether the batch size is the mean of a simulated workload.
         has_phases: whether the workload changes in speed or batch size.
     """

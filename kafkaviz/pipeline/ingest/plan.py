@@ -218,7 +218,7 @@ def _task_cost(segment_task: SegmentTask) -> int:
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
-    """Returns the decoding tasks of a compressed segment that costs more than a core's share.
+    """Returns the decoding tasks of a compressed segment that costs too much for a single task.
 
     The list is empty if the segment is not decoded in splits.
     """

@@ -254,7 +254,7 @@ def note_stored_rolls(
 
     Args:
         rows: the directory's rows of table `segments`.
-        limits: the object that stores the limit.
+        limits: the object that keeps the segment.bytes.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
