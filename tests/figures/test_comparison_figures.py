@@ -115,8 +115,8 @@ def test_every_partition_is_drawn(comparison, mode):
 
 def test_a_difference_names_the_place_of_each_side(partitions):
     text = render(describe_difference(partitions["bids-0"].differences[0]))
-    assert "a 00000000000000000120.log, byte 3391" in text
-    assert "b 00000000000000000180.log, byte 11" in text
+    assert "a 00000000000000000120.log, from byte 3391" in text
+    assert "b 00000000000000000180.log, from byte 11" in text
 
 
 def test_a_difference_at_one_place_names_it_once():
