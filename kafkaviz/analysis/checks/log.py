@@ -543,7 +543,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _has_distrusted_index(self) -> bool:
-        """Returns whether every start recovers the segment, for example for lack of an .index."""
+        """Returns whether any broker start recovers the segment, for example without an .index."""
         return bool(
             recovered_bases(
                 (self._segment,), clean=True, recovery_point=None, release=self._facts.release
@@ -557,7 +557,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _is_unclean(self) -> bool:
         """Returns whether the next start recovers the log as after an unclean stop.
 
-        For the metadata log, every start does so (KafkaRaftLog).
+        For the metadata log, every broker start does so (KafkaRaftLog).
         """
         return self._facts.clean is False or (
             self._facts.metadata_log and self._facts.clean is not None

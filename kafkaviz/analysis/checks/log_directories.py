@@ -59,7 +59,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    """Returns the replicas in use that a start would not take for stray, by topic and number."""
+    """Returns the replicas in use that a broker would not take for stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
     release = plan.assumed_release.release
     image = plan.settings.image

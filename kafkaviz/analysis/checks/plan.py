@@ -52,7 +52,7 @@ class CheckPlan:
             missing only if a single partition was opened.
         oldest_writer: the oldest release that may have written the files; () for any.
         compacted_logs: the topic-partitions that were ever compacted.
-        strange_names: paths of directories with names that make every start fail.
+        strange_names: paths of directories with names that make every broker start fail.
     """
 
     broker: Broker
@@ -112,7 +112,7 @@ class CheckPlan:
         )
 
     def _first_recovered(self, partition: Partition) -> int | None:
-        """Returns the first segment that a start recovers after an unclean stop (LogLoader)."""
+        """Returns the first segment that a broker recovers after an unclean stop (LogLoader)."""
         if not self.has_broker:
             return None
         bases = [segment.base_offset for segment in partition.live]

@@ -267,7 +267,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about the steps of a predicted start, except those of every start."""
+    """Yields findings about a predicted broker start, except steps that every start takes."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {

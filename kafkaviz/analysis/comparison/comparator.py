@@ -450,7 +450,7 @@ def _read_epochs(
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
     """Returns the leader epochs of a replica, and whether they had to be read from its batches.
 
-    After a kill, the epochs of the batches that a start would recover are added.
+    After a kill, the epochs of the batches that a broker start would recover are added.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

@@ -184,7 +184,7 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 
 
 def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a start rebuilds the indexes of a segment, or fails because of one of them.
+    """Returns whether a broker start rebuilds the indexes of a segment, or fails at one of them.
 
     In contrast, recovery_scope.recovered_bases leaves out indexes at which the start fails. A
     lookup must show that failure.

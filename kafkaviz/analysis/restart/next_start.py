@@ -312,7 +312,7 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """Yields the partition directories of a broker that a start loads.
+    """Yields the partition directories that a start of the broker loads.
 
     Args:
         image: the content of the broker's metadata log.
@@ -552,7 +552,7 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories that make a start fail, because their names are not partition names.
+    """Yields the directories that make a broker start fail because of their names.
 
     LogManager deletes the marker of a clean stop before it checks the names.
     """

@@ -48,7 +48,7 @@ def recovered_bases(
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Returns why a start rebuilds the indexes of a segment although it was flushed, or None.
+    """Returns why a broker start rebuilds a segment's indexes although it was flushed, or None.
 
     Raises:
         CorruptBytes: an index is so damaged that the start fails.
@@ -58,7 +58,7 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrus
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a start does not trust an index, and so recovers the segment.
+    """Returns whether a broker start does not trust an index, and so recovers the segment.
 
     An index that cannot be read here counts as trusted, because the broker may be able to read it.
     An index that makes the start fail also counts as trusted, because nothing is recovered then.

@@ -5,7 +5,7 @@ For example, producer 8 aborts offsets 12 and 13 by a marker at 16, and the last
 
     10 to 11   delivered
     12 to 13   skipped: the broker sends them, and the consumer drops them
-    14 to 15   delivered: another producer's
+    14 to 15   delivered: from another producer
     16 to 16   a marker, which no application gets
     20 to 25   held until the open transaction at 20 ends
 
@@ -28,17 +28,17 @@ from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.segment import LogSegment, Segment
 
-MAX_BATCHES = 500_000  # a second of reading
-MAX_RUNS = 2000  # more would be narrower than a pixel each
+MAX_BATCHES = 500_000  # reading more batches takes longer than a second
+MAX_RUNS = 2000  # with more runs, each would be narrower than a pixel
 
 
 class OffsetFate(StrEnum):
     """The fate of the record at an offset."""
 
     DELIVERED = "delivered"
-    SKIPPED = "skipped"  # of an aborted transaction
-    MARKER = "marker"  # a control record
-    EMPTY = "empty"  # in no batch: compaction removed it
+    SKIPPED = "skipped"  # the record is from an aborted transaction
+    MARKER = "marker"  # the record is a control record
+    EMPTY = "empty"  # no batch has the offset: compaction removed the record
     UNREAD = "unread"  # unknown, because the log is damaged or has too many batches
     WITHHELD = "withheld"  # at or above the last stable offset
 
@@ -47,7 +47,7 @@ FATES = tuple(OffsetFate)
 
 
 class OffsetRun(NamedTuple):
-    """Consecutive offsets with the same fate, up to the one before `end_offset`."""
+    """Consecutive offsets with the same fate; `end_offset` itself is not included."""
 
     first_offset: int
     end_offset: int
@@ -69,9 +69,9 @@ def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
 def read_runs(
     segment: Segment, transactions: PartitionTransactions, first_offset: int, end_offset: int
 ) -> tuple[OffsetRun, ...]:
-    """Returns the runs of a range of offsets in a segment, without a gap between them.
+    """Returns the runs that cover a range of offsets in a segment without gaps.
 
-    Without a last stable offset there are none.
+    The result is empty if the last stable offset is unknown.
     """
     if transactions.last_stable_offset is None:
         return ()
@@ -94,14 +94,14 @@ def read_runs(
 
 
 class _RunBuilder:
-    """The runs so far; the next one begins at `end_offset`."""
+    """The runs so far; the next run begins at `end_offset`."""
 
     def __init__(self, first_offset: int) -> None:
         self.runs: list[OffsetRun] = []
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds the offsets up to `end_offset`, if there are any."""
+        """Adds the offsets below `end_offset` that are not in a run yet, if there are any."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
@@ -141,7 +141,7 @@ def _read(
 
 
 def _fates(batches: np.ndarray, aborted: Iterable[Transaction]) -> np.ndarray:
-    """Returns the fate of each batch as its place in FATES."""
+    """Returns the fate of each batch as an index into FATES."""
     fates = np.full(len(batches), FATES.index(OffsetFate.DELIVERED))
     base_offsets = batches["base_offset"]
     for transaction in aborted:

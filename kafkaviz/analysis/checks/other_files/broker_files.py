@@ -44,9 +44,9 @@ def check_broker(
 
     Args:
         broker: the broker with this log directory only.
-        fatal_steps: the steps at which a start fails because of the log directory's own files, by
-            cause.
-        strange_names: directories with names that make every start fail.
+        fatal_steps: the steps at which a broker start fails because of the log directory's own
+            files, by cause.
+        strange_names: directories with names that make every broker start fail.
     """
     for name in small_files.CHECKPOINT_WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)

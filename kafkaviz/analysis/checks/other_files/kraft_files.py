@@ -61,7 +61,7 @@ def _consequence(file_info: FileInfo) -> Message:
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about quorum-state, which a start reads before any log.
+    """Yields the findings about quorum-state, which a broker start reads before any log.
 
     It has the node's vote or leader, and the epoch.
     """
