@@ -1,12 +1,10 @@
 """A lookup step by step: computes everything that the stepper in the browser draws.
 
-stepper.py        the text of each step, the values after it, and the message to the browser
+stepper.py        the steps, the figure of the records, and the message to the browser
 index_search.py   the figure of an index
 log_scan.py       the figure of a .log
-records.py        the figure of the records
 
-Each module takes a `LookupContext`: a finished lookup and the data around it. All steps are sent at
-once.
+All steps are sent at once. A `LookupContext` is a finished lookup with the data around it.
 """
 
 from collections.abc import Callable, Sequence
