@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from enum import StrEnum
 
-    from kafkaviz.analysis.coordinator import CoordinatorState, Hold
     from kafkaviz.analysis.transactions.committed_fetch import (
         CommittedFetch,
         FetchedBatch,
         IndexStep,
     )
+    from kafkaviz.analysis.transactions.coordinator import CoordinatorState, Hold
     from kafkaviz.analysis.transactions.listing import PartitionTransactions, Transaction
     from kafkaviz.log.broker import Broker
     from kafkaviz.log.partition import Partition
@@ -119,9 +119,9 @@ def _parse_bytes(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Shows the transactions of each partition, or a single fetch if --fetch is given."""
     from kafkaviz.analysis.checks.plan import is_lone
-    from kafkaviz.analysis.coordinator import coordinator_logs, read_states
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
+    from kafkaviz.analysis.transactions.coordinator import coordinator_logs, read_states
     from kafkaviz.errors import CannotOpen, KafkavizError
     from kafkaviz.log.broker import open_broker
     from kafkaviz.search.fetch import MAX_BYTES
@@ -165,8 +165,8 @@ def _read(
 ) -> "Iterator[PartitionTransactions]":
     """Yields the transactions of each partition; one that cannot be read has only its problem."""
     from kafkaviz.analysis.checks.plan import newest_ms
-    from kafkaviz.analysis.coordinator import judge, transactional_ids
     from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.transactions.coordinator import judge, transactional_ids
     from kafkaviz.analysis.transactions.listing import PartitionTransactions, list_transactions
     from kafkaviz.errors import KafkavizError
     from kafkaviz.format.names import parse_directory
@@ -218,6 +218,7 @@ def _render(
 
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
     from kafkaviz.analysis.transactions.listing import Outcome
+    from kafkaviz.figures.text.transaction_text import start_cell
 
     if partition.problem and partition.log_end is None and not partition.transactions:
         yield say("errors.of_path", path=partition.partition, problem=partition.problem)
@@ -276,7 +277,7 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
             _describe_offsets(transaction),
             _text(transaction.marker_offset, ""),
             say(f"transaction_lanes.{transaction.outcome.value}"),
-            _mark_start(transaction),
+            start_cell(transaction),
             "" if transaction.end_ms is None else units.moment(transaction.end_ms),
             _describe_producer(transaction),
         )
@@ -323,14 +324,6 @@ def _describe_start(transaction: "Transaction") -> str:
         return moment
     known = "before" if transaction.begins_before_log else "maybe_before"
     return say(f"transactions.since_{known}", moment=moment)
-
-
-def _mark_start(transaction: "Transaction") -> str:
-    """Returns the same for a table."""
-    if transaction.start_ms is None:
-        return ""
-    marks = {True: "< ", None: "≤ ", False: ""}
-    return marks[transaction.begins_before_log] + units.moment(transaction.start_ms)
 
 
 def _describe_producer(transaction: "Transaction") -> str:

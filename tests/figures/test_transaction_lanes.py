@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from kafkaviz import units
 from kafkaviz.analysis.transactions.committed_offsets import OffsetFate, OffsetRun, read_runs
 from kafkaviz.analysis.transactions.listing import (
     Outcome,
@@ -195,7 +196,9 @@ def test_a_transaction_whose_records_are_gone():
     )
     unknown = replace(transaction(6), begins_before_log=None)
     view = transaction_lanes.view(log_of(known, unknown), 20, [20])
-    assert transaction_lanes.rows(view)[1][0] == transaction_lanes.rows(view)[1][5] == "–"
+    unknown_row, known_row = transaction_lanes.rows(view)
+    assert known_row[0] == known_row[4] == known_row[5] == "–"
+    assert unknown_row[4:6] == (f"≤ {units.moment(6)}", "–")
     hovers = [bar.hover_lines[2] for lane in view.lanes for bar in lane.bars]
     assert [text.lower() for text in hovers] == [
         say("transaction_lanes.began_maybe_before"),

@@ -12,16 +12,23 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(
-    ("language", "names", "title", "health", "finding", "show_bytes"),
+    ("language", "names", "title", "health", "finding", "link"),
     [
-        ("en", NAMES, "in 3 log directories", "Health", "A transaction is open", "Show the bytes"),
-        ("zh", NAMES[:2], "分布在 2 个日志目录", "健康检查", "有一个事务尚未结束", "查看字节"),
+        (
+            "en",
+            NAMES,
+            "in 3 log directories",
+            "Health",
+            "A transaction is open",
+            "Show the transactions",
+        ),
+        ("zh", NAMES[:2], "分布在 2 个日志目录", "健康检查", "有一个事务尚未结束", "查看事务"),
     ],
 )
 def test_from_the_map_to_a_finding(
-    page, server, disks, language, names, title, health, finding, show_bytes
+    page, server, disks, language, names, title, health, finding, link
 ):
-    """The map has one group per directory; a bar, Health and the bytes of a finding follow."""
+    """The map has one group per directory; a bar, Health and the transactions of a finding follow."""
     page.set_default_timeout(PATIENCE_MS)
     directories = [str(disks / name) for name in names]
     query = urlencode([*(("dir", directory) for directory in directories), ("lang", language)])
@@ -43,7 +50,7 @@ def test_from_the_map_to_a_finding(
     page.get_by_role("heading", level=1, name=health).wait_for()
     opened()
     page.get_by_text(finding).first.click()
-    page.get_by_role("link", name=show_bytes).first.click()
+    page.get_by_role("link", name=link).first.click()
     page.wait_for_url("**/segment?**tp=disk-a**")
-    page.locator(".hex").first.wait_for()
+    page.locator(".st-key-kv_fig_transactions .js-plotly-plot").first.wait_for()
     assert opened()["tp"] == ["disk-a/payments-0"]

@@ -11,7 +11,6 @@ from itertools import chain
 
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.coordinator import read_transactional_ids
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     RestartLog,
@@ -24,6 +23,7 @@ from kafkaviz.analysis.restart.next_start import (
     own_file_steps,
 )
 from kafkaviz.analysis.retention import RetentionLimits
+from kafkaviz.analysis.transactions.coordinator import read_transactional_ids
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import CheckLevel

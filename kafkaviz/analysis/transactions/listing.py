@@ -167,7 +167,7 @@ class PartitionTransactions:
             here may have ended. `log_end` is then the end of the copy, and `last_stable_offset` and
             `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
-        hold: the coordinator's view of held_by; analysis.coordinator.judge makes it.
+        hold: the coordinator's view of held_by; transactions.coordinator.judge makes it.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
         counts: the number of transactions by outcome, including those that are not listed.

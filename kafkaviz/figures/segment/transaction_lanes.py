@@ -23,6 +23,7 @@ from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransaction
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.sentences import capitalize, join_sentences
+from kafkaviz.figures.text.transaction_text import start_cell
 from kafkaviz.messages import Message, message, render, say, say_count
 from kafkaviz.units import format_count
 
@@ -241,7 +242,9 @@ def _held_by(transactions: PartitionTransactions, newest_ms: int | None) -> str:
         epoch=held_by.producer_epoch,
         since=_began(held_by),
     )
-    if newest_ms is None or held_by.start_ms is None or newest_ms < held_by.start_ms:
+    if held_by.begins_before_log is not False or newest_ms is None or held_by.start_ms is None:
+        return sentence
+    if newest_ms < held_by.start_ms:
         return sentence
     age_ms = newest_ms - held_by.start_ms
     return join_sentences([sentence, say("transaction_lanes.age", age=age_ms, moment=newest_ms)])
@@ -321,7 +324,8 @@ def _offsets(transaction: Transaction) -> str:
 
 
 def _took(transaction: Transaction) -> str:
-    if transaction.end_ms is None or transaction.start_ms is None:
+    is_start_known = transaction.begins_before_log is False
+    if not is_start_known or transaction.end_ms is None or transaction.start_ms is None:
         return units.MISSING
     return units.duration(transaction.end_ms - transaction.start_ms)
 
@@ -338,7 +342,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
             render(producer(transaction)),
             str(transaction.producer_epoch),
             say(f"transaction_lanes.{transaction.outcome}"),
-            units.moment(transaction.start_ms),
+            start_cell(transaction),
             _took(transaction),
             format_count(transaction.marker_offset),
         )

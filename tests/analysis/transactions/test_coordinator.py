@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.coordinator import CoordinatorState, judge, read_states
+from kafkaviz.analysis.transactions.coordinator import CoordinatorState, judge, read_states
 from kafkaviz.analysis.transactions.listing import Outcome, Transaction, Verdict
 from kafkaviz.log.broker import open_broker
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import kafkaviz as kv
-from kafkaviz.analysis.coordinator import read_transactional_ids
 from kafkaviz.analysis.transactions import listing as transactions_module
+from kafkaviz.analysis.transactions.coordinator import read_transactional_ids
 from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, list_transactions
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import producer_snapshot
