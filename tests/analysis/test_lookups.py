@@ -278,7 +278,7 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     assert describe_recovered(["1.log", "1.index", "2.log"]) == message(
         "recovered_files.several_by_start", file="1.log", n=2
     )
-    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 more file are read")
+    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 more file are shown")
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):

@@ -83,7 +83,7 @@ def test_by_keys_and_back_by_the_address(page, server):
     page.keyboard.press("End")
     page.wait_for_url("**step=18**")
     page.reload()
-    page.locator(".say", has_text="The broker answers").wait_for(timeout=60_000)
+    page.locator(".say", has_text="The broker sends").wait_for(timeout=60_000)
     assert at_step(page) == (18, 18)
 
 

@@ -338,10 +338,10 @@ def test_the_teachers_windows_go_on_together(server, browser):
         notes.get_by_text("minute 29.5 to 32 of 118, 2.5 min").wait_for()
         assert notes.locator(".st-key-kv_figures").count() == 0
         notes.get_by_role("button", name="Start the clock").click()
-        notes.get_by_text("27 min ahead of the plan").wait_for()
+        notes.get_by_text("29 min ahead of the plan").wait_for()
         notes.locator(".st-key-kv_next button").click()
         heading(notes, "Stepping over batches")
-        notes.get_by_text("29 min ahead of the plan").wait_for()
+        notes.get_by_text("31 min ahead of the plan").wait_for()
         heading(page, "Stepping over batches")
         page.locator(".st-key-kv_back button").click()
         heading(page, "What the entry says")
