@@ -364,7 +364,7 @@ def with_holes(clean, tmp_path) -> Path:
 @pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
 def test_no_error_and_no_warning_is_in_json_alone(request, capsys, name):
     """The text has the place and message of each; findings that differ only by partition are
-    printed once with the partitions.
+    printed once with the partitions. Of the cut of a tail, the consequence is enough.
     """
     path = str(request.getfixturevalue(name))
     main(["check", path, "--json"])
@@ -389,12 +389,13 @@ def test_no_error_and_no_warning_is_in_json_alone(request, capsys, name):
                 if finding["length"]
                 else f", byte {finding['position']}"
             )
+        key = "consequence" if finding["code"] == "recovery-will-truncate" else "message"
         alike = [
-            other["message"]
+            other[key]
             for other in findings
             if other["code"] == finding["code"] and _alike(other, finding)
         ]
-        assert any("".join(message.split()) in text for message in alike), finding
+        assert any("".join(words.split()) in text for words in alike), finding
         assert "".join(place.split()) in text and partition in text, finding
 
 
@@ -424,6 +425,18 @@ def test_the_text_has_the_groups_of_the_page(killed, capsys):
     assert [line for line in lines if line.endswith(" times; the first:")] == [
         f"{item.code}, {item.count} times; the first:" for item in items if item.count > 1
     ]
+
+
+def test_a_cut_tail_is_one_finding_of_the_text_and_two_of_the_json(killed, capsys):
+    """The text has the finding about the tail, with the consequence of the cut."""
+    main(["check", str(killed)])
+    text = capsys.readouterr().out
+    main(["check", str(killed), "--json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    cuts = [finding for finding in findings if finding["code"] == "recovery-will-truncate"]
+    assert len(cuts) == 3 and "recovery-will-truncate" not in text
+    assert "3 errors, 6 warnings" in text
+    assert text.count("The next start cuts these bytes off") == 3
 
 
 def test_seven_holes_are_seven_lines(with_holes, capsys):

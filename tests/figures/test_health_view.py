@@ -8,7 +8,7 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.figures.health import health_tables, health_view
-from kafkaviz.messages import message
+from kafkaviz.messages import message, render
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 
@@ -306,6 +306,18 @@ def test_many_of_one_code_are_one_line():
         [finding_of("timeindex-empty", "a-0"), finding_of("timeindex-empty", "b-0")], nothing
     )
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
+
+
+def test_a_cut_of_more_than_the_tail_stays_a_finding():
+    """Only a cut of exactly the tail's bytes says the same as the finding about the tail."""
+    tail = finding_of("log-torn-tail", position=10, length=5)
+    cut = finding_of("recovery-will-truncate", position=10, length=5)
+    (item,) = health_view.finding_items([tail, cut], nothing)
+    assert (item.code, item.count) == ("log-torn-tail", 1)
+    assert item.members[0].consequence == f"{render(cut.consequence)}."
+    earlier_cut = replace(cut, position=0, length=15)
+    items = health_view.finding_items([tail, earlier_cut], nothing)
+    assert [item.code for item in items] == ["log-torn-tail", "recovery-will-truncate"]
 
 
 def test_errors_come_first_and_words_are_sentences():

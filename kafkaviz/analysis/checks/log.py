@@ -19,7 +19,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
-from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding, with_cause
+from kafkaviz.analysis.findings.finding import CODES, TAIL_CODES, Evidence, Finding, with_cause
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
@@ -39,7 +39,6 @@ CRC_AT = field_start(HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch
 SHOWN_BYTES = 16  # the evidence shows this many bytes of a tail (bytes after the last batch)
-TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
 UNOPENED = message("consequence.log_not_opened")
 CUT_BY_HAND = message("next_step.cut_by_hand")
@@ -472,7 +471,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_finding(self, tail: Tail) -> Finding:
-        code = TAILS[tail.kind]
+        code = TAIL_CODES[tail.kind]
         position = tail.position
         length = tail.size_bytes
         first_bytes = file.read(self._segment.log.path, position, SHOWN_BYTES)

@@ -22,6 +22,8 @@ ERROR = "error"
 WARNING = "warning"
 INFO = "info"
 SEVERITIES = (ERROR, WARNING, INFO)
+# the codes for a .log that ends in bytes that are not a whole batch, by the kind of the tail
+TAIL_CODES = {"torn": "log-torn-tail", "zeros": "log-zero-tail", "garbage": "log-garbage-tail"}
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
 """Groups of findings, as the terminal, the Health page and the report show them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
-from kafkaviz.analysis.findings.finding import INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding import INFO, SEVERITIES, TAIL_CODES, Finding
 
 MAX_SEPARATE = 3  # more findings of one code than this become one group
+CUT_CODE = "recovery-will-truncate"
 
 
-def group_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
+def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Yields the groups, the worst first; a finding on its own is a group of one.
 
     For informative findings and predicted recoveries, two findings of a code already are a group.
     """
-    order = sorted(findings, key=_severity_and_code)
+    order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):
         group = list(same_code)
         is_summary = group[0].severity == INFO or code.startswith("recovery-will-")
@@ -21,6 +23,25 @@ def group_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
             yield group
         else:
             yield from ([finding] for finding in group)
+
+
+def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yields the findings; if the next start cuts off just a tail, that is one finding.
+
+    It is the finding about the tail, with the consequence of the cut.
+    """
+    cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
+    codes = TAIL_CODES.values()
+    tails = {_byte_range(finding) for finding in findings if finding.code in codes}
+    for finding in findings:
+        if finding.code in codes and (cut := cuts.get(_byte_range(finding))):
+            yield replace(finding, consequence=cut.consequence)
+        elif finding.code != CUT_CODE or _byte_range(finding) not in tails:
+            yield finding
+
+
+def _byte_range(finding: Finding) -> tuple[str | None, str | None, int | None, int | None]:
+    return finding.log_directory, finding.file, finding.position, finding.length
 
 
 def _severity_and_code(finding: Finding) -> tuple[int, str]:

@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis.checks.log_scan import UnreadRange
+from kafkaviz.analysis.findings.finding import TAIL_CODES
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.common import output
@@ -49,7 +50,6 @@ FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 _CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
 _TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)
 CRC = "batch-crc-mismatch"
-TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 
 
 def dump(options: DumpOptions, console: Console) -> int:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TypeVar, cast
 
 from kafkaviz import units
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.disk import DiskShare, total_uses
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings.finding import Finding, sort_findings
+from kafkaviz.analysis.findings.finding import counts as count_severities
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
@@ -36,7 +37,8 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     Args:
         read_rate: the bytes per second that a recovery thread reads; None for an assumed rate.
     """
-    counts = health.counts
+    groups = list(group_findings(health.findings))
+    counts = count_severities(chain.from_iterable(groups))
     yield say(
         "cli_check.counts",
         source=health.broker.sources_text,
@@ -51,9 +53,8 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     )
     yield from _render_directories(health.broker)
     yield from _render_start(health, read_rate)
-    large_groups = [group for group in group_findings(health.findings) if len(group) > 1]
-    grouped_ids = {id(item) for findings in large_groups for item in findings}
-    single = [item for item in health.findings if id(item) not in grouped_ids]
+    large_groups = [group for group in groups if len(group) > 1]
+    single = sort_findings(group[0] for group in groups if len(group) == 1)
     has_several = len(health.broker.log_directories) > 1
     by_place: dict[tuple[str | None, str | None], list[Finding]] = {}
     for finding in single:

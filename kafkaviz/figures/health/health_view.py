@@ -11,7 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding import (
+    CODES,
+    ERROR,
+    INFO,
+    SEVERITIES,
+    TAIL_CODES,
+    Finding,
+)
 from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
@@ -51,7 +58,6 @@ MAX_CUTS = 4  # most logs named below the strip
 MIN_SHARE = 0.016  # least share of the strip, so that a small log stays visible
 # prefixes of the codes of findings about the broker start itself
 START_CODES = ("recovery-", "becomes-stray")
-TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 TRANSACTION_CODES = ("open-transaction", "hanging-transaction")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
@@ -154,11 +160,15 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
             recovery=health.recovery_reads(),
         )
         strip = recovery_strip(restart, _log_bytes(broker, names))
+    items = finding_items(findings, _byte_reader(broker, directories, may_show))
+    counts = dict.fromkeys(SEVERITIES, 0)
+    for item in items:
+        counts[item.severity] += item.count
     return HealthView(
         verdict=verdict,
         strip=strip,
-        counts=health.counts,
-        items=finding_items(findings, _byte_reader(broker, directories, may_show)),
+        counts=counts,
+        items=items,
         steps=health_tables.steps_table(restart),
     )
 
@@ -360,7 +370,10 @@ def _stop_text(forecast: RestartForecast) -> str:
 
 def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     truncations = [step for step in restart.steps if step.action == "truncate"]
-    tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
+    tails = {
+        code: [finding for finding in findings if finding.code == code]
+        for code in TAIL_CODES.values()
+    }
     tail_texts = [
         say_count(f"health.{code}", sum(finding.length or 0 for finding in tail_findings))
         for code, tail_findings in tails.items()

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.analysis.comparison.partition_matching import PartitionMatch, match_partitions
+from kafkaviz.analysis.findings.finding import TAIL_CODES
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import PartitionName, parse_directory
@@ -46,9 +47,6 @@ DAMAGE_CODES = (
     "record-malformed",
     "decompress-failed",
 )
-# these findings also count as damage if the broker was stopped cleanly, as in the comparison of
-# directories
-TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 
 
 class CatalogRelation(StrEnum):
@@ -381,7 +379,9 @@ def _unverified(side_catalog: Catalog) -> bool:
 
 def _count_damage(side_catalog: Catalog) -> Counter[str]:
     checked = side_catalog.info.sources[0].checked
-    codes = DAMAGE_CODES + (TAIL_CODES if checked and checked.clean else ())
+    codes = [*DAMAGE_CODES]
+    if checked and checked.clean:  # as in the comparison of directories
+        codes += TAIL_CODES.values()
     findings = side_catalog.table("findings", ["directory"], [("code", "in", codes)])
     return Counter(findings["directory"].to_pylist())
 
