@@ -97,7 +97,7 @@ class Ruler:
 
     def log(self) -> tuple[float, float]:
         box = self.page.locator(".detail").bounding_box()
-        return box["x"] + box["width"] * 0.7, box["y"] + 233
+        return box["x"] + box["width"] * 0.7, box["y"] + 200
 
 
 def test_a_batch_is_chosen_by_click_and_by_key(ruler):
@@ -416,18 +416,37 @@ def test_a_pin_far_from_the_window(ruler):
 def test_the_chosen_slots_are_drawn_as_their_fields(ruler):
     """8 + 4 and 4 + 4 bytes to one scale, with what is stored in each."""
     ruler.open("payments-0", 7975, pin="11612")
-    fields = ruler.page.locator(".fields rect").evaluate_all(
-        "all => all.map(rect => Number(rect.getAttribute('width')) + 2)"
-    )
-    assert [width / fields[1] for width in fields] == [2, 1, 1, 1]
-    values = ruler.page.locator(".fields .mono").all_text_contents()
-    assert values == [
+    slots = ruler.page.locator(".fields .group:not(.log)")
+    widths = slots.locator(".field").evaluate_all("all => all.map(field => field.offsetWidth)")
+    assert [width / widths[1] for width in widths] == [2, 1, 1, 1]
+    assert slots.locator(".mono").all_text_contents() == [
         grouped(1795253384123),
         f"+{grouped(3650)}",
         f"+{grouped(3650)}",
         "479\u202f997",
     ]
-    assert ruler.page.locator(".fields", has_text=f"{grouped(7975)} + {grouped(3650)}").count() == 1
+    assert slots.filter(has_text=f"{grouped(7975)} + {grouped(3650)}").count() == 1
+
+
+def test_the_header_of_the_chosen_batch_is_drawn_as_its_fields(ruler, clean):
+    """All 61 bytes under Kafka's names, as they are in the file, on the first screen."""
+    ruler.open("payments-0", 7975, pin="11612")
+    log = (clean / "payments-0" / f"{7975:020d}.log").read_bytes()
+    header = np.frombuffer(log, HEADER, 1, 479_997)[0]
+    fields = ruler.page.locator(".fields .log .field")
+    shown = dict(zip(HEADER.names, fields.locator("b").all_text_contents(), strict=True))
+    assert shown["crc"] == f"0x{header['crc']:08x}" and shown["attributes"] == "0x0010"
+    assert {name: int(value.replace("\u202f", ""), 0) for name, value in shown.items()} == {
+        name: int(header[name]) for name in HEADER.names
+    }
+    names = [text.rsplit(" ", 2) for text in fields.locator("span").all_text_contents()]
+    assert [(name, int(size)) for name, size, _ in names][2:4] == [
+        ("partitionLeaderEpoch", 4),
+        ("magic", 1),
+    ]
+    assert sum(int(size) for _, size, _ in names) == HEADER.itemsize
+    box = fields.last.bounding_box()
+    assert box["y"] + box["height"] <= 720
 
 
 def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(ruler):

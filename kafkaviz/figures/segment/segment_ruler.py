@@ -10,6 +10,7 @@ JavaScript's numbers are exact only to 2**53; the base offset is sent as text.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -21,8 +22,12 @@ from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.binary.layouts import field_names
+from kafkaviz.binary.spans import FieldDisplay
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_sentences, sentence_gap
+from kafkaviz.format import spans_batch
+from kafkaviz.format.batch import HEADER, LEGACY_HEADER
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, table
 
@@ -98,6 +103,18 @@ def build_overview(
     return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))
 
 
+# fields of a batch's header that the browser cannot compute from other columns
+STORED_FIELDS = (
+    "leader_epoch",
+    "magic",
+    "crc",
+    "attributes",
+    "base_timestamp_ms",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+)
+HEX_FIELDS = ("crc", "attributes")
 Columns = dict[str, np.ndarray]  # columns by name; those of one table have the same length
 WHOLE_ROWS = 5000
 SLICE_ROWS = 2000
@@ -206,6 +223,7 @@ def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
         newest="max_timestamp_ms",
         records="record_count",
     )
+    fields |= {name: batches[name] for name in STORED_FIELDS}
     return fields | {
         "first": batches["base_offset"] - base_offset,
         "last": batches["last_offset"] - base_offset,
@@ -356,6 +374,11 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
         "words": table("ruler") | {"gap": sentence_gap()},
         "span": ruler.span_bytes,
         "shade": {"by": ruler.shade, "low": ruler.shade_range[0], "high": ruler.shade_range[1]},
+        "headers": [
+            _header_fields(spans_batch.LEGACY_MAGIC_0, spans_batch.LEGACY_FIELDS),
+            _header_fields(LEGACY_HEADER, spans_batch.LEGACY_FIELDS),
+            _header_fields(HEADER, spans_batch.FIELDS),
+        ],
         "columns": {name: list(columns) for name, columns in ruler.columns.items()},
         "sections": {
             name: starts[index : index + 2]
@@ -365,6 +388,16 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
     head = json.dumps(payload).encode()
     head += b" " * (-len(head) % 8)
     return len(head).to_bytes(8, "little") + head + b"".join(sections)
+
+
+def _header_fields(
+    layout: np.dtype, displays: Mapping[str, FieldDisplay]
+) -> list[tuple[str, int, str, bool]]:
+    """Returns Kafka's name, the bytes and our name of each field; whether it is shown as hex."""
+    return [
+        (displays[name].name, layout[name].itemsize, name, name in HEX_FIELDS)
+        for name in field_names(layout)
+    ]
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:

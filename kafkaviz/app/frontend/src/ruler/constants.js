@@ -1,9 +1,9 @@
 // The layout of the drawing, the behaviour of the window, and the values of Aim.
 export const LEFT = 94,
-  HEIGHT = 340,
-  TIME = { y: 26, h: 34 },
-  INDEX = { y: 108, h: 34 },
-  LOG = { y: 206, h: 54 };
+  HEIGHT = 278,
+  TIME = { y: 24, h: 34 },
+  INDEX = { y: 102, h: 34 },
+  LOG = { y: 180, h: 40 };
 
 export const COARSE = 2,
   PAST = 4,

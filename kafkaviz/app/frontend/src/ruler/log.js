@@ -166,7 +166,7 @@ export function drawHops(state, k, { batch, entry, direct, time }) {
 
 // Draws the distance from each correct entry to the next, and the error of a wrong selected one.
 export function drawGaps(state, k, { entry }) {
-  const y = LOG.y + LOG.h + 24,
+  const y = LOG.y + LOG.h + 20,
     far = entry?.aim === PAST ? entry : null,
     sound = slot => {
       const e = state.entry(slot);
@@ -218,7 +218,7 @@ function drawDimension(state, k, start, end, y, colour, words) {
 export function drawAxis(state, g) {
   const { x, w } = state.layout,
     [p0, p1] = state.window,
-    y = LOG.y + LOG.h + 44,
+    y = LOG.y + LOG.h + 36,
     every = tickStep((p1 - p0) / Math.max(1, Math.min(7, (w - LEFT) / TICK_PX)));
   g.append(svg('line', { x1: LEFT, x2: w, y1: y, y2: y, class: 'ax' }));
   for (let p = Math.ceil(p0 / every) * every; p <= p1; p += every) {
@@ -229,9 +229,7 @@ export function drawAxis(state, g) {
       svg('text', { x: X, y: y + 18, 'text-anchor': 'middle', class: 'axt' }, groupDigits(p)),
     );
   }
-  g.append(
-    svg('text', { x: w, y: y + 31, 'text-anchor': 'end', class: 'axt' }, state.data.words.axis),
-  );
+  g.append(svg('text', { x: 0, y: y + 18, class: 'axt' }, state.data.words.axis));
 }
 
 function tickStep(least) {

@@ -27,6 +27,7 @@ export function readTables(state) {
     n: toNumber(rows.records[i]),
     slot: toNumber(rows.slot[i]),
     via: toNumber(rows.via[i]),
+    field: name => rows[name][i],
   }));
   state.entries = list(entryCount, i => ({
     slot: s.from_slot + i,

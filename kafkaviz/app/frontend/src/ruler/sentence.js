@@ -21,7 +21,7 @@ export const timeText = (ts, cut = [-13, -1]) =>
 
 const dateTimeText = ts => (isDate(ts) ? `${dateText(isoText(ts))} ${timeText(ts)}` : timeText(ts));
 
-const range = (state, b) =>
+export const batchRange = (state, b) =>
   b.first >= 0n
     ? `${groupDigits(b.first)}–${groupDigits(b.last)}`
     : fillTemplate(state.data.words.up_to, { last: groupDigits(b.last) });
@@ -55,7 +55,7 @@ export function renderSentence(state) {
       ? sentences(
           state,
           phrase(state, 'batch', {
-            range: range(state, b),
+            range: batchRange(state, b),
             position: groupDigits(b.pos),
             size: groupDigits(b.size),
           }),
@@ -136,7 +136,12 @@ function describePastEnd(state, e) {
       ? { first: groupDigits(target.first), missed: describeMiss(state, e, target) }
       : {};
   return home
-    ? badPhrase(state, `past${begins}`, { range: range(state, home), ...values }, e.pos - home.pos)
+    ? badPhrase(
+        state,
+        `past${begins}`,
+        { range: batchRange(state, home), ...values },
+        e.pos - home.pos,
+      )
     : badPhrase(state, `past_away${begins}`, values);
 }
 
@@ -160,7 +165,10 @@ function describeTime(state, t) {
       state,
       sentence,
       b
-        ? badPhrase(state, 'time_other', { range: range(state, b), moment: dateTimeText(b.ts) })
+        ? badPhrase(state, 'time_other', {
+            range: batchRange(state, b),
+            moment: dateTimeText(b.ts),
+          })
         : badPhrase(state, 'time_other_away'),
     );
   if (state.data.lanes.index.missing) return sentences(state, sentence, phrase(state, 'time_scan'));

@@ -1,11 +1,11 @@
 // The slots of both indexes in the lanes, each with its pointer.
 
-import { color, drawingWidth, svg } from '../dom.js';
+import { color, html, svg } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
 import { chain } from './selection.js';
-import { dateText, isDate, isoText, timeText } from './sentence.js';
+import { batchRange, dateText, isDate, isoText, timeText } from './sentence.js';
 
 import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
 
@@ -253,60 +253,83 @@ export function drawLink(state, k, X, t, e, on) {
     );
 }
 
-const BYTE_PX = 24,
-  FIELD = { y: 18, h: 34, gap: 28 };
+const BYTE_PX = 24; // the scale of the fields of slots
 
-// Draws the fields of the selected slots, both at the same number of pixels per byte.
+// Draws the fields of the selected slots, and of the selected batch's header.
 export function renderFields(state) {
   const { words } = state.data,
-    { entry, time } = chain(state, state.hover ?? state.pin),
-    width = drawingWidth(state.$('fields')),
-    relative = offset => `+${groupDigits(offset - state.base)}`;
-  const groups = [
-    time && [
-      'time',
-      time.slot,
-      [8, words.timestamp, groupDigits(time.ts)],
-      [4, words.relative_offset, relative(time.offset)],
-    ],
-    entry && [
+    { batch, entry, time } = chain(state, state.hover ?? state.pin),
+    base = groupDigits(state.base),
+    relative = offset => groupDigits(offset - state.base);
+  state.$('fields').replaceChildren(
+    ...drawGroup('time', time && `${words.file_time} ${slotWords(state, time.slot)}`, () => [
+      [words.timestamp, 8, groupDigits(time.ts)],
+      [words.relative_offset, 4, `+${relative(time.offset)}`],
+    ]),
+    ...drawGroup(
       'offset',
-      entry.slot,
-      [4, words.relative_offset, relative(entry.key)],
-      [4, words.position, groupDigits(entry.pos)],
-    ],
-  ].filter(Boolean);
-  const isBeside = width >= 20 * BYTE_PX + FIELD.gap,
-    row = FIELD.y + FIELD.h + 2,
-    drawing = svg('svg', { height: isBeside ? row : row * groups.length, width });
-  let x = 0,
-    y = 0;
-  for (const [colour, slot, ...fields] of groups) {
-    drawing.append(label(x - 2, y + 11, `${words[`file_${colour}`]} ${slotWords(state, slot)}`));
-    for (const field of fields) {
-      drawing.append(...drawField(x, y, colour, field));
-      x += field[0] * BYTE_PX;
-    }
-    if (isBeside) x += FIELD.gap;
-    else [x, y] = [0, y + row];
-  }
-  const sum =
-    entry &&
-    `${groupDigits(state.base)} + ${groupDigits(entry.key - state.base)} = ${groupDigits(entry.key)}`;
-  if (isBeside && sum && textWidth(sum) <= width - x)
-    drawing.append(svg('text', { x, y: FIELD.y + 21 }, sum));
-  state.$('fields').replaceChildren(drawing);
+      entry &&
+        `${words.file_offset} ${slotWords(state, entry.slot)} · ${base} + ${relative(entry.key)} = ${groupDigits(entry.key)}`,
+      () => [
+        [words.relative_offset, 4, `+${relative(entry.key)}`],
+        [words.position, 4, groupDigits(entry.pos)],
+      ],
+    ),
+    ...drawGroup('log', batch && headerTitle(state, batch), () => headerFields(state, batch)),
+  );
 }
 
-function drawField(x, y, colour, [size, name, value]) {
-  const w = size * BYTE_PX,
-    at = { 'text-anchor': 'middle', style: `font-size:11px;fill:${color('ink-2')}` },
-    top = y + FIELD.y,
-    box = { x: x + 1, y: top, width: w - 2, height: FIELD.h, rx: 2 };
-  return [
-    svg('rect', { ...box, fill: color(`${colour}-soft`), stroke: color(colour) }),
-    svg('text', { ...at, x: x + w - 4, y: y + 11, 'text-anchor': 'end' }, `${size} B`),
-    svg('text', { x: x + w / 2, y: top + 15, 'text-anchor': 'middle', class: 'mono' }, value),
-    svg('text', { ...at, x: x + w / 2, y: top + 28 }, name),
-  ];
+const drawGroup = (file, title, fields) =>
+  title
+    ? [
+        html(
+          'div',
+          { class: `group ${file}` },
+          html('div', { class: 'lab' }, title),
+          html(
+            'div',
+            { class: 'row' },
+            fields().map(field => drawField(file, field)),
+          ),
+        ),
+      ]
+    : [];
+
+const drawField = (file, [name, bytes, value]) =>
+  html(
+    'div',
+    { class: 'field', style: file === 'log' ? null : `width:${bytes * BYTE_PX}px` },
+    html('b', { class: 'mono' }, value),
+    html('span', {}, `${name} ${bytes} B`),
+  );
+
+const headerTitle = (state, b) =>
+  fillTemplate(state.data.words.header, {
+    range: batchRange(state, b),
+    bytes: headerFields(state, b).reduce((sum, [, bytes]) => sum + bytes, 0),
+    size: groupDigits(b.size),
+  });
+
+// Returns the fields of a batch's header: name, number of bytes, value.
+function headerFields(state, b) {
+  const length = b.size - 12; // the offset and the length itself do not count
+  const values = {
+    offset: b.last,
+    message_size_bytes: length,
+    timestamp_ms: b.ts,
+    base_offset: b.first,
+    batch_length_bytes: length,
+    last_offset_delta: b.last - b.first,
+    max_timestamp_ms: b.ts,
+    record_count: b.n,
+  };
+  return state.data.headers[b.field('magic')].map(([name, bytes, column, isHex]) => {
+    const value = values[column] ?? b.field(column);
+    return [name, bytes, isHex ? hexText(value, bytes) : groupDigits(value)];
+  });
 }
+
+const hexText = (value, bytes) =>
+  `0x${BigInt.asUintN(8 * bytes, value)
+    .toString(16)
+    .padStart(2 * bytes, '0')}`;
