@@ -336,6 +336,11 @@ def test_what_to_check_is_below_each_kind_of_deletable_files(damaged, capsys, tm
         name = disk_text.freeing_text(kind)
         assert f"{name} check first: {kind.check} cost: {kind.cost}" in words
     assert "TopicId that is in its partition.metadata" in words
+    steps = re.findall(
+        r"(?<= )\d\. (Delete|Run|Start)", words[words.index("if the disk is full") :]
+    )
+    assert steps == ["Delete", "Delete", "Run", "Start"]
+    assert f"files: {stray} " in words
     assert "Never delete the newest segment" in words and "Do not delete .index files" in words
 
 

@@ -18,6 +18,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.figures.text import disk_text, restart_forecast_text, retention_text
 from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
 from kafkaviz.simulate.steps import StartupStep
@@ -28,6 +29,7 @@ MAX_KEPT = 5  # most segments that are listed with their retention
 MAX_NAMES = 20  # most names of partitions with the same finding
 MAX_GROUPS = 20  # most groups of findings with one code, and most causes of a failing start
 MAX_TOPICS = 5  # most topics that are listed by size
+MAX_PATHS = 3  # most deletable files that are named per kind
 MAX_FAILED_NAMES = 3  # most partitions that are named for the same cause of a failing start
 
 
@@ -148,17 +150,31 @@ def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
 
 
 def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
+    """Yields the way out of a full disk as numbered steps, then what to leave alone."""
     steps = health.freeing_steps()
     yield from ("", say("cli_check.freeing" if steps else "cli_check.freeing_none"))
-    width = max((len(units.format_bytes(step.allocated_bytes)) for step in steps), default=0)
-    for kind, steps_of_kind in groupby(steps, lambda step: step.kind):
-        for step in steps_of_kind:
-            size = output.pad(units.format_bytes(step.allocated_bytes), width, ">")
-            text = disk_text.freeing_text(kind)
-            yield f"  {size}  {_label_directory(health.broker, step.log_directory, text)}"
-        indent = " " * (width + 4)
-        for key, text in (("check", kind.check), ("cost", kind.cost)):
+    number = 0
+    for number, (kind, same_kind) in enumerate(groupby(steps, lambda step: step.kind), 1):
+        start = f"  {number}. "
+        indent = " " * len(start)
+        paths: list[str] = []
+        for step in same_kind:
+            size = units.format_bytes(step.allocated_bytes)
+            text = say("cli_check.freeing_delete", size=size, use=disk_text.freeing_text(kind))
+            text = _label_directory(health.broker, step.log_directory, text)
+            yield from _wrap("", text, indent if paths else start)
+            paths += map(archive.display_text, step.paths)
+        files = say("common.names", names=tuple(paths[:MAX_PATHS]))
+        if len(paths) > MAX_PATHS:
+            files = f"{files} {say('cli_check.more_in_json', n=len(paths) - MAX_PATHS)}"
+        for key, text in (("check", kind.check), ("cost", kind.cost), ("files", files)):
             yield from output.wrap(text, f"{indent}{say(f'disk.freeing_label_{key}')}: ")
+    if steps:
+        yield from _wrap("", say("cli_check.freeing_again"), f"  {number + 1}. ")
+        due_bytes = sum(log.due_bytes for log in health.retention)
+        key = "cli_check.freeing_start_retention" if due_bytes else "cli_check.freeing_start"
+        text = say(key, size=units.format_bytes(due_bytes))
+        yield from _wrap("", text, f"  {number + 2}. ")
     yield from _wrap("", say("disk.freeing_never"), "  ")
     for price in health.index_prices():
         text = disk_text.index_price_text(price, read_rate or disk_text.ASSUMED_RATE)
