@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.tuning import index_size
-from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, SafeIndexSize
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -34,8 +34,17 @@ def outcomes(clean) -> Outcomes:
     }
 
 
-def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY):
-    return index_size_curve.view(outcomes[150], NEW, today_bytes=today, considered_bytes=considered)
+SAFE = SafeIndexSize(150, 3_628_320, RollCause.TIME_INDEX_FULL)
+
+
+def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY, **options):
+    return index_size_curve.view(
+        outcomes[150],
+        NEW,
+        today_bytes=today,
+        considered_bytes=considered,
+        **{"safe": SAFE, **options},
+    )
 
 
 def size_map(outcomes: Outcomes, considered: tuple[int, int] = (150, TODAY)):
@@ -57,49 +66,57 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     """Where an index ends segments today, and what a lookup in an index of 24 entries takes."""
     view = curve(outcomes)
     assert view.title == (
-        "A lookup takes 297 µs on cold pages, 811 µs at 10 MiB. "
-        "Below 4 MiB, so today too, the index ends segments"
+        "A lookup takes 295 µs to 811 µs. "
+        "At an interval of 150 B the time index ends segments below 3.46 MiB, so today too"
     )
-    assert f" At 10 MiB: 12{T}341 times fewer rolls. " in view.caption
+    assert view.caption == (
+        "Interval 150 B. At 10 MiB: 811 µs instead of 297 µs on cold pages, "
+        f"and 12{T}341 times fewer rolls. Times are modelled, rolls counted."
+    )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.cold_us.tolist() == [each.cold_us(NEW).typical for each in outcomes[150]]
-    assert view.cold_us[view.today] == pytest.approx(297, abs=0.5)
     assert (view.log_bytes[view.today], view.causes[view.today]) == (
         5831,
         RollCause.TIME_INDEX_FULL,
     )
-    assert view.least_safe == 4 << 20
+    assert view.full_until == 3_628_320
+    assert view.safe_sizes == ((3_628_320, "today: time index full below 3.46 MiB"),)
 
 
 def test_a_smaller_size_rolls_sooner(outcomes):
     view = curve(outcomes, DEFAULT, 65_536)
-    assert view.title == (
-        "A lookup takes 811 µs on cold pages, 300 µs at 64 KiB. Below 4 MiB the index ends segments"
+    assert view.title.endswith("the time index ends segments below 3.46 MiB")
+    assert " At 64 KiB: 300 µs instead of 811 µs on cold pages, and 55 times as many " in (
+        view.caption
     )
-    assert " At 64 KiB: 55 times as many rolls. " in view.caption
     view = curve(outcomes, DEFAULT, DEFAULT)
-    assert view.title.startswith("A lookup takes 811 µs on cold pages, 397 µs at 256 KiB.")
-    assert " At 256 KiB: 14 times as many rolls. " in view.caption
+    assert " At 256 KiB: 397 µs instead of 811 µs on cold pages, and 14 times as many " in (
+        view.caption
+    )
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
     view = curve(outcomes, DEFAULT, 64 << 20)
-    assert view.title.startswith("A lookup takes 811 µs on cold pages, 811 µs at 64 MiB.")
-    assert " At 64 MiB: as many rolls. " in view.caption
+    assert " At 64 MiB: 811 µs instead of 811 µs on cold pages, and as many rolls. " in view.caption
 
 
 def test_sizes_that_hardly_change_a_lookup_say_so_first(outcomes):
-    still = [each for each in outcomes[150] if each.index_bytes >= 4 << 20]
-    view = index_size_curve.view(still, NEW, today_bytes=DEFAULT, considered_bytes=DEFAULT)
-    assert view.title == (
-        "Index size hardly changes a lookup (811 µs on cold pages, 811 µs at 4 MiB). "
-        "An index of any size ends no segment"
+    def title(sizes: tuple[int, int], safe: SafeIndexSize) -> str:
+        low, high = sizes
+        some = [each for each in outcomes[150] if low <= each.index_bytes <= high]
+        options = {"today_bytes": low, "considered_bytes": low, "safe": safe}
+        view = index_size_curve.view(some, NEW, **options)
+        assert view.safe_sizes == ()
+        return view.title
+
+    assert title((4 << 20, 64 << 20), SafeIndexSize(150, 0, None)) == (
+        "Index size hardly changes a lookup. "
+        "At an interval of 150 B no size lets an index end a segment"
     )
-    full = [each for each in outcomes[150] if each.index_bytes <= 65_536]
-    view = index_size_curve.view(full, NEW, today_bytes=TODAY, considered_bytes=TODAY)
-    assert view.title == (
-        "Index size hardly changes a lookup (297 µs on cold pages, 300 µs at 64 KiB). "
-        "At every size the index ends segments"
+    never = SafeIndexSize(150, float("inf"), RollCause.TIME_INDEX_FULL)
+    assert title((128, 65_536), never) == (
+        "Index size hardly changes a lookup. "
+        "At an interval of 150 B the time index ends segments at every size"
     )
 
 
@@ -129,26 +146,39 @@ def test_the_curve_is_drawn_as_it_is(outcomes, mode):
     assert figure.layout.yaxis.range == (0, 1.3 * view.cold_us.max())
     assert figure.layout.yaxis.ticktext == ("500 µs", "1.0 ms")
     assert trace(figure, "log_bytes").y.tolist() == view.log_bytes.tolist()
-    below, above, today, considered = figure.layout.shapes
-    assert (below.x1, above.x1) == (21.5, 21.5)
+    below, above, safe, today, considered = figure.layout.shapes
+    assert below.x1 == above.x1 == safe.x0 == np.log2(3_628_320)
     assert (above.y0, below.y1) == (index_size_curve.TIMES_FROM, index_size_curve.ROLLS_TO)
     assert today.x0 == np.log2(300)
     assert considered.x0 == np.log2(DEFAULT)
-    assert {"today", "<b>what if: 10 MiB</b>", "<b>an index ends segments</b>"} <= {*notes(figure)}
+    names = {"today", "<b>what if: 10 MiB</b>", "today: time index full below 3.46 MiB"}
+    assert names <= {*notes(figure)}
+    assert figure.layout.xaxis.ticktext == ("3.46 MiB", "64 B", "64 KiB", "64 MiB")
 
 
-def test_the_caption_says_of_which_interval(outcomes):
-    def caption(**today) -> str:
-        view = index_size_curve.view(
-            outcomes[150], NEW, today_bytes=TODAY, considered_bytes=TODAY, **today
-        )
-        return view.caption.partition(" At ")[0]
+def test_another_interval_has_a_safe_size_of_its_own(outcomes):
+    """The title gives that of today's interval; the line of the other is named as a what-if."""
 
-    assert caption(today_interval_bytes=150) == "Interval 150 B."
-    assert caption(today_interval_bytes=4096) == "If the interval were 150 B (today 4 KiB)."
-    assert caption(today_interval_bytes=4096, is_today_known=False) == (
-        "If the interval were 150 B (assumed today: 4 KiB)."
+    def view(*, is_today_known: bool = True):
+        today = SafeIndexSize(4096, 206_000, RollCause.TIME_INDEX_FULL)
+        return curve(outcomes, safe_today=today, is_today_known=is_today_known)
+
+    assert view().title.endswith(
+        "At an interval of 4 KiB the time index ends segments below 201 KiB, so today too"
     )
+    assert view().caption.startswith("The curve is for an interval of 150 B (today 4 KiB). ")
+    assert view().safe_sizes == (
+        (206_000, "today: time index full below 201 KiB"),
+        (3_628_320, "what if: below 3.46 MiB"),
+    )
+    assert view().full_until == 3_628_320
+    *_, today, considered, _ = index_size_curve.figure(view(), "light").layout.shapes
+    assert (today.x0, considered.x0) == (np.log2(206_000), np.log2(3_628_320))
+    assumed = view(is_today_known=False)
+    assert assumed.caption.startswith(
+        "The curve is for an interval of 150 B (assumed today: 4 KiB). "
+    )
+    assert assumed.safe_sizes[0][1] == "assumed: time index full below 201 KiB"
 
 
 def test_each_axis_says_what_is_on_it(outcomes):
@@ -177,10 +207,7 @@ def test_before_the_answer_there_is_today_alone(outcomes):
     assert (asked.most_us, asked.log_range) == (view.most_us, view.log_range)
     figure = index_size_curve.figure(asked, "light")
     assert len(figure.layout.shapes) == 1
-    assert (
-        asked.title
-        == "Today segment.index.bytes is 300 B. How would another size change lookups and rolls?"
-    )
+    assert asked.title == "Today segment.index.bytes is 300 B"
     assert asked.caption == "Times are modelled, rolls counted."
 
 
@@ -282,6 +309,4 @@ def test_before_the_answer_the_map_is_empty(outcomes):
     asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))
     figure = index_size_map.figure(asked, "light")
     assert [each.name for each in figure.data] == ["unknown", "today"]
-    assert asked.title == (
-        "Which setting moves the cost of a lookup: index.interval.bytes or segment.index.bytes?"
-    )
+    assert asked.title == "Today index.interval.bytes is 150 B and segment.index.bytes is 300 B"

@@ -524,6 +524,53 @@ def sweep_index_sizes(
     return tuple(outcomes)
 
 
+@dataclass(frozen=True)
+class SafeIndexSize:
+    """The least segment.index.bytes with which no index is full before the segment ends otherwise.
+
+    Attributes:
+        index_bytes: 0 if an index of any size is safe, infinite if none is.
+        cause: the index that is full first at smaller sizes; None if there are none.
+    """
+
+    interval_bytes: int
+    index_bytes: float
+    cause: RollCause | None
+
+
+def safe_index_size(
+    rounds: Sequence[LogRound],
+    config: LogConfig,
+    outcomes: Sequence[IndexSizeOutcome],
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
+) -> SafeIndexSize:
+    """Returns the least safe index size, to the byte, from a binary search between two outcomes.
+
+    Args:
+        outcomes: the result of `sweep_index_sizes` with the same settings.
+    """
+    interval_bytes = config.index_interval_bytes
+    full = [outcome for outcome in outcomes if outcome.is_index_full]
+    if not full:
+        return SafeIndexSize(interval_bytes, 0, None)
+    cause = max(INDEX_CAUSES, key=lambda index: full[-1].rolls.get(index, 0))
+    if len(full) == len(outcomes):
+        return SafeIndexSize(interval_bytes, float("inf"), cause)
+    low = full[-1].index_bytes
+    high = outcomes[len(full)].index_bytes
+    while high - low > 1:
+        middle = (low + high) // 2
+        sized = replace(config, segment_index_bytes=middle)
+        outcome = write_with(rounds, sized, per_append=per_append, by_base_offset=by_base_offset)
+        if outcome and not outcome.is_index_full:
+            high = middle
+        else:
+            low = middle
+    return SafeIndexSize(interval_bytes, high, cause)
+
+
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
     """Returns the outcome of each index size at today's interval; empty without a log to replay."""
     case = source.total

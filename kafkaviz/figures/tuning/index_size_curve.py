@@ -4,7 +4,7 @@ The upper panel shows the modelled time of a lookup on cold pages, the lower one
 the .log at the roll.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
-from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, SafeIndexSize
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_sentences
@@ -28,10 +28,12 @@ TOP = 28
 BOTTOM = 42
 # positions as shares of the figure's height
 TIMES_FROM = 0.54  # start of the upper panel
-ROLLS_TO = 0.31  # end of the lower panel
+ROLLS_TO = 0.28  # end of the lower panel
 MARKS_TO = 0.94  # upper end of the lines that mark a size
-MIDDLE_BITS = 20  # from 1 MiB on, the name of a mark is on its left
+MIDDLE_BITS = 16  # from 64 KiB on, the name of a line is on its left
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
+TICK_BITS = 4  # two ticks that are closer would have overlapping texts
+SAFE_NAME_SHARE = 0.075  # distance of the names of two safe sizes, as a share of the height
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
 # without a considered size, today's is compared with a size that causes this many times as many
@@ -67,8 +69,9 @@ class IndexSizeCurveView:
         sizes: the values of segment.index.bytes.
         cold_us: the typical time of a mean lookup that finds nothing in memory.
         log_bytes: the size of a segment's .log at the roll.
-        least_safe: the least size with which a full index never rolls a segment; None if there is
-            none.
+        safe_sizes: the least size with which an index never ends a segment, and the name of its
+            line. First that of today's interval, then that of the curve's if it is another one.
+        full_until: an index ends segments below this size.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
         most_us, log_range: the ends of the upper and of the lower vertical axis.
     """
@@ -80,7 +83,8 @@ class IndexSizeCurveView:
     log_bytes: np.ndarray
     causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]
-    least_safe: int | None
+    safe_sizes: tuple[tuple[float, str], ...]
+    full_until: float
     today: int
     considered: int | None
     most_us: float
@@ -93,15 +97,17 @@ def view(
     *,
     today_bytes: int,
     considered_bytes: int,
-    today_interval_bytes: int | None = None,
+    safe: SafeIndexSize,
+    safe_today: SafeIndexSize | None = None,
     is_today_known: bool = True,
 ) -> IndexSizeCurveView:
     """Returns the curve over all index sizes, with the same index interval.
 
     Args:
         outcomes: the outcome of each size, including today's and the considered size.
-        today_interval_bytes: today's interval, if it may differ from that of the outcomes.
-        is_today_known: whether today's size is known; otherwise it is inferred or assumed.
+        safe: the least safe size at the interval of the outcomes.
+        safe_today: the least safe size at today's interval, if the outcomes have another interval.
+        is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today = places[today_bytes]
@@ -109,25 +115,25 @@ def view(
     cold_us = np.array([outcome.cold_us(costs).typical for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     other = outcomes[considered] if considered != today else _comparison(outcomes, outcomes[today])
+    interval_key = "below_today"
+    if safe_today:
+        interval_key = "below_if" if is_today_known else "below_if_assumed"
+    interval_text = say(
+        f"index_size.{interval_key}",
+        interval=format_bytes(safe.interval_bytes),
+        today=format_bytes((safe_today or safe).interval_bytes),
+    )
+    compared_text = _comparison_text(outcomes[today], other, costs)
     return IndexSizeCurveView(
-        title=_title(outcomes, cold_us, outcomes[today], other, costs),
-        caption=join_sentences(
-            [
-                _interval_text(
-                    outcomes[today].interval_bytes,
-                    today_interval_bytes,
-                    is_today_known=is_today_known,
-                ),
-                _rolls_text(outcomes[today], other),
-                say("index_size.below"),
-            ]
-        ),
+        title=_title(cold_us, safe_today or safe, today_bytes),
+        caption=join_sentences([interval_text, compared_text, say("index_size.below")]),
         sizes=np.array([outcome.index_bytes for outcome in outcomes]),
         cold_us=cold_us,
         log_bytes=log_bytes,
         causes=tuple(outcome.cause for outcome in outcomes),
         hover_texts=tuple(hover_text(outcome, costs) for outcome in outcomes),
-        least_safe=least_safe_bytes(outcomes),
+        safe_sizes=tuple(_safe_sizes(safe, safe_today, is_today_known=is_today_known)),
+        full_until=safe.index_bytes,
         today=today,
         considered=None if considered == today else considered,
         most_us=1.3 * float(cold_us.max()),
@@ -135,15 +141,18 @@ def view(
     )
 
 
-def _interval_text(interval_bytes: int, today_bytes: int | None, *, is_today_known: bool) -> str:
-    key = "below_today"
-    if today_bytes not in (None, interval_bytes):
-        key = "below_if" if is_today_known else "below_if_assumed"
-    return say(
-        f"index_size.{key}",
-        interval=format_bytes(interval_bytes),
-        today=format_bytes(today_bytes or 0),
-    )
+def _safe_sizes(
+    safe: SafeIndexSize, safe_today: SafeIndexSize | None, *, is_today_known: bool
+) -> Iterator[tuple[float, str]]:
+    """Yields the safe sizes that are drawn as lines, with their names."""
+    pairs = [("safe_today" if is_today_known else "safe_assumed", safe_today or safe)]
+    if safe_today:
+        pairs.append(("safe_what_if", safe))
+    for key, each in pairs:
+        if each.cause and each.index_bytes < float("inf"):
+            index = roll_text.cause_name(each.cause)
+            size = format_bytes(each.index_bytes)
+            yield each.index_bytes, say(f"index_size.{key}", size=size, index=index)
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
@@ -163,50 +172,51 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
         curve,
         title=say("index_size.asked", today=format_bytes(int(curve.sizes[curve.today]))),
         caption=say("index_size.below"),
-        least_safe=None,
+        safe_sizes=(),
+        full_until=0,
         considered=None,
         cold_us=today_alone(curve.cold_us),
         log_bytes=today_alone(curve.log_bytes),
     )
 
 
-def _title(
-    outcomes: Sequence[IndexSizeOutcome],
-    cold_us: np.ndarray,
-    today: IndexSizeOutcome,
-    other: IndexSizeOutcome,
-    costs: LookupCosts,
-) -> str:
+def _title(cold_us: np.ndarray, safe: SafeIndexSize, today_bytes: int) -> str:
     """Returns whether the size matters to a lookup, and below which size an index ends segments."""
-    least = least_safe_bytes(outcomes)
     change = "alike" if cold_us.max() <= ALIKE_RATIO * cold_us.min() else "unlike"
-    if least is None:
-        limit = "always_full"
-    elif least == outcomes[0].index_bytes:
+    if not safe.index_bytes:
         limit = "never_full"
+    elif safe.index_bytes == float("inf"):
+        limit = "always_full"
     else:
-        limit = "today_full" if today.is_index_full else "full_below"
-    return join_sentences(
-        [
-            say(
-                f"index_size.{change}",
-                us_today=format_us(today.cold_us(costs).typical),
-                us=format_us(other.cold_us(costs).typical),
-                other=format_bytes(other.index_bytes),
-            ),
-            say(f"index_size.{limit}", least=format_bytes(least or 0)),
-        ]
+        limit = "today_full" if today_bytes < safe.index_bytes else "full_below"
+    lookup_text = say(
+        f"index_size.{change}",
+        least=format_us(float(cold_us.min())),
+        most=format_us(float(cold_us.max())),
     )
+    limit_text = say(
+        f"index_size.{limit}",
+        interval=format_bytes(safe.interval_bytes),
+        index=roll_text.cause_name(safe.cause) if safe.cause else "",
+        safe="" if limit == "always_full" else format_bytes(safe.index_bytes),
+    )
+    return join_sentences([lookup_text, limit_text])
 
 
-def _rolls_text(today: IndexSizeOutcome, other: IndexSizeOutcome) -> str:
+def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: LookupCosts) -> str:
+    """Says what a lookup takes with the other size, and how often segments then roll."""
     ratio = other.rolls_per_gib / today.rolls_per_gib
     if 0.99 < ratio < 1.01:
         key = "same_rolls"
     else:
         key = "more_rolls" if ratio > 1 else "fewer_rolls"
-    times = count_text(max(ratio, 1 / ratio))
-    return say(f"index_size.{key}", other=format_bytes(other.index_bytes), times=times)
+    return say(
+        f"index_size.{key}",
+        other=format_bytes(other.index_bytes),
+        us=format_us(other.cold_us(costs).typical),
+        us_today=format_us(today.cold_us(costs).typical),
+        times=count_text(max(ratio, 1 / ratio)),
+    )
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
@@ -324,15 +334,15 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     chart = go.Figure([_time_line(curve, colours), _roll_line(curve, colours)])
     step_us = next(tick for tick in COST_TICKS_US if 3 * tick > curve.most_us)
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
-    areas, area_names = _full_area(curve, colours)
+    safe_lines, safe_names = _safe_lines(curve, colours)
     mark_lines, mark_names = _marks(curve, colours)
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
-        shapes=[*areas, *mark_lines],
+        shapes=[*_full_areas(curve, colours), *safe_lines, *mark_lines],
         annotations=[
-            *area_names,
+            *safe_names,
             *mark_names,
             theme.vertical_axis_name(say("index_size.axis_cold"), colours, left_px=LEFT, y=1.0),
             theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
@@ -342,7 +352,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         | theme.outside_ticks(colours)
         | {
             "range": [float(x[0]) - 0.3, float(x[-1]) + 0.3],
-            **theme.ticks(SIZE_TICKS, format_bytes, is_log2=True),
+            **theme.ticks(_size_ticks(curve), format_bytes, is_log2=True),
             "tickangle": 0,
             "anchor": "y2",
         },
@@ -363,6 +373,14 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         },
     )
     return chart
+
+
+def _size_ticks(curve: IndexSizeCurveView) -> list[float]:
+    """Returns the safe size at today's interval, and the round sizes that are not close to it."""
+    safe = [size for size, _ in curve.safe_sizes[:1]]
+    return safe + [
+        tick for tick in SIZE_TICKS if all(abs(np.log2(tick / size)) >= TICK_BITS for size in safe)
+    ]
 
 
 def _time_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
@@ -394,26 +412,19 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
     )
 
 
-def _full_until(curve: IndexSizeCurveView) -> float | None:
-    """Returns the right edge of the area in which a full index rolls segments; None without one."""
-    if np.isnan(curve.cold_us).any() or curve.least_safe == curve.sizes[0]:
-        return None
-    last = float(np.log2(curve.sizes[-1])) + 0.3
-    return last if curve.least_safe is None else float(np.log2(curve.least_safe)) - 0.5
-
-
-def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns the area in which a full index rolls segments, for each panel, and its name."""
-    until = _full_until(curve)
-    if until is None:
-        return [], []
-    start = float(np.log2(curve.sizes[0]))
-    areas = [
+def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    """Returns the area in which a full index rolls segments, in each panel."""
+    start = float(np.log2(curve.sizes[0])) - 0.3
+    end = float(np.log2(curve.sizes[-1])) + 0.3
+    until = min(float(np.log2(max(curve.full_until, 1))), end)
+    if until <= start:
+        return []
+    return [
         theme.area(
             colours["time_soft"],
             opacity=0.5,
             xref="x",
-            x0=start - 0.3,
+            x0=start,
             x1=until,
             yref="paper",
             y0=low,
@@ -421,16 +432,33 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list
         )
         for low, high in ((0, ROLLS_TO), (TIMES_FROM, 1))
     ]
-    name = theme.note(
-        f"<b>{say('index_size.index_ends')}</b>",
-        colours["time_text"],
-        x=start - 0.1,
-        xanchor="left",
-        yref="paper",
-        y=1,
-        yanchor="top",
-    )
-    return areas, [name]
+
+
+def _safe_lines(
+    curve: IndexSizeCurveView, colours: dict[str, str]
+) -> tuple[list[dict], list[dict]]:
+    """Returns a line at each safe size, and its name in the lower part of the upper panel."""
+    lines = []
+    names = []
+    for number, (safe_bytes, text) in enumerate(curve.safe_sizes):
+        x = float(np.log2(safe_bytes))
+        is_left = x > MIDDLE_BITS
+        line = {"width": 1.4, "color": colours["time"], "dash": "solid" if number else "2px,3px"}
+        lines.append(theme.vertical_line(x, line) | {"xref": "x"})
+        names.append(
+            theme.note(
+                text,
+                colours["time_text"],
+                x=x,
+                xanchor="right" if is_left else "left",
+                xshift=-5 if is_left else 5,
+                yref="paper",
+                y=TIMES_FROM + SAFE_NAME_SHARE * number,
+                yanchor="bottom",
+                bgcolor=colours["raised"],
+            )
+        )
+    return lines, names
 
 
 def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:

@@ -156,7 +156,11 @@ def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
     """Returns the map before any cost is computed: both axes and today's mark."""
     return replace(
         size_map,
-        title=say("index_size.map_asked"),
+        title=say(
+            "index_size.map_asked",
+            interval=format_bytes(size_map.today.interval_bytes),
+            size=format_bytes(size_map.today.index_bytes),
+        ),
         cold_us=np.full_like(size_map.cold_us, np.nan),
         safe_bytes=np.full_like(size_map.safe_bytes, np.nan),
         roll_lines={},

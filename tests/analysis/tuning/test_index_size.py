@@ -261,6 +261,32 @@ def test_sizes_above_the_first_that_never_fills_write_the_same_log():
     assert [each.index_bytes for each in outcomes] == sorted({*index_size.INDEX_SIZES, 10 << 20})
 
 
+@pytest.mark.parametrize(("name", "first"), [("tiny-index-0", "time"), ("dense-index-0", "offset")])
+def test_one_byte_below_the_safe_size_an_index_ends_a_segment(clean, name, first):
+    case = open_source(clean / name).total
+    rounds = index_size.log_rounds(case.logs)
+    config = case.today.config
+    outcomes = index_size.sweep_index_sizes(rounds, config)
+    safe = index_size.safe_index_size(rounds, config, outcomes)
+    below, at = (
+        index_size.write_with(rounds, replace(config, segment_index_bytes=index_bytes))
+        for index_bytes in (safe.index_bytes - 1, safe.index_bytes)
+    )
+    assert safe.cause == f"{first}-index-full"
+    assert safe.cause in below.rolls
+    assert not at.is_index_full
+
+
+def test_a_log_may_have_no_safe_size_or_only_safe_sizes():
+    config = LogConfig(segment_bytes=1 << 20)
+    outcomes = index_size.sweep_index_sizes([steady()], config)
+    full = [outcome for outcome in outcomes if outcome.is_index_full]
+    never = index_size.safe_index_size([steady()], config, full)
+    assert (never.index_bytes, never.cause) == (float("inf"), RollCause.TIME_INDEX_FULL)
+    always = index_size.safe_index_size([steady()], config, outcomes[-1:])
+    assert (always.index_bytes, always.cause) == (0, None)
+
+
 def test_larger_sizes_never_roll_sooner(tiny):
     case = tiny.total
     outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)

@@ -16,7 +16,9 @@ from kafkaviz.analysis.tuning.index_size import (
     INDEX_SIZES,
     IndexSizeOutcome,
     LogRound,
+    SafeIndexSize,
     log_rounds,
+    safe_index_size,
     sweep_index_sizes,
 )
 from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
@@ -322,6 +324,8 @@ def _render_size_curve(context: TuningContext) -> None:
         ):
             pass
         return
+    today_interval = context.today.interval_bytes
+    is_what_if = context.alternative_bytes != today_interval
     figure_key = ("index_size", *context.figure_key, considered_bytes)
     view = charts.view(
         figure_key,
@@ -330,7 +334,8 @@ def _render_size_curve(context: TuningContext) -> None:
             _size_costs(context),
             today_bytes=today_bytes,
             considered_bytes=considered_bytes,
-            today_interval_bytes=context.today.interval_bytes,
+            safe=_safe_size(context, context.alternative_bytes),
+            safe_today=_safe_size(context, today_interval) if is_what_if else None,
             is_today_known=context.case.today.is_interval_known,
         ),
     )
@@ -355,6 +360,17 @@ def _index_sizes(
         SETTINGS[INDEX_SIZE],
         per_append=_source.behaviour.per_append,
         by_base_offset=_source.by_base_offset,
+    )
+
+
+def _safe_size(context: TuningContext, interval_bytes: int) -> SafeIndexSize:
+    """Returns the least safe index size at an interval."""
+    return safe_index_size(
+        _log_rounds(context.key, context.source),
+        replace(context.config, index_interval_bytes=interval_bytes),
+        _index_sizes(context.key, context.config, interval_bytes, context.source),
+        per_append=context.source.behaviour.per_append,
+        by_base_offset=context.source.by_base_offset,
     )
 
 
