@@ -65,6 +65,20 @@ def test_the_worst_comes_first(capsys):
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "verdict"),
+    [
+        ("", 1, "differs: 17 of 24 partitions do not have the same records on both sides"),
+        ("/cargo-0", 1, "differs: 1 of 1 partitions does not have"),
+        ("/loadings-0", 0, "same: the partition has the same records on both sides"),
+    ],
+)
+def test_the_verdict_comes_first(name, status, verdict, capsys):
+    assert main(["compare", *(f"{path}{name}" for path in REPLICAS)]) == status
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(verdict) and lines[1].startswith("  ")
+
+
 def test_the_words(capsys):
     assert main(["compare", *(f"{path}/offers-0" for path in REPLICAS)]) == 1
     text = capsys.readouterr().out

@@ -42,17 +42,33 @@ RELATION_COLUMNS = 22
 
 
 def render(comparison: BrokerComparison) -> Iterator[Text]:
+    equal = sum(partition.relation.has_equal_records for partition in comparison.partitions)
+    yield _verdict(equal, len(comparison.partitions), len(comparison.problems))
+    for relation, count in comparison.counts.items():
+        yield from _wrap(message("comparison.count", n=count, relation=relation_name(relation)))
     yield say("comparison.source", side="a", path=comparison.sources[0])
     yield say("comparison.source", side="b", path=comparison.sources[1])
     for problem in comparison.problems:
         yield from _wrap(message("comparison.problem", path=problem.path, problem=problem.what))
     for partition in comparison.worst_first:
         yield from _render_partition(partition)
-    yield ""
-    for relation, count in comparison.counts.items():
-        yield message("comparison.count", n=count, relation=relation_name(relation))
     if comparison.start:
         yield from _render_start(comparison.start)
+
+
+def _verdict(equal: int, total: int, problems: int) -> Message:
+    """Says whether both sides have the same records, as the exit status does.
+
+    Args:
+        equal: the number of partitions with the same records.
+        total: the number of partitions that were compared.
+        problems: the number of partitions that could not be read.
+    """
+    if equal < total:
+        return message("comparison.verdict_differs", n=total - equal, all=total)
+    if problems:
+        return message("comparison.verdict_unknown", n=problems)
+    return message("comparison.verdict_same", n=total)
 
 
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
@@ -127,6 +143,11 @@ def _is_of_log(change: FileChange) -> bool:
 def render_catalogs(pair: "CatalogPair", rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     from kafkaviz.pipeline.sql.catalog_comparison import CatalogRelation
 
+    counts = Counter(row["relation"] for row in rows)
+    yield _verdict(counts[CatalogRelation.SAME_BATCHES], len(rows), len(pair.problems))
+    for relation in filter(counts.get, CatalogRelation):
+        words = _relation_text(relation)
+        yield from _wrap(message("comparison.count", n=counts[relation], relation=words))
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
         yield say("comparison.source", side=side, path=side_catalog.path)
     for side in pair.unverified_sides:
@@ -136,11 +157,6 @@ def render_catalogs(pair: "CatalogPair", rows: Sequence[Mapping[str, Any]]) -> I
     relations = {row["relation"]: CatalogRelation(row["relation"]) for row in rows}
     for row in sorted(rows, key=lambda row: relations[row["relation"]].severity, reverse=True):
         yield from _render_log(row)
-    yield ""
-    counts = Counter(row["relation"] for row in rows)
-    for relation in filter(counts.get, CatalogRelation):
-        words = _relation_text(relation)
-        yield message("comparison.count", n=counts[relation], relation=words)
 
 
 def _render_log(row: Mapping[str, Any]) -> Iterator[Text]:
