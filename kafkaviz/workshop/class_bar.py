@@ -39,7 +39,7 @@ COMMAND = "kafkaviz app --class"
 # Held while a part of a learner's page is drawn. If twenty threads draw at once and pass Python's
 # lock on at every message, they take twice the CPU time of twenty that run in sequence.
 _turn = threading.Lock()
-_class_link = register_component("class_link")
+_class_link = register_component("class_link", "hidden")
 
 
 @dataclass(frozen=True)

@@ -514,9 +514,9 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
     table(heads, rows, "lll")
 
 
-_notes_button, _follower, _clock = map(
-    register_component, ("notes_button", "follow", "session_clock")
-)
+_notes_button = register_component("notes_button", "small_button")
+_follower = register_component("follow", "hidden")
+_clock = register_component("session_clock")
 FOLLOWER = "kv_follow"
 
 

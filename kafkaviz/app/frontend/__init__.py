@@ -91,10 +91,12 @@ def _ignore() -> None:
     """Does nothing. Streamlit requires a callback for each value that has a default."""
 
 
-_art, _copy_link, _theme_button, _keys, _focus = map(
-    register_component, ("art", "copy_link", "theme_button", "keys", "focus")
+_art, _theme_button = map(register_component, ("art", "theme_button"))
+_copy_link = register_component("copy_link", "small_button")
+_keys, _focus, _one_step, _address, _sidebar = (
+    register_component(name, "hidden")
+    for name in ("keys", "focus", "one_step", "address", "sidebar")
 )
-_one_step, _address, _sidebar = map(register_component, ("one_step", "address", "sidebar"))
 
 
 def _words(*keys: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
 
 CSS = Path(__file__).parents[1] / "projector.css"
-_projector = register_component("projector")
+_projector = register_component("projector", "hidden")
 
 
 def is_on() -> bool:
