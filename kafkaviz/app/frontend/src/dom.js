@@ -9,6 +9,9 @@ export const setContent = (e, at, kids) => {
 };
 export const svg = (tag, at = {}, ...kids) =>
   setContent(document.createElementNS(NS, tag), at, kids);
+export const svgRect = (x, y, width, height, look = {}) =>
+  svg('rect', { x, y, width, height, ...look });
+export const svgText = (x, y, words, look = {}) => svg('text', { x, y, ...look }, words);
 export const html = (tag, at = {}, ...kids) => setContent(document.createElement(tag), at, kids);
 export const color = n => `var(--kv-${n})`;
 export const icon = n => html('span', { class: 'ic', 'aria-hidden': 'true' }, n);

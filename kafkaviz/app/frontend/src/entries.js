@@ -1,6 +1,6 @@
 // Entries of an offset index above their batches, to scale. Once revealed, it also shows where the
 // search starts and which batches it passes.
-import { color, drawingWidth, svg } from './dom.js';
+import { color, drawingWidth, svg, svgRect, svgText } from './dom.js';
 import { groupDigits, scale } from './text.js';
 
 const HIGH = 312,
@@ -61,11 +61,7 @@ function drawSlots(drawing, d, w, x) {
       }),
     );
     drawing.append(
-      svg('rect', {
-        x: left,
-        y: TOP,
-        width: wide,
-        height: CELL,
+      svgRect(left, TOP, wide, CELL, {
         rx: 4,
         fill: hit ? color('hit-soft') : color('offset-soft'),
         stroke: hit ? color('hit') : 'none',
@@ -73,12 +69,11 @@ function drawSlots(drawing, d, w, x) {
         opacity: out ? 0.5 : 1,
       }),
     );
-    if (wide > 40)
-      drawing.append(svg('text', { x: left, y: 19, class: 'axt' }, `${d.slot_word} ${i}`));
+    if (wide > 40) drawing.append(svgText(left, 19, `${d.slot_word} ${i}`, { class: 'axt' }));
     drawing.append(
-      svg(
-        'text',
-        { x: mid, y: 50, 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.7 : 1 },
+      svgText(
+        mid,
+        50,
         groupDigits(key) +
           (wide > 76
             ? out
@@ -87,15 +82,12 @@ function drawSlots(drawing, d, w, x) {
                 ? ` ≤ ${groupDigits(d.target)} ✓`
                 : ''
             : ''),
+        { 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.7 : 1 },
       ),
     );
     if (wide > 40)
       drawing.append(
-        svg(
-          'text',
-          { x: mid, y: 69, 'text-anchor': 'middle', class: 'mono' },
-          `→ ${groupDigits(position)}`,
-        ),
+        svgText(mid, 69, `→ ${groupDigits(position)}`, { 'text-anchor': 'middle', class: 'mono' }),
       );
   });
 }
@@ -107,11 +99,7 @@ function drawLog(drawing, d, [position, size, first, last], x) {
     read = d.revealed && d.passed.includes(position);
   const fill = d.revealed && holds ? 'hit-soft' : read ? 'scan-soft' : 'log-soft';
   drawing.append(
-    svg('rect', {
-      x: left + 1,
-      y: LOG,
-      width: Math.max(1, wide - 2),
-      height: CELL,
+    svgRect(left + 1, LOG, Math.max(1, wide - 2), CELL, {
       rx: 3,
       fill: color(fill),
       stroke: holds ? color(d.revealed ? 'hit' : 'ink') : 'none',
@@ -119,21 +107,17 @@ function drawLog(drawing, d, [position, size, first, last], x) {
     }),
   );
   if (read || (d.revealed && position === d.batch))
-    drawing.append(
-      svg('rect', { x: left + 1, y: LOG, width: 6, height: CELL, rx: 2, fill: color('scan') }),
-    );
+    drawing.append(svgRect(left + 1, LOG, 6, CELL, { rx: 2, fill: color('scan') }));
   const range = `${first}–${last}`,
     text = first !== last && wide > range.length * 7.6 + (read ? 8 : 2) ? range : String(first);
   if (wide > 26)
     drawing.append(
-      svg(
-        'text',
-        { x: left + wide / 2 + (read ? 3 : 0), y: 207, 'text-anchor': 'middle', class: 'mono b' },
-        text,
-      ),
+      svgText(left + wide / 2 + (read ? 3 : 0), 207, text, {
+        'text-anchor': 'middle',
+        class: 'mono b',
+      }),
     );
-  if (wide > 34)
-    drawing.append(svg('text', { x: left + 2, y: 246, class: 'axt' }, groupDigits(position)));
+  if (wide > 34) drawing.append(svgText(left + 2, 246, groupDigits(position), { class: 'axt' }));
 }
 
 function drawHops(drawing, d, x) {
@@ -153,16 +137,10 @@ function drawHops(drawing, d, x) {
   }
   const late = x(d.from) > x(d.batches.at(-1)[0]) * 0.7;
   drawing.append(
-    svg(
-      'text',
-      {
-        x: late ? x(d.batch) + 8 : x(d.from) + 4,
-        y: 296,
-        'text-anchor': late ? 'end' : 'start',
-        class: 'w r',
-      },
-      d.read,
-    ),
+    svgText(late ? x(d.batch) + 8 : x(d.from) + 4, 296, d.read, {
+      'text-anchor': late ? 'end' : 'start',
+      class: 'w r',
+    }),
   );
 }
 
@@ -173,15 +151,9 @@ function drawWaiting(drawing, d, x) {
   const at = x(position + size / 2),
     end = at > x(d.batches.at(-1)[0]) ? 'end' : 'middle';
   drawing.append(
-    svg(
-      'text',
-      {
-        x: end === 'end' ? x(position + size) : Math.max(70, at),
-        y: 276,
-        'text-anchor': end,
-        class: 'w',
-      },
-      d.here,
-    ),
+    svgText(end === 'end' ? x(position + size) : Math.max(70, at), 276, d.here, {
+      'text-anchor': end,
+      class: 'w',
+    }),
   );
 }

@@ -1,7 +1,17 @@
 // Two parts of Health: the verdict on the next start with the list of findings, with details and
 // bytes of the selected one, and what the next start reads and does. All data was sent; the
 // selection is kept in the address as ?finding= and ?severity=.
-import { color, drawingWidth, hatchedDrawing, html, icon, svg, tooltip } from './dom.js';
+import {
+  color,
+  drawingWidth,
+  hatchedDrawing,
+  html,
+  icon,
+  svg,
+  svgRect,
+  svgText,
+  tooltip,
+} from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 // message keys by severity
@@ -113,7 +123,7 @@ function renderStrip(state, root) {
       ),
     ),
   );
-  drawing.append(svg('text', { x: 0, y: 12, class: 'axt' }, s.title));
+  drawing.append(svgText(0, 12, s.title, { class: 'axt' }));
   const gap = Math.min(BAR.gap, width / s.bars.length / 4),
     tip = tooltip(root),
     room = width - gap * (s.bars.length - 1);
@@ -123,9 +133,8 @@ function renderStrip(state, root) {
     drawing.append(tip(drawBar(bar, x, w), () => [bar.name, bar.words]));
     x += w + gap;
   }
-  if (s.below) drawing.append(svg('text', { x: 0, y: 60, class: 'bad' }, s.below));
-  if (s.aside)
-    drawing.append(svg('text', { x: width, y: 60, 'text-anchor': 'end', class: 'axt' }, s.aside));
+  if (s.below) drawing.append(svgText(0, 60, s.below, { class: 'bad' }));
+  if (s.aside) drawing.append(svgText(width, 60, s.aside, { 'text-anchor': 'end', class: 'axt' }));
   figure.append(drawing);
 }
 
@@ -137,11 +146,7 @@ function drawBar(bar, x, w) {
   const g = svg(
     'g',
     {},
-    svg('rect', {
-      x,
-      y,
-      width: w,
-      height,
+    svgRect(x, y, w, height, {
       rx: 3,
       fill,
       stroke: bad ? color('torn') : 'none',
@@ -150,27 +155,17 @@ function drawBar(bar, x, w) {
   );
   if (bar.cut_bytes && w > BAR.tail)
     g.append(
-      svg('rect', {
-        x: x + w - BAR.tail,
-        y,
-        width: BAR.tail,
-        height,
+      svgRect(x + w - BAR.tail, y, BAR.tail, height, {
         fill: 'url(#hTorn)',
         stroke: color('torn'),
       }),
     );
   if (w > bar.name.length * BAR.letter + 10)
     g.append(
-      svg(
-        'text',
-        {
-          x: x + w / 2 - (bar.cut_bytes ? 3 : 0),
-          y: 36,
-          'text-anchor': 'middle',
-          style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px`,
-        },
-        bar.name,
-      ),
+      svgText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, {
+        'text-anchor': 'middle',
+        style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px`,
+      }),
     );
   return g;
 }

@@ -1,5 +1,5 @@
 // A log that grows append by append: the .log to scale, the counter, and both indexes.
-import { color, hatchedDrawing, html, svg } from './dom.js';
+import { color, hatchedDrawing, html, svg, svgRect, svgText } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
@@ -49,11 +49,7 @@ function renderWay(state) {
       other = step.what !== 'append',
       mark = Math.max(1.5, x(1) - 1.5);
     g.append(
-      svg('rect', {
-        x: x(i),
-        y: other ? 16 : entry ? 18 : 20,
-        width: mark,
-        height: other ? 12 : entry ? 10 : 6,
+      svgRect(x(i), other ? 16 : entry ? 18 : 20, mark, other ? 12 : entry ? 10 : 6, {
         rx: 1,
         fill: color(
           isCurrent
@@ -70,11 +66,10 @@ function renderWay(state) {
     );
     if (other && data.steps[i - 1]?.phase !== step.phase && x(i) - right > 6) {
       g.append(
-        svg(
-          'text',
-          { x: x(i), y: 11, class: isCurrent ? 'strong' : 'axt', style: 'font-size:11px' },
-          step.phase,
-        ),
+        svgText(x(i), 11, step.phase, {
+          class: isCurrent ? 'strong' : 'axt',
+          style: 'font-size:11px',
+        }),
       );
       right = x(i) + textWidth(step.phase);
     }
@@ -137,24 +132,13 @@ function drawLog(state, g, w, step, segment) {
     x = scale(0, end, 0, w);
   const marked = new Set(segment.offsets.slice(0, step.offsets).map(([, , position]) => position));
   g.append(
-    svg('text', { x: 0, y: 12, class: 'axt' }, '.log'),
-    svg(
-      'text',
-      { x: w, y: 12, 'text-anchor': 'end', class: 'axt' },
-      fillTemplate(state.data.words.starts_at, { offset: segment.base }),
-    ),
-  );
-  g.append(
-    svg('rect', {
-      x: 0,
-      y,
-      width: w,
-      height: h,
-      fill: color('panel'),
-      stroke: color('line'),
-      rx: 2,
+    svgText(0, 12, '.log', { class: 'axt' }),
+    svgText(w, 12, fillTemplate(state.data.words.starts_at, { offset: segment.base }), {
+      'text-anchor': 'end',
+      class: 'axt',
     }),
   );
+  g.append(svgRect(0, y, w, h, { fill: color('panel'), stroke: color('line'), rx: 2 }));
   const batches = segment.batches.slice(0, step.batches);
   batches.forEach(([position, size], i) => {
     const a = x(position),
@@ -164,11 +148,7 @@ function drawLog(state, g, w, step, segment) {
     const box = svg(
       'g',
       {},
-      svg('rect', {
-        x: a,
-        y,
-        width: wide,
-        height: h,
+      svgRect(a, y, wide, h, {
         fill: color(now ? 'log' : 'log-soft'),
         stroke: now ? color('probe') : 'none',
         'stroke-width': 1.6,
@@ -177,13 +157,7 @@ function drawLog(state, g, w, step, segment) {
     );
     if (entry)
       box.append(
-        svg('rect', {
-          x: a,
-          y: y + h + 3,
-          width: Math.max(4, Math.min(wide, 8)),
-          height: 7,
-          fill: color('offset'),
-        }),
+        svgRect(a, y + h + 3, Math.max(4, Math.min(wide, 8)), 7, { fill: color('offset') }),
       );
     g.append(
       state.hover(box, () => [
@@ -198,26 +172,20 @@ function drawLog(state, g, w, step, segment) {
   });
   if (step.what === 'roll' || step.what === 'fail')
     g.append(
-      svg('rect', {
-        x: Math.min(x(batches.length ? batches.at(-1)[0] + batches.at(-1)[1] : 0), w - 4),
-        y: y - 3,
-        width: 4,
-        height: h + 6,
-        fill: color('probe'),
-      }),
+      svgRect(
+        Math.min(x(batches.length ? batches.at(-1)[0] + batches.at(-1)[1] : 0), w - 4),
+        y - 3,
+        4,
+        h + 6,
+        { fill: color('probe') },
+      ),
     );
   for (const part of [0, 0.25, 0.5, 0.75, 1])
     g.append(
-      svg(
-        'text',
-        {
-          x: part * w,
-          y: y + h + 24,
-          'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
-          class: 'axt',
-        },
-        groupDigits(Math.round(end * part)),
-      ),
+      svgText(part * w, y + h + 24, groupDigits(Math.round(end * part)), {
+        'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
+        class: 'axt',
+      }),
     );
 }
 
@@ -228,41 +196,16 @@ function drawCounter(g, w, step, data) {
     x = scale(0, data.most_since * 1.12, 0, w - R),
     above = step.since > data.interval,
     line = x(data.interval);
-  g.append(svg('text', { x: 0, y: y - 8, class: 'axt' }, data.words.counter_found));
-  g.append(
-    svg('rect', {
-      x: 0,
-      y,
-      width: w - R,
-      height: h,
-      fill: color('panel'),
-      stroke: color('line'),
-      rx: 2,
-    }),
-  );
+  g.append(svgText(0, y - 8, data.words.counter_found, { class: 'axt' }));
+  g.append(svgRect(0, y, w - R, h, { fill: color('panel'), stroke: color('line'), rx: 2 }));
   if (step.since)
-    g.append(
-      svg('rect', {
-        x: 0,
-        y,
-        width: x(step.since),
-        height: h,
-        fill: color(above ? 'offset' : 'log'),
-        rx: 2,
-      }),
-    );
+    g.append(svgRect(0, y, x(step.since), h, { fill: color(above ? 'offset' : 'log'), rx: 2 }));
   const inside = x(step.since) > 56;
   g.append(
-    svg(
-      'text',
-      {
-        x: x(step.since) + (inside ? -7 : 7),
-        y: y + 15,
-        'text-anchor': inside ? 'end' : 'start',
-        style: `font-weight:650;font-size:12.5px;fill:${color(!inside ? 'ink' : above ? 'bg' : 'on-log')}`,
-      },
-      `${groupDigits(step.since)} B`,
-    ),
+    svgText(x(step.since) + (inside ? -7 : 7), y + 15, `${groupDigits(step.since)} B`, {
+      'text-anchor': inside ? 'end' : 'start',
+      style: `font-weight:650;font-size:12.5px;fill:${color(!inside ? 'ink' : above ? 'bg' : 'on-log')}`,
+    }),
   );
   g.append(
     svg('line', {
@@ -288,21 +231,11 @@ function drawCounter(g, w, step, data) {
     room = left ? w - R - line : line,
     below = y + h + (textWidth(sum) + 10 > room ? 32 : 17);
   g.append(
-    svg(
-      'text',
-      {
-        x: line + (left ? -5 : 5),
-        y: y + h + 17,
-        'text-anchor': left ? 'end' : 'start',
-        class: 'strong',
-      },
-      limit,
-    ),
-    svg(
-      'text',
-      { x: left ? w - R : 0, y: below, 'text-anchor': left ? 'end' : 'start', class: 'axt' },
-      sum,
-    ),
+    svgText(line + (left ? -5 : 5), y + h + 17, limit, {
+      'text-anchor': left ? 'end' : 'start',
+      class: 'strong',
+    }),
+    svgText(left ? w - R : 0, below, sum, { 'text-anchor': left ? 'end' : 'start', class: 'axt' }),
   );
 }
 
@@ -325,22 +258,20 @@ function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes,
     left = w - textWidth(title) * STRONG - 10,
     fits = key => textWidth(phrase(key, size)) < left;
   g.append(
-    svg('text', { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` }, title),
-    svg(
-      'text',
-      { x: w, y, 'text-anchor': 'end', class: 'axt' },
-      phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size),
-    ),
+    svgText(0, y, title, { style: `font-weight:600;fill:${color(`${kind}-text`)}` }),
+    svgText(w, y, phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size), {
+      'text-anchor': 'end',
+      class: 'axt',
+    }),
   );
   let x = 0;
   if (hidden) {
     g.append(
-      svg('rect', { x, y: top, width: 56, height: h, rx: 3, fill: color(`${kind}-soft`) }),
-      svg(
-        'text',
-        { x: x + 28, y: top + 29, 'text-anchor': 'middle', class: 'axt' },
-        phrase('more', { n: groupDigits(hidden) }),
-      ),
+      svgRect(x, top, 56, h, { rx: 3, fill: color(`${kind}-soft`) }),
+      svgText(x + 28, top + 29, phrase('more', { n: groupDigits(hidden) }), {
+        'text-anchor': 'middle',
+        class: 'axt',
+      }),
     );
     x += 59;
   }
@@ -350,38 +281,22 @@ function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes,
     const box = svg(
       'g',
       {},
-      svg('rect', {
-        x,
-        y: top,
-        width: cw - 3,
-        height: h,
+      svgRect(x, top, cw - 3, h, {
         rx: 3,
         fill: color(`${kind}-soft`),
         stroke: fresh ? color('probe') : 'none',
         'stroke-width': 2,
       }),
-      svg(
-        'text',
-        {
-          x: x + (cw - 3) / 2,
-          y: top + 20,
-          'text-anchor': 'middle',
-          class: 'mono',
-          style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
-        },
-        kind === 'time' ? key.slice(3) : key,
-      ),
-      svg(
-        'text',
-        {
-          x: x + (cw - 3) / 2,
-          y: top + 37,
-          'text-anchor': 'middle',
-          class: 'mono',
-          style: `font-size:11px;fill:${color('ink-3')}`,
-        },
-        value,
-      ),
+      svgText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, {
+        'text-anchor': 'middle',
+        class: 'mono',
+        style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
+      }),
+      svgText(x + (cw - 3) / 2, top + 37, value, {
+        'text-anchor': 'middle',
+        class: 'mono',
+        style: `font-size:11px;fill:${color('ink-3')}`,
+      }),
     );
     g.append(
       state.hover(box, () => [
@@ -395,29 +310,24 @@ function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes,
     refused = step.what === 'append' && kind === 'time' && step.new[0] && !isNew;
   if (free > 0)
     g.append(
-      svg('rect', {
-        x,
-        y: top + 0.5,
-        width: Math.max(10, w - x - 1),
-        height: h - 1,
+      svgRect(x, top + 0.5, Math.max(10, w - x - 1), h - 1, {
         rx: 3,
         fill: color('unwritten-soft'),
         stroke: color('unwritten'),
         'stroke-dasharray': '3 3',
       }),
-      svg(
-        'text',
-        {
-          x: x + 8,
-          y: top + 29,
-          style: `fill:${color(refused ? 'time-text' : 'ink-2')}${refused ? ';font-weight:600' : ''}`,
-        },
+      svgText(
+        x + 8,
+        top + 29,
         refused
           ? phrase('refused_time')
           : w - x > 150
             ? phrase('not_written', { bytes: groupDigits(free) })
             : '',
+        {
+          style: `fill:${color(refused ? 'time-text' : 'ink-2')}${refused ? ';font-weight:600' : ''}`,
+        },
       ),
     );
-  else g.append(svg('text', { x: x + 8, y: top + 29, class: 'axt' }, phrase('cut')));
+  else g.append(svgText(x + 8, top + 29, phrase('cut'), { class: 'axt' }));
 }

@@ -9,6 +9,8 @@ import {
   pageLegend,
   setContent,
   svg,
+  svgRect,
+  svgText,
   tooltip,
 } from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
@@ -151,27 +153,21 @@ function drawPicture(state, size, lane, n) {
 }
 
 const strip = (data, pages) => countText(data.words, 'strip', pages);
-const name = (text, y, kind) => svg('text', { x: 0, y, class: kind }, text);
+const name = (text, y, kind) => svgText(0, y, text, { class: kind });
 const centre = (page, x, cell) => x(page) + cell / 2;
 
 function drawBefore(lane, pages, g, x, cell) {
   for (let page = 0; page < pages; page++) {
     const isRead = lane.pages_before.includes(page);
     g.append(
-      svg('rect', {
-        x: x(page) + 1,
-        y: BEFORE.y,
-        width: cell - 2,
-        height: BEFORE.h,
+      svgRect(x(page) + 1, BEFORE.y, cell - 2, BEFORE.h, {
         rx: 2,
         ...pageFill[lane.hot_before.includes(page) ? 'hot' : 'cold'],
         ...(isRead ? { stroke: color('ink-3'), 'stroke-width': 1.2 } : {}),
       }),
     );
     if (isRead && cell > 15)
-      g.append(
-        svg('text', { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle' }, page),
-      );
+      g.append(svgText(centre(page, x, cell), BEFORE.y + 11, page, { 'text-anchor': 'middle' }));
   }
   if (lane.warm_from_before !== null)
     g.append(section(x(lane.warm_from_before), x(pages), BEFORE.y + BEFORE.h + 1, 3));
@@ -220,11 +216,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
     const box = svg(
       'g',
       {},
-      svg('rect', {
-        x: x(page) + 1.5,
-        y: NOW.y,
-        width: cell - 3,
-        height: NOW.h,
+      svgRect(x(page) + 1.5, NOW.y, cell - 3, NOW.h, {
         rx: 3,
         ...(isThere ? pageFill[heat] : UNWRITTEN),
         ...(probes.length ? { stroke: color('ink'), 'stroke-width': 2 } : {}),
@@ -232,16 +224,10 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
     );
     if (hasNumber)
       box.append(
-        svg(
-          'text',
-          {
-            x: middle,
-            y: NOW.y - 5,
-            'text-anchor': 'middle',
-            class: probes.length ? 'strong' : 'axt',
-          },
-          page,
-        ),
+        svgText(middle, NOW.y - 5, page, {
+          'text-anchor': 'middle',
+          class: probes.length ? 'strong' : 'axt',
+        }),
       );
     if (probes.length) box.append(...drawDisc(middle, NOW.y + NOW.h / 2, probes[0], cell));
     if (wait) box.append(...waitTexts(words, wait, middle, cell));
@@ -298,7 +284,7 @@ function probeTexts(words, lane, probes) {
 }
 
 const section = (from, to, y, height) =>
-  svg('rect', { x: from, y, width: Math.max(4, to - from), height, ...pageFill.warm });
+  svgRect(from, y, Math.max(4, to - from), height, pageFill.warm);
 
 function drawSection(state, size, lane, g, x) {
   if (lane.warm_from === null) return;
@@ -306,15 +292,9 @@ function drawSection(state, size, lane, g, x) {
     y = NOW.y + NOW.h + 3;
   g.append(
     section(from, x(size.pages), y, 9),
-    svg(
-      'text',
-      {
-        x: x(size.pages) - 1,
-        y: y + 23,
-        'text-anchor': 'end',
-        style: `fill:${color('warm-text')};font-weight:600`,
-      },
-      state.data.words.section,
-    ),
+    svgText(x(size.pages) - 1, y + 23, state.data.words.section, {
+      'text-anchor': 'end',
+      style: `fill:${color('warm-text')};font-weight:600`,
+    }),
   );
 }

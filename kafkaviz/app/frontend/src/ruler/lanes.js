@@ -1,6 +1,6 @@
 // The three lanes: the layout of their parts, and the links between them.
 
-import { color, drawingWidth, svg } from '../dom.js';
+import { color, drawingWidth, svg, svgRect, svgText } from '../dom.js';
 import { scale } from '../text.js';
 import { HEIGHT, INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 import { patterns } from './drawing.js';
@@ -35,13 +35,7 @@ export function drawDetail(state) {
     },
     patterns(),
   );
-  g.append(
-    svg(
-      'clipPath',
-      { id: 'cp' },
-      svg('rect', { x: LEFT - 1, y: 0, width: w - LEFT + 1, height: HEIGHT }),
-    ),
-  );
+  g.append(svg('clipPath', { id: 'cp' }, svgRect(LEFT - 1, 0, w - LEFT + 1, HEIGHT)));
   const k = svg('g', { 'clip-path': 'url(#cp)', class: 'dim' }),
     stations = stationsIn(state),
     room = (w - LEFT) / (stations.length || 1);
@@ -77,11 +71,11 @@ function drawNames(state, g) {
   for (const [name, { y, h }, colour, note] of NAMES) {
     const style = `font-size:12.5px;font-weight:600;fill:${color(`${colour}-text`)}`;
     g.append(
-      svg('text', { x: 0, y: y + h / 2 + 4, class: 'mono', style }, name),
-      svg('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, state.data.words[note]),
+      svgText(0, y + h / 2 + 4, name, { class: 'mono', style }),
+      svgText(0, y + h / 2 + 18, state.data.words[note], { class: 'axt' }),
     );
   }
-  g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, timeCut(state)));
+  g.append(svgText(0, TIME.y + TIME.h / 2 + 32, timeCut(state), { class: 'axt day' }));
 }
 
 // Chooses the part of times such as 2026-11-21T09:29:44.123Z that slots show, as state.layout.cut:
@@ -244,11 +238,7 @@ function drawDrop(state, k, { entry: e, time: t }, X, on) {
   ])
     if (slot)
       k.append(
-        svg('rect', {
-          x: X - 4,
-          y: lane.y,
-          width: 8,
-          height: lane.h,
+        svgRect(X - 4, lane.y, 8, lane.h, {
           rx: 2,
           fill: color(`${colour}-soft`),
           ...ring(true, false, colour),
@@ -264,14 +254,7 @@ function drawBand(state, k, lane, has, colour) {
   const from = LEFT + all[0].i * room,
     to = LEFT + (all.at(-1).i + 1) * room;
   k.append(
-    svg('rect', {
-      x: from,
-      y: lane.y,
-      width: to - from,
-      height: lane.h,
-      rx: 3,
-      fill: color(`${colour}-soft`),
-    }),
+    svgRect(from, lane.y, to - from, lane.h, { rx: 3, fill: color(`${colour}-soft`) }),
     label(from, lane.y - 5, slotsWords(state, all[0].slot, all.at(-1).slot)),
   );
   const ticks = all

@@ -1,6 +1,6 @@
 // The lane of the .log and its axis.
 
-import { color, svg } from '../dom.js';
+import { color, svg, svgRect, svgText } from '../dom.js';
 import { fillTemplate, formatBytes, groupDigits, textWidth } from '../text.js';
 import { BEYOND, COARSE, LEFT, LOG, PAST, TICK_PX } from './constants.js';
 
@@ -32,12 +32,8 @@ function drawOwedEntry(state, k, b) {
     from = x(b.pos) + 1.6,
     width = Math.max(1, x(b.pos + b.size) - from - 1.6);
   k.append(
-    svg('rect', {
+    svgRect(from, LOG.y + 1, width, LOG.h - 2, {
       class: 'entry-mark on',
-      x: from,
-      y: LOG.y + 1,
-      width,
-      height: LOG.h - 2,
       rx: 2,
       fill: 'none',
       stroke: color('torn'),
@@ -74,16 +70,7 @@ function drawRestOfBatch(state, k, e) {
   const from = Math.max(LEFT, x(first.pos + first.size)),
     to = Math.min(w, x(last.pos + last.size) - 1.2);
   if (to > from)
-    k.append(
-      svg('rect', {
-        x: from,
-        y: LOG.y,
-        width: to - from,
-        height: 2,
-        fill: color('offset'),
-        opacity: 0.55,
-      }),
-    );
+    k.append(svgRect(from, LOG.y, to - from, 2, { fill: color('offset'), opacity: 0.55 }));
 }
 
 // For more batches than there is space for: draws runs as one block in their mean shade.
@@ -97,26 +84,13 @@ function drawRuns(state, k, inside) {
       width = Math.max(1, x(run.at(-1).pos + run.at(-1).size) - from - 0.4);
     const mean = run.reduce((sum, b) => sum + shadeValue(state, b), 0) / run.length;
     k.append(
-      svg('rect', {
+      svgRect(from, LOG.y, width, LOG.h, {
         class: 'entry-mark',
-        x: from,
-        y: LOG.y,
-        width,
-        height: LOG.h,
         fill: plain ? tone(odd ? 0.26 : 0.36) : shadeOf(state, mean),
       }),
     );
     if (run.some(b => b.slot >= 0))
-      k.append(
-        svg('rect', {
-          class: 'entry-mark',
-          x: from,
-          y: LOG.y,
-          width,
-          height: 4,
-          fill: color('offset'),
-        }),
-      );
+      k.append(svgRect(from, LOG.y, width, 4, { class: 'entry-mark', fill: color('offset') }));
   }
 }
 
@@ -134,11 +108,12 @@ export function drawTail(state, k) {
     d = `M${from + 2} ${y}H${to}l-5 7 6 8 -6 8 6 8 -6 8 6 8 -3 7H${from + 2}Z`;
   k.append(
     svg('path', { d, fill: 'url(#torn)', stroke: color('torn'), 'stroke-width': 1.4 }),
-    svg('text', { x: at, y: y + 24, style: `${style};font-weight:650` }, formatBytes(t.size)),
-    svg(
-      'text',
-      { x: at, y: y + 39, style },
+    svgText(at, y + 24, formatBytes(t.size), { style: `${style};font-weight:650` }),
+    svgText(
+      at,
+      y + 39,
       t.kind === 'zeros' ? state.data.words.of_zeros : state.data.words.no_batch,
+      { style },
     ),
   );
 }
@@ -225,11 +200,9 @@ export function drawAxis(state, g) {
     const X = x(p);
     if (X < LEFT + 16 || X > w - 16) continue;
     g.append(svg('line', { x1: X, x2: X, y1: y, y2: y + 5, class: 'ax' }));
-    g.append(
-      svg('text', { x: X, y: y + 18, 'text-anchor': 'middle', class: 'axt' }, groupDigits(p)),
-    );
+    g.append(svgText(X, y + 18, groupDigits(p), { 'text-anchor': 'middle', class: 'axt' }));
   }
-  g.append(svg('text', { x: 0, y: y + 18, class: 'axt' }, state.data.words.axis));
+  g.append(svgText(0, y + 18, state.data.words.axis, { class: 'axt' }));
 }
 
 function tickStep(least) {

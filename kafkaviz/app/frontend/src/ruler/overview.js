@@ -1,6 +1,6 @@
 // The overview strip of the whole segment.
 
-import { color, drawingWidth, setContent, svg } from '../dom.js';
+import { color, drawingWidth, setContent, svg, svgRect, svgText } from '../dom.js';
 import { groupDigits, scale } from '../text.js';
 import { LEFT, PAST, TICK_PX } from './constants.js';
 import { patterns } from './drawing.js';
@@ -37,23 +37,14 @@ function drawWholeSegment(state, w, x) {
     patterns(),
   );
   g.append(
-    svg('text', { x: 0, y: 15, class: 'axt' }, state.data.words.whole_upper),
-    svg('text', { x: 0, y: 30, class: 'axt' }, state.data.words.whole_lower),
+    svgText(0, 15, state.data.words.whole_upper, { class: 'axt' }),
+    svgText(0, 30, state.data.words.whole_lower, { class: 'axt' }),
   );
   if (state.data.overview.length) drawColumns(state, g, x);
   else drawEachBatch(state, g, x);
   const from = Math.min(x(state.end), w - 11);
   if (state.data.tail)
-    g.append(
-      svg('rect', {
-        x: from,
-        y: 16,
-        width: w - from,
-        height: 16,
-        fill: 'url(#torn)',
-        stroke: color('torn'),
-      }),
-    );
+    g.append(svgRect(from, 16, w - from, 16, { fill: 'url(#torn)', stroke: color('torn') }));
   const last = state.end || state.data.size,
     parts = w - LEFT < 4 * TICK_PX ? 2 : 4;
   const marks = Array.from(
@@ -62,7 +53,7 @@ function drawWholeSegment(state, w, x) {
   );
   for (const p of [...(last > 8000 ? marks : [0]), last]) {
     const anchor = p === 0 ? 'start' : p === last && x(p) > w - 40 ? 'end' : 'middle';
-    g.append(svg('text', { x: x(p), y: 47, 'text-anchor': anchor, class: 'axt' }, groupDigits(p)));
+    g.append(svgText(x(p), 47, groupDigits(p), { 'text-anchor': anchor, class: 'axt' }));
   }
   g.append(
     svg('rect', {
@@ -86,20 +77,12 @@ function drawEachBatch(state, g, x) {
     const look = plain
       ? { fill: color(i % 2 ? 'log-soft' : 'log'), opacity: i % 2 ? 1 : 0.55 }
       : { fill: shade(state, b) };
-    g.append(
-      svg('rect', {
-        x: x(b.pos),
-        y: 16,
-        width: Math.max(0.6, x(b.pos + b.size) - x(b.pos) - 0.5),
-        height: 16,
-        ...look,
-      }),
-    );
+    g.append(svgRect(x(b.pos), 16, Math.max(0.6, x(b.pos + b.size) - x(b.pos) - 0.5), 16, look));
   });
   for (const e of state.entries) {
     const fill = color(e.aim >= PAST ? 'torn' : 'offset');
     if (e.pos >= 0 && e.pos < state.data.size)
-      g.append(svg('rect', { x: x(e.pos) - 0.8, y: 5, width: 1.8, height: 9, fill }));
+      g.append(svgRect(x(e.pos) - 0.8, 5, 1.8, 9, { fill }));
   }
 }
 
@@ -115,11 +98,7 @@ function drawColumns(state, g, x) {
     for (j = i + 1; j < last && shades[j] === shades[i]; j++);
     const from = x(i * bytesEach);
     g.append(
-      svg('rect', {
-        x: from,
-        y: 16,
-        width: x(Math.min(j * bytesEach, state.end)) - from,
-        height: 16,
+      svgRect(from, 16, x(Math.min(j * bytesEach, state.end)) - from, 16, {
         fill: tone(shades[i] / 255),
       }),
     );
@@ -128,14 +107,7 @@ function drawColumns(state, g, x) {
     const at = x((i + 0.5) * bytesEach) - 0.8;
     if (count)
       g.append(
-        svg('rect', {
-          x: at,
-          y: 5,
-          width: 1.8,
-          height: 9,
-          fill: color('offset'),
-          opacity: 0.45 + (0.55 * count) / most,
-        }),
+        svgRect(at, 5, 1.8, 9, { fill: color('offset'), opacity: 0.45 + (0.55 * count) / most }),
       );
   });
 }

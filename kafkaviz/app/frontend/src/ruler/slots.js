@@ -1,6 +1,6 @@
 // The slots of both indexes in the lanes, each with its pointer.
 
-import { color, html, svg } from '../dom.js';
+import { color, html, svg, svgText } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
@@ -36,7 +36,7 @@ export function drawUnwrittenSlot(X, lane, cw, words) {
   return [
     svg('rect', box),
     ...(fitsText(cw, words)
-      ? [svg('text', { x: X, y: lane.y + 21, 'text-anchor': 'middle', style }, words)]
+      ? [svgText(X, lane.y + 21, words, { 'text-anchor': 'middle', style })]
       : []),
   ];
 }
@@ -50,11 +50,7 @@ export function drawTornSlot(state, X, lane, cw, { slots, cut_bytes }) {
   ];
   if (fitsText(cw / 2 - 4, words))
     parts.push(
-      svg(
-        'text',
-        { x: X + 8, y: lane.y + 21, style: `fill:${color('torn-text')};font-weight:650` },
-        words,
-      ),
+      svgText(X + 8, lane.y + 21, words, { style: `fill:${color('torn-text')};font-weight:650` }),
     );
   return parts;
 }
@@ -179,7 +175,7 @@ function drawAbsentSlot(X, lane, cw, words, shorter = '') {
   const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
   return [
     svg('rect', box),
-    svg('text', { x: X, y: lane.y + lane.h / 2 + 4, 'text-anchor': 'middle', class: 'axt' }, text),
+    svgText(X, lane.y + lane.h / 2 + 4, text, { 'text-anchor': 'middle', class: 'axt' }),
   ];
 }
 
@@ -245,11 +241,9 @@ export function drawLink(state, k, X, t, e, on) {
   }
   if (!t.true)
     k.append(
-      svg(
-        'text',
-        { x: X + 7, y, style: `font-size:11px;fill:${color('torn-text')}` },
-        state.data.words.not_its_time,
-      ),
+      svgText(X + 7, y, state.data.words.not_its_time, {
+        style: `font-size:11px;fill:${color('torn-text')}`,
+      }),
     );
 }
 

@@ -1,6 +1,6 @@
 // The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
 // left by each probe.
-import { color, hatchedDrawing, pageFill, svg } from '../dom.js';
+import { color, hatchedDrawing, pageFill, svg, svgRect, svgText } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale, textWidth } from '../text.js';
 
 // rows of probes: the figure grows with them, and shows the last ones of a longer search
@@ -53,22 +53,16 @@ const disc = (x, y, n, fill) =>
     'g',
     {},
     svg('circle', { cx: x, cy: y, r: 9, fill }),
-    svg(
-      'text',
-      {
-        x,
-        y: y + 4,
-        'text-anchor': 'middle',
-        style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
-      },
-      String(n),
-    ),
+    svgText(x, y + 4, String(n), {
+      'text-anchor': 'middle',
+      style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
+    }),
   );
 // Draws whether the page of a probe was hot or cold when the probe needed it.
 function drawPageMark({ reads }, i, x, y) {
   if (!reads) return [];
   const fill = pageFill[reads[i].length ? 'cold' : 'hot'];
-  return [svg('rect', { x, y: y - 5, width: 9, height: 10, rx: 2, ...fill })];
+  return [svgRect(x, y - 5, 9, 10, { rx: 2, ...fill })];
 }
 const colour = search => (search.kind === 'time' ? 'time' : 'offset');
 
@@ -142,16 +136,10 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
           stroke: color(on ? 'ink' : 'ink-3'),
           'stroke-width': on ? 1.8 : 1,
         }),
-        svg(
-          'text',
-          {
-            x: (x(a) + x(s)) / 2,
-            y: top - 14,
-            'text-anchor': 'middle',
-            class: on ? 'strong' : 'axt',
-          },
-          word,
-        ),
+        svgText((x(a) + x(s)) / 2, top - 14, word, {
+          'text-anchor': 'middle',
+          class: on ? 'strong' : 'axt',
+        }),
       );
       a = s;
     }
@@ -161,30 +149,16 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
 // Draws the warm section below the cells, and the part in front of it.
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
-    svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
-    svg(
-      'text',
-      {
-        x: x(N),
-        y: top + H0 + 26,
-        'text-anchor': 'end',
-        style: `fill:${color('warm-text')};font-weight:600`,
-      },
-      F === 0 ? words.warm_all : words.warm,
-    ),
+    svgRect(x(F), top + H0 + 5, x(N) - x(F), 9, { fill: 'url(#hWarm)' }),
+    svgText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, {
+      'text-anchor': 'end',
+      style: `fill:${color('warm-text')};font-weight:600`,
+    }),
   ];
   if (F > 0)
-    parts.push(
-      svg('rect', {
-        x: x(0),
-        y: top + H0 + 5,
-        width: x(F) - x(0) - 2,
-        height: 9,
-        fill: color('log-soft'),
-      }),
-    );
+    parts.push(svgRect(x(0), top + H0 + 5, x(F) - x(0) - 2, 9, { fill: color('log-soft') }));
   if (F > 0 && textWidth(words.in_front + words.warm) + 30 < x(N) - x(0))
-    parts.push(svg('text', { x: x(0), y: top + H0 + 26, class: 'axt' }, words.in_front));
+    parts.push(svgText(x(0), top + H0 + 26, words.in_front, { class: 'axt' }));
   return parts;
 }
 
@@ -192,16 +166,14 @@ function drawWarmSlots({ x, top, H0, N }, F, words) {
 function drawRowNames({ x, top, tiny, time, N }, search, words) {
   if (tiny)
     return [
-      svg('text', { x: 0, y: top + 19, class: 'axt' }, words.slots),
-      svg(
-        'text',
-        { x: x(N) + 10, y: top + 19, class: 'axt' },
-        N ? fillTemplate(words.slots_to, { last: N - 1 }) : '',
-      ),
+      svgText(0, top + 19, words.slots, { class: 'axt' }),
+      svgText(x(N) + 10, top + 19, N ? fillTemplate(words.slots_to, { last: N - 1 }) : '', {
+        class: 'axt',
+      }),
     ];
   const third = time ? words.offset : search.cells[0]?.[1] ? words.byte : '';
   return [words.slot, words.key, third].map((t, i) =>
-    svg('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t),
+    svgText(0, top + [15, 32, 46][i], t, { class: 'axt' }),
   );
 }
 
@@ -217,11 +189,7 @@ function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
   const cell = svg(
     'g',
     { opacity: out && !isProbed ? 0.42 : 1 },
-    svg('rect', {
-      x: x(s) + 1,
-      y: top,
-      width: Math.max(1, cw - 2),
-      height: H0,
+    svgRect(x(s) + 1, top, Math.max(1, cw - 2), H0, {
       rx: 3,
       fill: color(hit ? 'hit-soft' : out ? 'panel' : `${colour(search)}-soft`),
       stroke: hit ? color('hit') : isCurrent ? color('probe') : 'none',
@@ -246,33 +214,26 @@ function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
 function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
   const mid = x(s) + cw / 2;
   return [
-    svg(
-      'text',
-      { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' },
-      s + (hit ? ' ✓' : ''),
-    ),
-    svg(
-      'text',
+    svgText(mid, top + 15, s + (hit ? ' ✓' : ''), {
+      'text-anchor': 'middle',
+      class: 'axt',
+      style: 'font-size:11px',
+    }),
+    svgText(
+      mid,
+      top + 32,
+      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
       {
-        x: mid,
-        y: top + 32,
         'text-anchor': 'middle',
         class: 'mono',
         style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
       },
-      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
     ),
-    svg(
-      'text',
-      {
-        x: mid,
-        y: top + 46,
-        'text-anchor': 'middle',
-        class: 'mono',
-        style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
-      },
-      cw < 44 ? value.replace(/\s/g, '') : value,
-    ),
+    svgText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, {
+      'text-anchor': 'middle',
+      class: 'mono',
+      style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
+    }),
   ];
 }
 
@@ -285,11 +246,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   const cut = (l, r) => {
     if (r >= l)
       parts.push(
-        svg('rect', {
-          x: x(l) + 1,
-          y: y - 6,
-          width: (r - l + 1) * cw - 2,
-          height: 12,
+        svgRect(x(l) + 1, y - 6, (r - l + 1) * cw - 2, 12, {
           rx: 3,
           fill: 'url(#hOut)',
           stroke: color('line'),
@@ -302,11 +259,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
     cut(p.after[1] + 1, b);
     if (p.after[1] >= p.after[0])
       parts.push(
-        svg('rect', {
-          x: x(p.after[0]) + 1,
-          y: y - 6,
-          width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2),
-          height: 12,
+        svgRect(x(p.after[0]) + 1, y - 6, Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2), 12, {
           rx: 3,
           fill: color(colour(search)),
           opacity: isCurrent ? 0.62 : 0.3,
@@ -315,20 +268,14 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   }
   const short = text => (time ? text.slice(6) : text);
   parts.push(
-    svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
+    svgText(0, y + 4, words.probe, { class: isCurrent ? 'strong' : 'axt' }),
     ...drawPageMark(view, i, 34, y),
     disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
-    svg(
-      'text',
-      {
-        x: w,
-        y: y + 4,
-        'text-anchor': 'end',
-        class: `${isCurrent ? 'strong ' : ''}mono`,
-        style: 'font-size:12px',
-      },
-      `${short(p.key)} ${p.compare} ${short(search.target)}`,
-    ),
+    svgText(w, y + 4, `${short(p.key)} ${p.compare} ${short(search.target)}`, {
+      'text-anchor': 'end',
+      class: `${isCurrent ? 'strong ' : ''}mono`,
+      style: 'font-size:12px',
+    }),
   );
   return parts;
 }
@@ -365,13 +312,13 @@ function drawIndexStrip(state, w, search, view) {
   const g = hatchedDrawing(w, y0 + rows * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
   const strip = drawStrip(layout, search);
-  g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
+  g.append(svgText(0, 12, search.strip, { class: 'axt' }), strip);
   if (search.warm_from !== null) g.append(...drawWarmPart(layout, search, strip, words));
   pickSlots(state, search, strip);
   g.append(...drawTouchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
   const y = search.memory ? sy + sh + 15 : y0 - 16;
-  g.append(svg('text', { x: 0, y, class: 'axt' }, words.magnifies));
+  g.append(svgText(0, y, words.magnifies, { class: 'axt' }));
   for (let i = firstRow; i < view.probes.length; i++)
     g.append(
       ...drawMagnifiedSlots(layout, search, view, view.probes[i], i),
@@ -386,14 +333,7 @@ function drawStrip({ w, sy, sh, px }, search) {
   const strip = svg(
     'g',
     {},
-    svg('rect', {
-      x: 0,
-      y: sy,
-      width: w,
-      height: sh,
-      fill: color(`${colour(search)}-soft`),
-      rx: 3,
-    }),
+    svgRect(0, sy, w, sh, { fill: color(`${colour(search)}-soft`), rx: 3 }),
   );
   if (search.pages <= w / 5)
     for (let i = 1; i < search.pages; i++)
@@ -407,27 +347,15 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
     N = search.entries,
     ww = Math.max(4, w - slotX(F)),
     part = ((N - F) * 100) / N;
-  strip.append(
-    svg('rect', {
-      x: w - ww,
-      y: sy,
-      width: ww,
-      height: sh,
-      fill: ww < 9 ? color('warm') : 'url(#hWarm)',
-    }),
-  );
+  strip.append(svgRect(w - ww, sy, ww, sh, { fill: ww < 9 ? color('warm') : 'url(#hWarm)' }));
   return [
-    svg(
-      'text',
-      {
-        x: w,
-        y: sy + sh + 15,
-        'text-anchor': 'end',
-        style: `fill:${color('warm-text')};font-weight:600`,
-      },
+    svgText(
+      w,
+      sy + sh + 15,
       F === 0
         ? words.warm_all
         : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
+      { 'text-anchor': 'end', style: `fill:${color('warm-text')};font-weight:600` },
     ),
   ];
 }
@@ -459,11 +387,7 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
     const xa = slotX(view.left[0]),
       xb = slotX(view.left[1] + 1);
     parts.push(
-      svg('rect', {
-        x: Math.min(xa, w - 3),
-        y: sy,
-        width: Math.max(3, xb - xa),
-        height: sh,
+      svgRect(Math.min(xa, w - 3), sy, Math.max(3, xb - xa), sh, {
         fill: color(colour(search)),
         opacity: 0.34,
         'pointer-events': 'none',
@@ -485,9 +409,9 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   const pageNumbers =
     [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
   parts.push(
-    svg(
-      'text',
-      { x: 0, y: sy + sh + 15 },
+    svgText(
+      0,
+      sy + sh + 15,
       pages.size
         ? countText(words, 'pages_touched', pages.size, { pages: pageNumbers })
         : words.no_page,
@@ -496,11 +420,10 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   if (search.pages <= 14)
     for (let i = 0; i < search.pages; i++)
       parts.push(
-        svg(
-          'text',
-          { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' },
-          fillTemplate(words.page, { n: i }),
-        ),
+        svgText(px(i) + 5, sy - 6, fillTemplate(words.page, { n: i }), {
+          class: 'axt',
+          style: 'font-size:11px',
+        }),
       );
   return parts;
 }
@@ -518,23 +441,11 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
     parts = [];
   if (lo > a)
     parts.push(
-      svg('rect', {
-        x: 0,
-        y,
-        width: Math.max(0, xa),
-        height: bar,
-        rx: 2,
-        fill: 'url(#hOut)',
-        stroke: color('line'),
-      }),
+      svgRect(0, y, Math.max(0, xa), bar, { rx: 2, fill: 'url(#hOut)', stroke: color('line') }),
     );
   if (hi < b && p.after)
     parts.push(
-      svg('rect', {
-        x: xb,
-        y,
-        width: Math.max(0, fw - xb),
-        height: bar,
+      svgRect(xb, y, Math.max(0, fw - xb), bar, {
         rx: 2,
         fill: 'url(#hOut)',
         stroke: color('line'),
@@ -542,11 +453,7 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
     );
   if (p.after) {
     parts.push(
-      svg('rect', {
-        x: xa,
-        y,
-        width: Math.max(2, xb - xa),
-        height: bar,
+      svgRect(xa, y, Math.max(2, xb - xa), bar, {
         rx: 2,
         fill: color(colour(search)),
         opacity: isCurrent ? 0.75 : 0.42,
@@ -563,15 +470,7 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
   }
   if (i === 0 && F > 0) {
     const xf = Math.min(x(F), fw - 4);
-    parts.push(
-      svg('rect', {
-        x: xf,
-        y,
-        width: fw - xf,
-        height: bar,
-        fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)',
-      }),
-    );
+    parts.push(svgRect(xf, y, fw - xf, bar, { fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)' }));
   }
   parts.push(
     svg('circle', {
@@ -593,31 +492,18 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
     [lo, hi] = p.after ?? [0, -1];
   return [
     ...drawPageMark(view, i, fw + 1, y + bar / 2),
-    svg(
-      'text',
-      { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },
-      String(i + 1),
-    ),
-    svg(
-      'text',
-      {
-        x: fw + 34,
-        y: y + bar / 2 + 4,
-        class: `${isCurrent ? 'strong ' : ''}mono`,
-        style: 'font-size:11.5px',
-      },
+    svgText(fw + 14, y + bar / 2 + 4, String(i + 1), { class: isCurrent ? 'strong' : '' }),
+    svgText(
+      fw + 34,
+      y + bar / 2 + 4,
       `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
+      { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:11.5px' },
     ),
-    svg(
-      'text',
-      {
-        x: w,
-        y: y + bar / 2 + 4,
-        'text-anchor': 'end',
-        class: isCurrent ? '' : 'axt',
-        style: 'font-size:11.5px',
-      },
+    svgText(
+      w,
+      y + bar / 2 + 4,
       p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
+      { 'text-anchor': 'end', class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' },
     ),
   ];
 }
@@ -625,18 +511,12 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
 // Draws all slots in the row of the first probe, before it was made.
 function drawWholeIndex({ y0, bar, fw }, search, words) {
   return [
-    svg('rect', {
-      x: 0,
-      y: y0,
-      width: fw,
-      height: bar,
-      rx: 2,
-      fill: color(`${colour(search)}-soft`),
-    }),
-    svg(
-      'text',
-      { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' },
+    svgRect(0, y0, fw, bar, { rx: 2, fill: color(`${colour(search)}-soft`) }),
+    svgText(
+      fw + 14,
+      y0 + bar / 2 + 4,
       fillTemplate(words.n_slots, { n: groupDigits(search.entries) }),
+      { class: 'axt' },
     ),
   ];
 }

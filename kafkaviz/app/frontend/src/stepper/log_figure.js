@@ -1,5 +1,5 @@
 // The figure of the log: batches to scale, those whose header was read, and the one that was found.
-import { color, hatchedDrawing, svg } from '../dom.js';
+import { color, hatchedDrawing, svg, svgRect, svgText } from '../dom.js';
 import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
 
 const BATCHES = 14; // batches drawn side by side; of a longer scan, those around the current read
@@ -39,11 +39,7 @@ export function drawLog(state, step, scan) {
     const box = svg(
       'g',
       {},
-      svg('rect', {
-        x: xa + 1,
-        y,
-        width: Math.max(1, xb - xa - 2),
-        height: bh,
+      svgRect(xa + 1, y, Math.max(1, xb - xa - 2), bh, {
         rx: 3,
         fill: color(hit ? 'hit-soft' : rd ? 'scan-soft' : 'log-soft'),
         stroke: hit ? color('hit') : isCurrent ? color('scan') : 'none',
@@ -62,11 +58,7 @@ export function drawLog(state, step, scan) {
       low = head > (xb - xa) * 0.3; // the label is below a wide read
     if (rd)
       box.append(
-        svg('rect', {
-          x: xa + 1,
-          y: low ? y + bh - 6 : y,
-          width: head,
-          height: low ? 6 : bh,
+        svgRect(xa + 1, low ? y + bh - 6 : y, head, low ? 6 : bh, {
           rx: 2,
           fill: color('scan'),
           opacity: isCurrent ? 1 : 0.5,
@@ -75,28 +67,16 @@ export function drawLog(state, step, scan) {
     const text = xb - xa > full.length * 7.4 + 14 ? full : groupDigits(base);
     if (xb - xa > text.length * 7.4 + 12)
       box.append(
-        svg(
-          'text',
-          {
-            x: (xa + xb) / 2 + (rd && !low ? 4 : 0),
-            y: y + (low ? 14 : 16),
-            'text-anchor': 'middle',
-            class: 'mono',
-            style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}`,
-          },
-          text,
-        ),
-        svg(
-          'text',
-          {
-            x: (xa + xb) / 2 + (rd && !low ? 5 : 0),
-            y: y + (low ? 26 : 30),
-            'text-anchor': 'middle',
-            style: 'font-size:11px',
-            class: 'axt',
-          },
-          formatBytes(size),
-        ),
+        svgText((xa + xb) / 2 + (rd && !low ? 4 : 0), y + (low ? 14 : 16), text, {
+          'text-anchor': 'middle',
+          class: 'mono',
+          style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}`,
+        }),
+        svgText((xa + xb) / 2 + (rd && !low ? 5 : 0), y + (low ? 26 : 30), formatBytes(size), {
+          'text-anchor': 'middle',
+          style: 'font-size:11px',
+          class: 'axt',
+        }),
       );
     g.append(
       state.hover(box, () => [
@@ -110,7 +90,7 @@ export function drawLog(state, step, scan) {
       ]),
     );
   }
-  if (p0 > 0) g.append(svg('text', { x: 0, y: y - 10, class: 'axt' }, '…'));
+  if (p0 > 0) g.append(svgText(0, y - 10, '…', { class: 'axt' }));
   [...read.keys()].forEach((q, i, all) => {
     const a = x(all[i - 1]),
       b = x(q);
@@ -141,16 +121,10 @@ export function drawLog(state, step, scan) {
         stroke: color('offset'),
         'stroke-width': 2,
       }),
-      svg(
-        'text',
-        {
-          x: X > w - 170 ? X - 6 : X + 6,
-          y: 13,
-          'text-anchor': X > w - 170 ? 'end' : 'start',
-          style: `fill:${color('offset-text')};font-weight:600`,
-        },
-        scan.entry,
-      ),
+      svgText(X > w - 170 ? X - 6 : X + 6, 13, scan.entry, {
+        'text-anchor': X > w - 170 ? 'end' : 'start',
+        style: `fill:${color('offset-text')};font-weight:600`,
+      }),
     );
   let right = -99;
   for (const p of [...list.map(([position]) => position), p1]) {
@@ -161,21 +135,15 @@ export function drawLog(state, step, scan) {
     );
     if (at - right > text.length * 7 + 14) {
       g.append(
-        svg(
-          'text',
-          {
-            x: at,
-            y: y + bh + 21,
-            'text-anchor': at < 10 ? 'start' : at > w - 34 ? 'end' : 'middle',
-            class: 'axt',
-          },
-          text,
-        ),
+        svgText(at, y + bh + 21, text, {
+          'text-anchor': at < 10 ? 'start' : at > w - 34 ? 'end' : 'middle',
+          class: 'axt',
+        }),
       );
       right = at;
     }
   }
-  g.append(svg('text', { x: w, y: h - 4, 'text-anchor': 'end', class: 'axt' }, words.byte_of_log));
+  g.append(svgText(w, h - 4, words.byte_of_log, { 'text-anchor': 'end', class: 'axt' }));
   $('lg').replaceChildren(g);
 }
 
