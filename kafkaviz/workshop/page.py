@@ -319,7 +319,9 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
         if terms:
             with st.container(key=f"kv_terms_{lesson}", gap=None):
                 if lesson in lesson_titles:
-                    _lesson_head(lesson, lesson_titles[lesson])
+                    with st.container(horizontal=True, vertical_alignment="center", gap=8):
+                        st.html(tag("h2", lesson_titles[lesson], class_="kv-h2"), width="content")
+                        _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
                 for row in terms:
                     _row(row, address)
 
@@ -343,12 +345,6 @@ def _render_term(
             if term.lesson in lesson_titles:
                 title = elements.escape_markdown(lesson_titles[term.lesson])
                 _lesson_button("kv_word_lesson", say("glossary.taught", title=title), term.lesson)
-
-
-def _lesson_head(lesson: str, title: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap=8):
-        st.html(tag("h2", title, class_="kv-h2"), width="content")
-        _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
 
 
 def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:

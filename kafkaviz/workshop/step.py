@@ -31,7 +31,7 @@ WIDTHS = (0.38, 0.62)  # relative widths of text and figures
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Draws the text and the questions on the left, and the figures on the right."""
-    figure_blocks = _step_figures(position)
+    figure_blocks = [block for block in position.step.blocks() if block.kind in LIVE]
     with st.container(key="kv_stage"):
         words, stage = st.columns(WIDTHS, gap=32)
         with words:
@@ -134,23 +134,16 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
-        _to_keep(lessons, position)
-
-
-def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the glossary button and the downloads.
-
-    Learners in a class get no downloads, because these would take a fifth of the time of a rerun.
-    """
-    st.button(
-        say("glossary.title"),
-        icon=":material/dictionary:",
-        type="tertiary",
-        key="kv_glossary_open",
-        on_click=lesson_state.open_glossary,
-    )
-    if not class_seat.is_learner():
-        render_downloads(lessons, position.number)
+        st.button(
+            say("glossary.title"),
+            icon=":material/dictionary:",
+            type="tertiary",
+            key="kv_glossary_open",
+            on_click=lesson_state.open_glossary,
+        )
+        # in a class the downloads would take a fifth of the time of a learner's rerun
+        if not class_seat.is_learner():
+            render_downloads(lessons, position.number)
 
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -226,10 +219,6 @@ def _reset(count: int) -> None:
 
 
 # ---- figures
-
-
-def _step_figures(position: LessonPosition) -> list[LessonBlock]:
-    return [block for block in position.step.blocks() if block.kind in LIVE]
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
@@ -318,21 +307,17 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
             lesson_page.file_name(lesson),
             HTML,
         )
-        _handouts(lessons)
+        _heading("handouts")
+        with st.container(horizontal=True, gap=4):
+            for edition in handouts.HandoutEdition:
+                _button(
+                    f"html_{edition.name.lower()}",
+                    partial(handouts.handouts_page, lessons, edition),
+                    handouts.file_name(edition),
+                    HTML,
+                )
         _heading("notebook")
         _button("notebook_file", notebook.notebook, notebook.FILE_NAME, NOTEBOOK)
-
-
-def _handouts(lessons: Sequence[Lesson]) -> None:
-    _heading("handouts")
-    with st.container(horizontal=True, gap=4):
-        for edition in handouts.HandoutEdition:
-            _button(
-                f"html_{edition.name.lower()}",
-                partial(handouts.handouts_page, lessons, edition),
-                handouts.file_name(edition),
-                HTML,
-            )
 
 
 def _heading(name: str) -> None:
@@ -430,18 +415,14 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
         answer = _field(task, position)
         if answer:
             _exercise_verdict(task, answer, position)
-        _help_row(block, task)
-
-
-def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
-    with st.container(horizontal=True, gap=8, key="kv_helps"):
-        if block["hint"]:
-            with st.popover(say("workshop.hint"), type="tertiary", icon=":material/lightbulb:"):
-                st.markdown(block["hint"])
-        with st.popover(say("workshop.solution"), type="tertiary", icon=":material/key:"):
-            st.markdown(block["solution"])
-            if task.kind == tasks.RULE:
-                st.code(str(block["rule"]), language=None, wrap_lines=True)
+        with st.container(horizontal=True, gap=8, key="kv_helps"):
+            if block["hint"]:
+                with st.popover(say("workshop.hint"), type="tertiary", icon=":material/lightbulb:"):
+                    st.markdown(block["hint"])
+            with st.popover(say("workshop.solution"), type="tertiary", icon=":material/key:"):
+                st.markdown(block["solution"])
+                if task.kind == tasks.RULE:
+                    st.code(str(block["rule"]), language=None, wrap_lines=True)
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:

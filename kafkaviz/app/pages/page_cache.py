@@ -32,20 +32,16 @@ def render_page() -> None:
         plain, warm = _lagging_waits()
         text = say("page_cache.lagging", plain=f"{plain:.1f}", warm=f"{warm:.1f}")
         elements.paragraph(text, above_px=12)
-        _render_table()
-
-
-def _render_table() -> None:
-    rows = tail_growth.rows(_lookups())
-    with st.expander(say("page_cache.sizes_table")):
-        heads = [say(f"page_cache.{name}") for name in HEADS]
-        table(heads, rows, "rrllll", tail_growth.FIRST_PAGES - 1)
-        download(
-            say("page_cache.csv"),
-            lambda: to_csv(tail_growth.COLUMNS, rows),
-            "index-sizes.csv",
-            "kv_sizes_csv",
-        )
+        rows = tail_growth.rows(_lookups())
+        with st.expander(say("page_cache.sizes_table")):
+            heads = [say(f"page_cache.{name}") for name in HEADS]
+            table(heads, rows, "rrllll", tail_growth.FIRST_PAGES - 1)
+            download(
+                say("page_cache.csv"),
+                lambda: to_csv(tail_growth.COLUMNS, rows),
+                "index-sizes.csv",
+                "kv_sizes_csv",
+            )
 
 
 @st.cache_resource(show_spinner=False)

@@ -10,7 +10,7 @@ from kafkaviz.analysis.compaction.key_story import KeyStory
 from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import topic_of
-from kafkaviz.html import Html, join, tag
+from kafkaviz.html import join, tag
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
@@ -139,26 +139,18 @@ def _places(decisions: CleanerDecisions) -> dict[str, int]:
 
 def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
     decision = log.decision
+    ratio = decision.cleanable_ratio or 0.0
+    bar = tag("span", tag("i", style=f"width:{100 * ratio:.0f}%"), class_="kv-share")
+    key = BARRIER_KEYS.get(decision.held_by)
     return (
         "" if place is None else format_count(place),
         log.partition,
-        ratio_html(decision.cleanable_ratio or 0.0),
+        join((bar, f" {ratio:.3f}")),
         format_bytes(decision.cleanable_bytes),
         format_bytes(decision.clean_bytes),
         render(compaction_text.describe_reason(decision, log.settings, is_short=True)),
-        _barrier_name(decision.held_by),
+        say(key) if key else config_def.label(decision.held_by.value),
     )
-
-
-def _barrier_name(barrier: Barrier) -> str:
-    key = BARRIER_KEYS.get(barrier)
-    return say(key) if key else config_def.label(barrier.value)
-
-
-def ratio_html(ratio: float) -> Html:
-    """Returns a dirty ratio as a small bar with its number."""
-    bar = tag("span", tag("i", style=f"width:{100 * ratio:.0f}%"), class_="kv-share")
-    return join((bar, f" {ratio:.3f}"))
 
 
 # ---- one log

@@ -361,18 +361,12 @@ def values(transactions: PartitionTransactions) -> list[tuple]:
 # ---- the figure
 
 
-def figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
-    return _figure(lanes_view, mode)
-
-
 def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
     """Returns the figure without the last stable offset, which the reader is asked for."""
-    return _figure(lanes_view, mode, is_answered=False)
+    return figure(lanes_view, mode, is_answered=False)
 
 
-def _figure(
-    lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = True
-) -> PlainFigure:
+def figure(lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = True) -> PlainFigure:
     colours = theme.colours(mode)
     names = list(map(_lane_name, lanes_view.lanes))
     traces = [_bar_trace(lanes_view, outcome, colours) for outcome in Outcome]

@@ -85,8 +85,9 @@ class RecordsView:
 
 def view_records(context: LookupContext) -> RecordsView:
     records, fault = _read_records(context)
-    hit = _hit_offset(context)
-    first_number = _first_drawn(records, hit)
+    hit = context.result.record.offset if context.result.record else None
+    hit_index = next((index for index, record in enumerate(records) if record.offset == hit), 0)
+    first_number = max(0, min(len(records) - DRAWN_RECORDS, hit_index - 3))
     return RecordsView(
         tuple(records[first_number : first_number + DRAWN_RECORDS]),
         first_number,
@@ -109,17 +110,6 @@ def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:
     if record:
         return context.records(record.segment_base_offset, record.batch_position)
     return context.records(scan.base_offset, scan.batch.position) if scan and scan.batch else ()
-
-
-def _hit_offset(context: LookupContext) -> int | None:
-    return context.result.record.offset if context.result.record else None
-
-
-def _first_drawn(records: Sequence[LookupRecord], hit_offset: int | None) -> int:
-    hit_index = next(
-        (index for index, record in enumerate(records) if record.offset == hit_offset), 0
-    )
-    return max(0, min(len(records) - DRAWN_RECORDS, hit_index - 3))
 
 
 def _records_title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -> str:

@@ -175,10 +175,6 @@ def upload_text(logs: Sequence[LogRetention]) -> str:
     )
 
 
-def counted_segments_text() -> str:
-    return say("retention.counted")
-
-
 def basis_text(limits: RetentionLimits) -> str:
     """Returns the retention settings of a log, with their sources."""
     if limits.deletes is None:
@@ -212,7 +208,7 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     other_texts = [say_count("retention.own_settings", other_count)] if other_count else []
     if any(log.limits.is_time_assumed for log in logs):
         other_texts.append(say("retention.may_be_another"))
-    return (*basis_texts, *other_texts, counted_segments_text())
+    return (*basis_texts, *other_texts, say("retention.counted"))
 
 
 def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:

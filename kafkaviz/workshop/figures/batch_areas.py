@@ -116,15 +116,11 @@ def describe(areas: BatchAreasView) -> str:
     return join_semicolon(_batch_label(batch, " ") for batch in areas.batches)
 
 
-def figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    return _areas_figure(areas, mode, is_answered=True)
-
-
 def question_figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    return _areas_figure(areas, mode, is_answered=False)
+    return figure(areas, mode, is_answered=False)
 
 
-def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.Figure:
+def figure(areas: BatchAreasView, mode: str, *, is_answered: bool = True) -> go.Figure:
     colours = theme.colours(mode)
     sides = [batch.size_bytes**0.5 for batch in areas.batches]
     gap = GAP * sum(sides) / len(sides) + 12
@@ -312,28 +308,6 @@ class HeaderAreasView:
     fields: tuple[Span, ...]
 
 
-def header_view(
-    batch: BatchArea, fields: Sequence[Span], segment: str, source: str
-) -> HeaderAreasView:
-    """Returns the header of a batch of magic 2.
-
-    Args:
-        fields: the spans of the header; positions count from the start of the batch.
-    """
-    return HeaderAreasView(
-        say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
-        say(
-            "batch_areas.header_question",
-            header=HEADER_BYTES,
-            size=batch.size_bytes,
-            share=format_percent(HEADER_BYTES, batch.size_bytes),
-        ),
-        say("batch_areas.header_below", offsets=_offsets(batch), segment=segment, source=source),
-        batch,
-        tuple(fields),
-    )
-
-
 def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
     """Returns a row per field: name, range of bytes, whether the checksum covers it."""
     return [
@@ -346,15 +320,11 @@ def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
     ]
 
 
-def header_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    return _header_figure(areas, mode, is_answered=True)
-
-
 def header_question_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    return _header_figure(areas, mode, is_answered=False)
+    return header_figure(areas, mode, is_answered=False)
 
 
-def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> go.Figure:
+def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True) -> go.Figure:
     """Draws the view; x counts bytes of the batch, y pixels from the top."""
     colours = theme.colours(mode)
     size_bytes = areas.batch.size_bytes
@@ -528,8 +498,22 @@ def _make_header(block: LessonBlock) -> HeaderAreasView:
         for span in spans_batch.batch(segment.batch_bytes(batch.position))
         if span.end <= HEADER_BYTES
     ]
-    return header_view(
-        batch, fields, f"{location.partition.directory}/{segment.name}", block["data"]
+    return HeaderAreasView(
+        say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
+        say(
+            "batch_areas.header_question",
+            header=HEADER_BYTES,
+            size=batch.size_bytes,
+            share=format_percent(HEADER_BYTES, batch.size_bytes),
+        ),
+        say(
+            "batch_areas.header_below",
+            offsets=_offsets(batch),
+            segment=f"{location.partition.directory}/{segment.name}",
+            source=block["data"],
+        ),
+        batch,
+        tuple(fields),
     )
 
 

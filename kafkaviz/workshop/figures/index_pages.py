@@ -142,15 +142,11 @@ def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    return _figure(middles, mode, is_answered=True)
-
-
 def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    return _figure(middles, mode, is_answered=False)
+    return figure(middles, mode, is_answered=False)
 
 
-def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.Figure:
+def figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool = True) -> go.Figure:
     colours = theme.colours(mode)
     before, after = middles.lanes
     pages = max(before.pages, after.pages)

@@ -77,6 +77,8 @@ def view(replay: Replay, search: str) -> PageFaultsView:
         _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
     )
     notes = _image_notes(replay, search)
+    row, column = np.nonzero(fault_counts)
+    entries = (column + 0.5) * replay.entries / fault_counts.shape[1]
     return PageFaultsView(
         title=_title(replay),
         caption=say(f"page_faults.below_{search}"),
@@ -85,7 +87,7 @@ def view(replay: Replay, search: str) -> PageFaultsView:
         end_page=replay.grown_pages,
         row_pages=row_pages,
         lookup_counts=lookup_counts,
-        dots=_fault_points(fault_counts, replay, row_pages),
+        dots=np.column_stack([entries, (row + 0.5) * row_pages, fault_counts[row, column]]),
         notes=notes,
     )
 
@@ -119,12 +121,6 @@ def _sum_rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
     padded = np.zeros((rows * row_pages, cells.shape[1]), np.int64)
     padded[: len(cells)] = cells
     return padded.reshape(rows, row_pages, cells.shape[1]).sum(axis=1)
-
-
-def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
-    row, column = np.nonzero(fault_counts)
-    entries = (column + 0.5) * replay.entries / fault_counts.shape[1]
-    return np.column_stack([entries, (row + 0.5) * row_pages, fault_counts[row, column]])
 
 
 def _title(replay: Replay) -> str:

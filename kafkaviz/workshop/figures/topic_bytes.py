@@ -142,15 +142,11 @@ def _describe_today(view: TopicBytesView) -> str:
     return _describe(TopicBytesView("", "", "", view.logs[:1]))
 
 
-def figure(view: TopicBytesView, mode: str) -> go.Figure:
-    return _bars(view, mode, is_answered=True)
-
-
 def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
-    return _bars(view, mode, is_answered=False)
+    return figure(view, mode, is_answered=False)
 
 
-def _bars(view: TopicBytesView, mode: str, *, is_answered: bool) -> go.Figure:
+def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.Figure:
     """Draws a bar per kind of batches, to scale; y counts pixels from the top."""
     colours = theme.colours(mode)
     longest = max(log.log_bytes for log in view.logs)

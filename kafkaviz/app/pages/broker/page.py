@@ -56,10 +56,6 @@ def render_page() -> None:
         "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
     )
     status_slot.html(tag("div", source_note, class_="kv-sm kv-fnt kv-right"))
-    _render_body(location, snapshot, overview)
-
-
-def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     render_head(snapshot, overview)
     render_page_links(location, overview)
     st.space(12)

@@ -109,7 +109,10 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
             elements.heading(finding)
             faults.problem_table(pair[0].broker.path, comparison.problems)
         st.space(28)
-        render_command(pair)
+        elements.heading(say("compare.command"))
+        st.space(8)
+        sources = (page_location.shell_paths(snapshot.broker, ",") for snapshot in pair)
+        st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
 
 
 @st.fragment(run_every=0.4)
@@ -169,13 +172,6 @@ def render_head(
     elif pair is None:
         st.space(24)
         _render_no_second()
-
-
-def render_command(pair: SnapshotPair) -> None:
-    elements.heading(say("compare.command"))
-    st.space(8)
-    sources = (page_location.shell_paths(snapshot.broker, ",") for snapshot in pair)
-    st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
 
 
 def _lead(comparison: "BrokerComparison | None") -> str:

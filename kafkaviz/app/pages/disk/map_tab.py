@@ -42,7 +42,11 @@ def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
 
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
     shares = _with_cleanings(snapshot, account.shares) if health else account.shares
-    names = _short_names(snapshot)
+    broker = snapshot.broker
+    names = {
+        directory.text: broker.directory_names[directory.path]
+        for directory in broker.log_directories
+    }
     if health is None:
         st.space(12)  # the progress of the check is above
     _render_unreadable(shares)
@@ -169,14 +173,6 @@ def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
         st.space(8)
         table = freeing_tables.price_table(account.prices, account.recovery, names)
         tables.table(table.heads, table.rows, "llrlrr")
-
-
-def _short_names(snapshot: BrokerSnapshot) -> dict[str, str]:
-    broker = snapshot.broker
-    return {
-        directory.text: broker.directory_names[directory.path]
-        for directory in broker.log_directories
-    }
 
 
 # ---- kept between reruns

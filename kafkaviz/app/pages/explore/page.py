@@ -68,29 +68,29 @@ def render_page() -> None:
     query = _render_columns(snapshot, query_text())
     with strip:  # drawn last, because it may start Spark
         if query and not broker_cache.is_fresh(snapshot):
-            render_out_of_date(snapshot)
+            catalog_time = moment(
+                cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
+            )
+            text = say("explore.out_of_date", time=catalog_time)
+            st.html(tag("div", text, class_="kv-sm kv-fnt", role="status"))
         progress_strip.render_ingest_strip(snapshot, (say("explore.owed"), say("explore.missed")))
 
 
 def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
+    """Draws the questions, and the query with its result. Returns None without a catalog."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
         render_questions(find_question(text))
         st.html(tables_html(broker_cache.catalog_info(snapshot)))
     with column:
-        return _render_query(snapshot, text)
-
-
-def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Draws the query editor and its result. Returns None if the catalog is missing."""
-    query = start_query(snapshot, text)
-    render_editor(snapshot, text, query)
-    if query:
-        _render_result(snapshot, text, query)
-    else:
-        render_no_catalog(snapshot)
-    return query
+        query = start_query(snapshot, text)
+        render_editor(snapshot, text, query)
+        if query:
+            _render_result(snapshot, text, query)
+        else:
+            render_no_catalog(snapshot)
+        return query
 
 
 def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
@@ -100,16 +100,12 @@ def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
     elif at == "done":
         render_answer(cast("QueryResult", query.wait(0)), text)
     elif at == "cancelled":
-        _render_cancelled(snapshot, text)
+        with elements.state(
+            "cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")
+        ):
+            _render_run_again(snapshot, text)
     else:
         _render_failure(snapshot, text, cast(KafkavizError, query.error))
-
-
-def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
-    with elements.state(
-        "cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")
-    ):
-        _render_run_again(snapshot, text)
 
 
 def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
@@ -291,14 +287,6 @@ def _quoted(name: str) -> str | None:
     from kafkaviz.pipeline.sql.sql import quote_name
 
     return quote_name(name) if name in QUOTED_COLUMNS else None
-
-
-def render_out_of_date(snapshot: BrokerSnapshot) -> None:
-    catalog_time = moment(
-        cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
-    )
-    text = say("explore.out_of_date", time=catalog_time)
-    st.html(tag("div", text, class_="kv-sm kv-fnt", role="status"))
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:

@@ -49,23 +49,19 @@ def render_rebuilt_indexes(
         return
     with st.expander(say("health.rebuilt"), key="kv_rebuilt_indexes"):
         elements.paragraph(end_sentence(say("health.rebuilt_as", release=version)))
-        _render_choice(snapshot, names, version)
-
-
-def _render_choice(snapshot: BrokerSnapshot, names: list[str], version: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
-        directory = st.selectbox(
-            say("common.topic_partition"),
-            names,
-            format_func=units.escape_controls,
-            key="kv_rebuild",
-            width=320,
-        )
-        partition = snapshot.broker.partition(directory)
-        is_requested = _is_requested(partition, (snapshot.key, directory, version))
-        download_slot = st.container(width="content")
-    if is_requested:
-        _render_indexes(download_slot, snapshot, partition, version=version)
+        with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
+            directory = st.selectbox(
+                say("common.topic_partition"),
+                names,
+                format_func=units.escape_controls,
+                key="kv_rebuild",
+                width=320,
+            )
+            partition = snapshot.broker.partition(directory)
+            is_requested = _is_requested(partition, (snapshot.key, directory, version))
+            download_slot = st.container(width="content")
+        if is_requested:
+            _render_indexes(download_slot, snapshot, partition, version=version)
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:

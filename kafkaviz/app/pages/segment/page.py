@@ -215,7 +215,9 @@ def _render_bytes(location: PartitionLocation) -> None:
     """Draws the bytes of the files that exist, below the notice about the missing one."""
     st.space(24)
     elements.heading(say("segment.bytes_heading"))
-    render_file_bytes(location)
+    segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
+    if segment_files or _other_files(location):
+        _render_file(*_render_file_choice(location, segment_files))
 
 
 def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
@@ -410,13 +412,6 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
         )
     except CannotOpen as fault:
         _render_error(file_info, fault)
-
-
-def render_file_bytes(location: PartitionLocation) -> None:
-    """Draws the bytes of a file if the segment is missing or has no batch to pin."""
-    segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
-    if segment_files or _other_files(location):
-        _render_file(*_render_file_choice(location, segment_files))
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
