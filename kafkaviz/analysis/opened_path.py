@@ -167,9 +167,12 @@ def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | No
     broker = read_broker(path, root)
     if len(broker.partitions) > 1:
         # with several log directories, the partition is in one of them, not in `path` itself
-        first = broker.partitions[0]
-        is_below = first.path.is_relative_to(root)
-        place = path / first.path.relative_to(root) if is_below else path / first.directory
+        example = min(
+            broker.partitions,
+            key=lambda partition: (partition.state != "current", partition.topic.startswith("__")),
+        )
+        is_below = example.path.is_relative_to(root)
+        place = path / example.path.relative_to(root) if is_below else path / example.directory
         hint = message("errors.name_one_partition", path=place)
         raise CannotOpen(
             path,

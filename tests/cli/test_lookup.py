@@ -184,7 +184,7 @@ def test_what_has_no_answer_is_null(clean, capsys):
     assert main(["lookup", str(clean / "orders-0"), "--offset", "38737"]) == 0
     assert "but we only have log segments upto 38736." in capsys.readouterr().out
     assert main(["lookup", str(clean / "orders-0"), "--offset", "38736"]) == 0
-    assert capsys.readouterr().out.endswith("answer    none: the log ends there\n")
+    assert capsys.readouterr().out.splitlines()[1] == "answer    none: the log ends there"
     stable = lookup_json(
         capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed"
     )["answer"]["offset"]
@@ -210,7 +210,9 @@ def test_the_words_say_each_step(clean, capsys):
     assert "greatest base offset not above 5000" in out and "9 probes on page 0" in out
     assert "slot 101      8970 > 5000   of slots 0 to 202   page 0" in out
     assert "4 reads, 112 B: offsets 4951 to 5037 in the batch at byte 274809" in out
-    assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
+    answer = out.splitlines()[1]
+    assert answer.startswith("answer    offset 5000 of ")
+    assert answer.endswith("in the batch at byte 274809 of 00000000000000000000.log")
 
 
 def test_a_wrong_unit_is_reported(clean, capsys):
@@ -225,7 +227,8 @@ def test_a_wrong_unit_is_reported(clean, capsys):
 @pytest.mark.parametrize(
     ("path", "arguments", "words"),
     [
-        ("", ["--offset", "1"], "partitions; name one of them"),
+        # not the log of the cluster's metadata, nor one that waits for deletion
+        ("", ["--offset", "1"], "kafka-4.3.1-clean/accounts-0"),
         ("nothing-0", ["--offset", "1"], "is not there"),
         ("orders-0/partition.metadata", ["--offset", "1"], "is not a file of a segment"),
         ("orders-0/00000000000000000000.index", ["--timestamp", "1"], "is searched for an offset"),
@@ -447,7 +450,7 @@ def emptied(tmp_path):
 def test_an_offset_that_no_segment_holds_any_more_has_no_record(emptied, capsys):
     """Up to the end of the log, which the text names."""
     assert main(["lookup", str(emptied), "--offset", "40", "--as-is"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == say("cli_lookup.none_to_end", end=60)
+    assert capsys.readouterr().out.splitlines()[1] == say("cli_lookup.none_to_end", end=60)
 
 
 def test_many_reads_are_the_first_and_how_many_more(emptied, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""The text of a lookup: one line per step, in the order of Kafka's steps."""
+"""The text of a lookup: the answer, then one line per step, in the order of Kafka's steps."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -35,6 +35,10 @@ def render(
         target=_describe_target(lookup),
         version=lookup.profile.version,
     )
+    yield _describe_answer(lookup)
+    for wrong_entry in lookup.wrong_entries:
+        yield say("cli_lookup.label_wrong", text=wrong_entry.description)
+    yield ""
     if isinstance(lookup.error, FailedBounds):
         yield output.to_one_line(describe_choice(lookup.beginning))
     else:
@@ -53,13 +57,12 @@ def render(
         if cost:
             yield from _render_remote_step(step, cost, remote_bases)
         yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
+    if len(lookup.fetches) > 1:
+        yield ""
+        yield from _render_next_fetches(lookup)
     if cost and cost.reads:
         yield ""
         yield from _render_remote(cost)
-    yield ""
-    yield from _render_answer(lookup)
-    for wrong_entry in lookup.wrong_entries:
-        yield say("cli_lookup.label_wrong", text=wrong_entry.description)
 
 
 def render_index_search(
@@ -67,10 +70,9 @@ def render_index_search(
 ) -> Iterator[str]:
     key = "index_offset" if search.kind == OFFSET else "index_timestamp"
     yield say(f"cli_lookup.{key}", target=search.slot_search.target, version=profile.version)
+    yield say("cli_lookup.answer", answer=_describe_entry(search.kind, answer))
     yield ""
     yield from render_search(search)
-    yield ""
-    yield say("cli_lookup.answer", answer=_describe_entry(search.kind, answer))
 
 
 def render_search(search: IndexSearch) -> Iterator[str]:
@@ -241,7 +243,7 @@ def _render_remote(cost: RemoteCost) -> Iterator[str]:
     )
 
 
-def _render_answer(lookup: Lookup) -> Iterator[str]:
+def _render_next_fetches(lookup: Lookup) -> Iterator[str]:
     for fetch in lookup.fetches[1:]:
         location = (
             message(
@@ -253,30 +255,28 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
             else message("cli_lookup.nothing_there")
         )
         yield say("cli_lookup.next_fetch", offset=fetch.offset, where=location)
+
+
+def _describe_answer(lookup: Lookup) -> str:
     if lookup.error:
-        yield say(
-            "cli_lookup.error",
-            name=lookup.error.class_name.rpartition(".")[2],
-            problem=str(lookup.error),
+        name = lookup.error.class_name.rpartition(".")[2]
+        return say("cli_lookup.error", name=name, problem=str(lookup.error))
+    answer = lookup.answer
+    if answer is None:
+        return _describe_absence(lookup)
+    text = (
+        message("cli_lookup.answer_offset", offset=answer.offset)
+        if answer.timestamp_ms < 0
+        else message("cli_lookup.answer_timed", offset=answer.offset, ms=answer.timestamp_ms)
+    )
+    if record := lookup.record:
+        text = message(
+            "cli_lookup.answer_in_batch",
+            answer=text,
+            byte=record.batch_position,
+            file=f"{units.file_stem(record.segment_base_offset)}.log",
         )
-    elif lookup.answer is None:
-        yield _describe_absence(lookup)
-    else:
-        record = lookup.record
-        answer = lookup.answer
-        text = (
-            message("cli_lookup.answer_offset", offset=answer.offset)
-            if answer.timestamp_ms < 0
-            else message("cli_lookup.answer_timed", offset=answer.offset, ms=answer.timestamp_ms)
-        )
-        if record:
-            text = message(
-                "cli_lookup.answer_in_batch",
-                answer=text,
-                byte=record.batch_position,
-                file=f"{units.file_stem(record.segment_base_offset)}.log",
-            )
-        yield text.render(language())
+    return text.render(language())
 
 
 def _describe_absence(lookup: Lookup) -> str:
