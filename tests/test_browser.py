@@ -5,9 +5,12 @@ import shutil
 
 import pytest
 
+from docs.browsing import serving
+from kafkaviz.app.cache.broker_cache import catalog_path
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import text_in
 from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, sync_api, watched
+from tests.support.ingest import ingest_in_process
 
 pytestmark = pytest.mark.browser
 
@@ -186,6 +189,18 @@ def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
     page.wait_for_timeout(1500)
     heading(page, "37 topic-partitions")
     assert "missing" not in page.url and not field.input_value().endswith("missing")
+
+
+def test_a_click_counts_although_the_map_has_changed(browser, clean, tmp_path):
+    """The catalog is gone when the click arrives, and the map that this run draws is another."""
+    catalog = tmp_path / "catalogs" / catalog_path(open_broker(clean)).name
+    ingest_in_process(clean, catalog=catalog)
+    with serving(tmp_path, str(clean)) as address, watched(browser) as page:
+        page.goto(address)
+        page.get_by_text("read in full, nothing was changed").wait_for()
+        shutil.rmtree(catalog)
+        click_a_bar(page)
+        page.wait_for_url("**/segment?**")
 
 
 def test_back_leads_to_the_map_as_it_was(server, page):

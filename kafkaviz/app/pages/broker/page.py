@@ -22,7 +22,15 @@ from kafkaviz.app.pages.broker.partition_table import render_partition_table
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import ingests, page_location
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip, upload
+from kafkaviz.app.widgets import (
+    charts,
+    choice,
+    elements,
+    faults,
+    progress_strip,
+    selection,
+    upload,
+)
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.broker_map import REMOTE
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView
 
 # kinds of segments that the legend always lists, and kinds that it lists only if they occur
+MAP = "kv_map"  # the key of the figure
 USUAL_KINDS = ("closed", "active", "deleted")
 RARE_KINDS = ("cleaned", "swap")
 WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with each segment
@@ -139,15 +148,15 @@ def render_segment_map(
             elements.figure_head(broker_map.view.title, broker_map.view.caption)
             st.html(_legend_html(overview, broker_map.view))
         with middle:
-            event = charts.plot(
+            charts.plot(
                 broker_map.figure,
-                "kv_map",
+                MAP,
                 broker_map.view.alt,
-                on_select="rerun",
+                on_select=selection.keep(MAP, selection.first_point),
                 selection_mode="points",
             )
-    if event.selection.points:
-        directory, base_offset = event.selection.points[0]["customdata"]
+    if (clicked := selection.take(MAP)) is not None:
+        directory, base_offset = clicked
         st.switch_page(
             pages()["Segment"].script,
             query_params=page_state.address(location.directory, directory, int(base_offset)),

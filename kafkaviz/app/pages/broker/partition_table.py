@@ -15,11 +15,12 @@ from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, tables
+from kafkaviz.app.widgets import elements, selection, tables
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 
+TABLE = "kv_partitions"  # the key of the table
 ROW_PX = 31
 HEAD_PX = 33
 TABLE_ROWS = 14
@@ -76,14 +77,14 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
         return _render_no_match(filter_text, len(overview.partitions))
     with st.container(key="kv_table", gap=None):
         listed_rows = rows[:LISTED_ROWS]
-        selected_row = _select_row(listed_rows)
+        _render_rows(listed_rows)
         elements.hidden_count("common.more_scroll", len(listed_rows) - TABLE_ROWS)
         elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
-    if selected_row is not None:
+    if (clicked_row := selection.take(TABLE)) is not None:
         st.switch_page(
             pages()["Segment"].script,
-            query_params=page_state.address(location.directory, selected_row.address_name),
+            query_params=page_state.address(location.directory, clicked_row.address_name),
         )
 
 
@@ -142,22 +143,23 @@ def _render_no_match(filter_text: str, count: int) -> None:
         )
 
 
-def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
-    event = st.dataframe(
+def _render_rows(rows: list[PartitionRow]) -> None:
+    st.dataframe(
         _displayed_table(tuple(rows), language()),
         hide_index=True,
         height=min(TABLE_ROWS, len(rows)) * ROW_PX + HEAD_PX,
         row_height=ROW_PX,
-        key="kv_partitions",
+        key=TABLE,
         column_config={
             _heading(column): column_config for column, column_config in COLUMNS.items()
         },
         placeholder=units.MISSING,
-        on_select="rerun",
+        on_select=selection.keep(
+            TABLE, lambda selected: rows[selected.rows[0]] if selected.rows else None
+        ),
         selection_mode="single-row",
         alt=say("broker.table_alt", count=len(rows)),
     )
-    return rows[event.selection.rows[0]] if event.selection.rows else None
 
 
 @lru_cache(maxsize=16)

@@ -19,7 +19,15 @@ from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, elements, faults, go_to, progress_strip, tables
+from kafkaviz.app.widgets import (
+    charts,
+    elements,
+    faults,
+    go_to,
+    progress_strip,
+    selection,
+    tables,
+)
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from kafkaviz.app.state.page_location import Location
 
 QUICK_S = 0.8  # a comparison that takes no longer shows no progress
+TABLE = "kv_compared_table"  # the key of the table
 ROW_PX = 31
 HEAD_PX = 33
 TABLE_ROWS = 14
@@ -335,15 +344,16 @@ def render_partition_map(location: Location, comparison: "BrokerComparison") -> 
             )
         )
         with middle:
-            event = charts.plot(
+            key = f"kv_compared_map_{page}"
+            charts.plot(
                 partition_map.figure(view, charts.mode()),
-                f"kv_compared_map_{page}",
+                key,
                 view.alt,
-                on_select="rerun",
+                on_select=selection.keep(key, selection.first_point),
                 selection_mode="points",
             )
-    if event.selection.points:
-        _open(location, event.selection.points[0]["customdata"])
+    if (clicked := selection.take(key)) is not None:
+        _open(location, clicked)
 
 
 def _choose_page(foot: Any, count: int) -> int:
@@ -361,15 +371,18 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
     heads = [say(key) for key in COLUMNS]
     rows = [_table_row(partition) for partition in partitions]
     with st.container(key="kv_table", gap=None):
-        event = st.dataframe(
+        st.dataframe(
             # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
             pd.DataFrame(rows, columns=heads),
             hide_index=True,
             height=min(TABLE_ROWS, len(partitions)) * ROW_PX + HEAD_PX,
             row_height=ROW_PX,
-            key="kv_compared_table",
+            key=TABLE,
             placeholder=units.MISSING,
-            on_select="rerun",
+            on_select=selection.keep(
+                TABLE,
+                lambda selected: partitions[selected.rows[0]].partition if selected.rows else None,
+            ),
             selection_mode="single-row",
             alt=say("compare.table_alt", count=units.format_count(len(partitions))),
         )
@@ -384,8 +397,8 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             "llllrrrr",
         )
         elements.hidden_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
-    if event.selection.rows:
-        _open(location, partitions[event.selection.rows[0]].partition)
+    if (clicked := selection.take(TABLE)) is not None:
+        _open(location, clicked)
 
 
 def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:

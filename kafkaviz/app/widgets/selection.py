@@ -1,0 +1,43 @@
+"""What was clicked in a figure or table, kept until the page has acted on it.
+
+Streamlit identifies a figure or table by its key and its contents. If the contents change in the
+run that a click starts, for example because the catalog has been completed meanwhile, the value
+that st.plotly_chart or st.dataframe returns is empty. A callback is called before that run, and
+still gets the click.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+Target = TypeVar("Target")
+
+
+def keep(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
+    """Returns a callback for the `on_select` of the element `key`.
+
+    Args:
+        read: returns what a selection, with its `points` or `rows`, stands for; None for nothing.
+    """
+
+    def keep_target() -> None:
+        target = read(st.session_state[key].selection)
+        if target is not None:
+            st.session_state[_state_key(key)] = target
+
+    return keep_target
+
+
+def take(key: str) -> Any:
+    """Returns what was clicked in the element `key` since the last call, or None."""
+    return st.session_state.pop(_state_key(key), None)
+
+
+def first_point(selection: Any) -> Any:
+    """Returns the customdata of the first selected point of a figure, or None."""
+    return selection.points[0].get("customdata") if selection.points else None
+
+
+def _state_key(key: str) -> str:
+    return f"{key}_clicked"
