@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 CHART_SCRIPT = "**/PlotlyChart.*.js"
 COMPONENT_SCRIPT = "**/BidiComponent.*.js"
+CHOICE_SCRIPT = "**/ButtonGroup.*.js"
 EVALUATED = "window.__kafkaviz_idle_scripts?.length === 0"
 # how often the script of charts was asked for
 FETCHED = """() => performance.getEntriesByType('resource')
@@ -57,19 +58,27 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
     assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
 
 
-@pytest.mark.parametrize("address", ["rolls?of=Simulated&lang=en", "lookup?lang=en&projector=1"])
-def test_the_head_stays_where_it_is_when_the_components_come(server, new_page, address):
-    """Those that draw nothing take no place before their script is there."""
+@pytest.mark.parametrize(
+    ("address", "script", "place"),
+    [
+        ("rolls?of=Simulated&lang=en", COMPONENT_SCRIPT, ".st-key-kv_copy_link"),
+        ("lookup?lang=en&projector=1", COMPONENT_SCRIPT, ".st-key-kv_copy_link"),
+        ("rolls?of=Simulated&lang=en", CHOICE_SCRIPT, ".st-key-kv_head .stElementContainer"),
+        ("rolls?of=Simulated&projector=1", CHOICE_SCRIPT, ".st-key-kv_head .stElementContainer"),
+    ],
+)
+def test_the_head_stays_where_it_is_when_a_script_comes(server, new_page, address, script, place):
+    """What draws nothing takes no place before its script is there, and a choice its own height."""
     waiting: list[Route] = []
-    new_page.route(COMPONENT_SCRIPT, lambda route: waiting.append(route))
+    new_page.route(script, lambda route: waiting.append(route))
     new_page.goto(f"{server}/{address}")
     title = new_page.locator(".kv-hd h1")
     title.wait_for()
-    new_page.locator(".st-key-kv_copy_link [data-testid=stSkeleton]").wait_for(state="attached")
+    new_page.locator(f"{place} [data-testid=stSkeleton]").wait_for(state="attached")
     before_y = title.bounding_box()["y"]
     for route in waiting:
         route.continue_()
-    new_page.locator(".st-key-kv_copy_link button").wait_for(state="attached")
+    new_page.locator(f"{place} button").first.wait_for(state="attached")
     assert title.bounding_box()["y"] == before_y
 
 
