@@ -164,9 +164,19 @@ def line_names(
     ]
 
 
+def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
+    """Returns a Plotly shape; `style` has its further attributes."""
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
+
+
+def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
+    """Returns a Plotly shape; `style` has its further attributes."""
+    return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
+
+
 def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
     """Returns the Plotly shape of a vertical line over the full height of a chart."""
-    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+    return straight_line(x, x, 0, 1, yref="paper", line=line)
 
 
 def area(fill: str, **place: Any) -> dict[str, Any]:

@@ -515,15 +515,8 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
 
 
 def _outline(row: int, colours: Mapping[str, str]) -> dict:
-    return {
-        "type": "rect",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": row,
-        "y1": row + 1,
-        "line": {"color": colours["offset"], "width": 1.5},
-    }
+    line = {"color": colours["offset"], "width": 1.5}
+    return theme.rectangle(0, 1, row, row + 1, xref="paper", line=line)
 
 
 def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
@@ -758,15 +751,8 @@ def _short(name: str) -> str:
 
 
 def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
-    style = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
-    return {
-        "text": escape(text, quote=False),
-        "y": y,
-        "yanchor": "middle",
-        "xanchor": anchor,
-        "font": {"size": size, "color": colour},
-        **style,
-    }
+    place = {"y": y, "yanchor": "middle", "xanchor": anchor}
+    return theme.note(escape(text, quote=False), colour, size, borderpad=0, borderwidth=0, **place)
 
 
 def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:

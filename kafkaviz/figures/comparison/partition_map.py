@@ -257,7 +257,6 @@ def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -
     plain = {
         "y": number + (3 + LANE_PX) / ROW_PX,
         "yanchor": "middle",
-        "showarrow": False,
         "borderpad": 0,
         "xref": "paper",
         "xanchor": "left",
@@ -267,18 +266,6 @@ def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -
         name = f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
     words = colours[f"{TEXT_COLOURS[row.severity]}_text"]
     return [
-        plain
-        | {
-            "x": 0,
-            "xshift": -LEFT_PX,
-            "text": escape(name, quote=False),
-            "font": {"size": 13, "color": colours["ink"]},
-        },
-        plain
-        | {
-            "x": 1,
-            "xshift": 12,
-            "text": escape(row.text, quote=False),
-            "font": {"size": 12.5, "color": words},
-        },
+        theme.note(escape(name, quote=False), colours["ink"], 13, x=0, xshift=-LEFT_PX, **plain),
+        theme.note(escape(row.text, quote=False), words, 12.5, x=1, xshift=12, **plain),
     ]

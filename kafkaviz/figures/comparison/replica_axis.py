@@ -397,24 +397,10 @@ def _shapes(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[
         side, first, stop = axis_view.dropped
         first, stop = _clip(axis_view, first, stop)
         top = _lane_top(side)
-        yield {
-            "type": "rect",
-            "x0": first,
-            "x1": stop,
-            "y0": top,
-            "y1": top + LANE_PX,
-            "fillcolor": colours["raised"],
-            "opacity": 0.72,
-            "line": {"width": 0},
-        }
-        yield {
-            "type": "rect",
-            "x0": first,
-            "x1": stop,
-            "y0": top,
-            "y1": top + LANE_PX,
-            "line": {"color": colours["torn"], "width": 1.5, "dash": "dot"},
-        }
+        lane = theme.rectangle(first, stop, top, top + LANE_PX)
+        outline = {"color": colours["torn"], "width": 1.5, "dash": "dot"}
+        yield lane | {"fillcolor": colours["raised"], "opacity": 0.72, "line": {"width": 0}}
+        yield lane | {"line": outline}
         yield _line((first, top), (stop, top + LANE_PX), colours["torn"], 1.5)
         yield _line((first, top + LANE_PX), (stop, top), colours["torn"], 1.5)
     if axis_view.parting is not None:
@@ -427,14 +413,8 @@ def _shapes(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[
 def _line(
     start: tuple[float, float], stop: tuple[float, float], colour: str, width: float = 1
 ) -> dict:
-    return {
-        "type": "line",
-        "x0": start[0],
-        "x1": stop[0],
-        "y0": start[1],
-        "y1": stop[1],
-        "line": {"color": colour, "width": width},
-    }
+    line = {"color": colour, "width": width}
+    return theme.straight_line(start[0], stop[0], start[1], stop[1], line=line)
 
 
 def _annotations(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[dict]:

@@ -295,9 +295,8 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
         "y": indexes,
         "width": 18 / ROW_PX,
         "marker": {"color": colours["log"], "line": {"width": 0}, "cornerradius": 2},
-        "customdata": _hover_texts(answer),
-        "hovertemplate": "%{customdata}<extra></extra>",
         "name": answer.column,
+        **theme.hover(_hover_texts(answer)),
     }
     tail_texts = {
         "type": "scatter",
@@ -311,16 +310,10 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
         "textfont": {"size": 12, "color": colours["ink_2"]},
         "name": "in figures",
     }
-    layout = {
-        "template": theme.plain_template(mode),
-        "height": ROW_PX * len(indexes) + BOTTOM,
-        "showlegend": False,
-        "margin": {
-            "l": int(18 + LABEL_PX * max(map(len, answer.names))),
-            "r": int(16 + TAIL_PX * max(map(len, tails))),
-            "t": 2,
-            "b": BOTTOM - 2,
-        },
+    left_px = int(18 + LABEL_PX * max(map(len, answer.names)))
+    right_px = int(16 + TAIL_PX * max(map(len, tails)))
+    margin = (left_px, right_px, 2, BOTTOM - 2)
+    layout = theme.plain_layout(mode, ROW_PX * len(indexes) + BOTTOM, margin) | {
         "xaxis": {
             "range": [low, high or 1],
             "tickvals": ticks,
@@ -368,8 +361,7 @@ def _line_figure(answer: AnswerView, mode: str) -> PlainFigure:
         "line": {"color": colours["log_text"], "width": 2},
         "marker": {"size": 5, "color": colours["log_text"]},
         "name": answer.column,
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "customdata": _hover_texts(answer),
+        **theme.hover(_hover_texts(answer)),
     }
     x_axis: dict[str, Any] = {"fixedrange": True, "showgrid": True}
     if not is_moment:
@@ -379,11 +371,7 @@ def _line_figure(answer: AnswerView, mode: str) -> PlainFigure:
             "ticktext": [format_value(tick, answer.x_column) for tick in x_ticks],
         }
         x_axis |= {"type": "log" if _is_log(answer.x) else "linear"}
-    layout = {
-        "template": theme.plain_template(mode),
-        "height": LINE_PX,
-        "showlegend": False,
-        "margin": {"l": 76, "r": 24, "t": 8, "b": 34},
+    layout = theme.plain_layout(mode, LINE_PX, (76, 24, 8, 34)) | {
         "xaxis": x_axis,
         "yaxis": {
             "tickvals": ticks,

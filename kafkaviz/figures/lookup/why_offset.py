@@ -296,7 +296,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     """
     import plotly.graph_objects as go
 
-    from kafkaviz.figures.theme import chart_layout, colours
+    from kafkaviz.figures.theme import chart_layout, colours, straight_line
 
     palette = colours(mode)
     marks: list[tuple[Any, str, str, str, str, int]] = [
@@ -324,24 +324,18 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
             *(_mark_trace(*mark[0], mark[2], mark[3]) for mark in marks),
         ]
     )
-    target = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": _to_datetime(why_view.target_ms),
-        "y1": _to_datetime(why_view.target_ms),
-    }
-    target["line"] = {"color": palette["ink"], "width": 1, "dash": "dash"}
+    target_time = _to_datetime(why_view.target_ms)
+    target_line = {"color": palette["ink"], "width": 1, "dash": "dash"}
+    target = straight_line(0, 1, target_time, target_time, xref="paper", line=target_line)
     target_annotation = {
+        "text": say("why_offset.target"),
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
-        "y": _to_datetime(why_view.target_ms),
+        "y": target_time,
         "yshift": 8,
         "showarrow": False,
     }
-    target_annotation["text"] = say("why_offset.target")
     annotations = [
         _mark_annotation(why_view, *mark[0], key=mark[1], colour=mark[4], yshift=mark[5])
         for mark in marks

@@ -405,15 +405,7 @@ def _grid(
 ) -> list[dict]:
     line = {"color": colours["line"], "width": 1}
     return [
-        {
-            "type": "line",
-            "x0": tick,
-            "x1": tick,
-            "y0": top,
-            "y1": height_px + 4,
-            "line": line,
-            "layer": "below",
-        }
+        theme.straight_line(tick, tick, top, height_px + 4, line=line, layer="below")
         for tick in _ticks(timeline)
     ]
 
@@ -488,16 +480,15 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
         }
         y = _box_top(row_number, top)
         boxes.append(
-            {
-                "type": "rect",
-                "x0": row.opened_ms,
-                "x1": _row_end(row, timeline),
-                "y0": y,
-                "y1": y + BOX_PX,
-                "fillcolor": colours["panel"],
-                "line": line,
-                "layer": "below",
-            }
+            theme.rectangle(
+                row.opened_ms,
+                _row_end(row, timeline),
+                y,
+                y + BOX_PX,
+                fillcolor=colours["panel"],
+                line=line,
+                layer="below",
+            )
         )
     return boxes
 

@@ -171,10 +171,7 @@ def _sides(size_bytes: int, log_bytes: int) -> tuple[float, float]:
 
 
 def _chart(mode: str, shapes: list[dict], annotations: list[dict]) -> go.Figure:
-    axis = {
-        "visible": False,
-        "fixedrange": True,
-    }
+    axis = {"visible": False, "fixedrange": True}
     chart = go.Figure(go.Scatter(x=[0], y=[0], mode="markers", marker={"opacity": 0}))
     return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (0, 0, 0, 0)),
@@ -187,15 +184,7 @@ def _chart(mode: str, shapes: list[dict], annotations: list[dict]) -> go.Figure:
 
 
 def _box(x: float, y: float, width: float, height: float, fill: str) -> dict:
-    return {
-        "type": "rect",
-        "x0": x,
-        "x1": x + width,
-        "y0": y,
-        "y1": y + height,
-        "fillcolor": fill,
-        "line": {"width": 0},
-    }
+    return theme.rectangle(x, x + width, y, y + height, fillcolor=fill, line={"width": 0})
 
 
 def _log_box(colours: Mapping[str, str]) -> dict:
@@ -211,7 +200,7 @@ def _frame(x: float, y: float, width: float, height: float, colours: Mapping[str
 
 def _ray(x: float, y: float, to_x: float, to_y: float, colours: Mapping[str, str]) -> dict:
     line = {"color": colours["ink_3"], "width": 1}
-    return {"type": "line", "x0": x, "y0": y, "x1": to_x, "y1": to_y, "line": line}
+    return theme.straight_line(x, to_x, y, to_y, line=line)
 
 
 def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
@@ -219,22 +208,9 @@ def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
 
 
 def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
-    lines = (
-        f"<b>{file.suffix}</b>",
-        f"{format_count(file.size_bytes)} B",
-        file.content,
-    )
+    lines = (f"<b>{file.suffix}</b>", f"{format_count(file.size_bytes)} B", file.content)
     return [_text(x, y, "<br>".join(lines), colour) | {"yanchor": "top"}]
 
 
 def _text(x: float, y: float, text: str, colour: str, *, anchor: str = "left") -> dict:
-    return {
-        "x": x,
-        "y": y,
-        "xanchor": anchor,
-        "yanchor": "middle",
-        "align": "left",
-        "showarrow": False,
-        "text": text,
-        "font": {"size": 13, "color": colour},
-    }
+    return theme.note(text, colour, 13, x=x, y=y, xanchor=anchor, yanchor="middle", align="left")

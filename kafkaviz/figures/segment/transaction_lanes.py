@@ -547,17 +547,9 @@ def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> 
 
 def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:
     """Returns a thin line through the middle of each lane."""
+    line = {"color": colours["line"], "width": 1}
     return [
-        {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": row,
-            "y1": row,
-            "line": {"color": colours["line"], "width": 1},
-            "layer": "below",
-        }
+        theme.straight_line(0, 1, row, row, xref="paper", line=line, layer="below")
         for row in range(len(lanes_view.lanes))
     ]
 
@@ -566,17 +558,9 @@ def _stable_shapes(
     lanes_view: TransactionLanesView, stable_offset: int, colours: dict[str, str]
 ) -> list[dict]:
     start = max(stable_offset, lanes_view.first_offset)
-    shade = {
-        "type": "rect",
-        "x0": start,
-        "x1": lanes_view.end_offset,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": colours["press"],
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    shade = theme.area(
+        colours["press"], x0=start, x1=lanes_view.end_offset, yref="paper", y0=0, y1=1
+    )
     return [shade, theme.vertical_line(start, {"color": colours["probe"], "width": 2})]
 
 

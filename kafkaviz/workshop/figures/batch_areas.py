@@ -22,8 +22,6 @@ from kafkaviz.workshop.figures.figure import (
     drawn_figure,
     hover_points,
     note,
-    rectangle,
-    straight_line,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -147,10 +145,10 @@ def figure(areas: BatchAreasView, mode: str, *, is_answered: bool = True) -> go.
     batch = areas.batches[areas.answer]
     if is_answered:
         shapes.append(
-            rectangle(left, left + side, 0, side, line={"color": colours["hit"], "width": 3})
+            theme.rectangle(left, left + side, 0, side, line={"color": colours["hit"], "width": 3})
         )
     shapes.append(
-        straight_line(
+        theme.straight_line(
             left + side / 2,
             left + side / 2,
             side,
@@ -228,7 +226,7 @@ def _batch_shapes(
     for size_bytes, fill in strips:
         height = side * size_bytes / batch.size_bytes
         shapes.append(
-            rectangle(
+            theme.rectangle(
                 left,
                 left + side,
                 top - height,
@@ -370,7 +368,9 @@ def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True
 
 
 def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) -> dict:
-    return rectangle(first, last, top, bottom, fillcolor=fill, line={"width": 0}, layer="below")
+    return theme.rectangle(
+        first, last, top, bottom, fillcolor=fill, line={"width": 0}, layer="below"
+    )
 
 
 def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
@@ -383,7 +383,7 @@ def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict
         shapes.append(box | {"line": line})
         first = last
     rays = [
-        straight_line(
+        theme.straight_line(
             x,
             to_x,
             BAR_TOP + BAR_PX,
@@ -417,12 +417,12 @@ def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
     """Draws a line below the fields that a reader needs in order to step to the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
-    return straight_line(0, zoom * MAGIC_END, y, y, line=line)
+    return theme.straight_line(0, zoom * MAGIC_END, y, y, line=line)
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
     return [
-        straight_line(
+        theme.straight_line(
             first, areas.batch.size_bytes, top, top, line={"color": colours["hit"], "width": 4}
         )
         for first, top in ((CRC_START, BAR_TOP - 6), (zoom * CRC_START, FIELDS_TOP - 6))

@@ -33,7 +33,6 @@ from kafkaviz.workshop.figures.figure import (
     block_key,
     frame,
     note,
-    rectangle,
     titled_table,
 )
 from kafkaviz.workshop.lessons import exercise
@@ -236,7 +235,7 @@ def _cell_shapes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> It
 
 
 def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dict:
-    return rectangle(
+    return theme.rectangle(
         slot - 0.46,
         slot + 0.46,
         y - height_px / 2,

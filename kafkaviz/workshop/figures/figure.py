@@ -10,6 +10,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.figures import theme
 from kafkaviz.html import Html
 from kafkaviz.messages import language, say
 from kafkaviz.workshop.lessons.grammar import LessonBlock
@@ -250,20 +251,11 @@ def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
 # ---- what charts consist of, as Plotly describes it
 
 
-def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
-
-
-def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
-
-
 def note(
     x: Any, y: Any, text: str, colour: str, *, size: float = 13, **style: Any
 ) -> dict[str, Any]:
     """Returns an annotation without an arrow."""
-    font = {"size": size, "color": colour}
-    return {"x": x, "y": y, "text": text, "font": font, "showarrow": False, **style}
+    return theme.note(text, colour, size, x=x, y=y, **style)
 
 
 def hover_points(
@@ -276,6 +268,5 @@ def hover_points(
         mode="markers",
         name=name,
         marker={"size": size, "opacity": 0},
-        customdata=texts,
-        hovertemplate="%{customdata}<extra></extra>",
+        **theme.hover(texts),
     )

@@ -32,7 +32,6 @@ from kafkaviz.workshop.figures.figure import (
     drawn_figure,
     hover_points,
     note,
-    rectangle,
 )
 from kafkaviz.workshop.figures.page_faults import PageFaultsView
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -195,7 +194,7 @@ def _page_bars(lane: PagesLane, top: int, kind: Kind, mode: str) -> go.Bar:
 
 def _frames(lane: PagesLane, top: int, colours: Mapping[str, str]) -> list[dict]:
     return [
-        rectangle(
+        theme.rectangle(
             page + GAP,
             page + 1 - GAP,
             top,

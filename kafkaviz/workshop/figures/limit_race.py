@@ -23,8 +23,6 @@ from kafkaviz.workshop.figures.figure import (
     Destination,
     drawn_figure,
     note,
-    rectangle,
-    straight_line,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -333,7 +331,7 @@ def _tick_step(span_ms: float) -> float:
 
 
 def _limit_line(colours: Mapping[str, str]) -> dict:
-    return straight_line(
+    return theme.straight_line(
         0, 1, 1, 1, xref="paper", line={"color": colours["ink"], "width": 1.5}, layer="below"
     )
 
@@ -343,10 +341,10 @@ def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
     panel = colours["panel"]
     ink = {"color": colours["ink"], "width": 1}
     return [
-        rectangle(
+        theme.rectangle(
             roll_ms, race_view.end_ms, 0, 1, fillcolor=panel, line={"width": 0}, layer="below"
         ),
-        straight_line(roll_ms, roll_ms, 0, 1, line=ink, layer="below"),
+        theme.straight_line(roll_ms, roll_ms, 0, 1, line=ink, layer="below"),
     ]
 
 

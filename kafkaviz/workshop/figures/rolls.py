@@ -34,10 +34,8 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     drawing,
     note,
-    rectangle,
     start_parameters,
     stepper_data,
-    straight_line,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -228,7 +226,7 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
     )
 
     def bar(first_ms: float, last_ms: float, half_px: float, fill: str) -> dict:
-        return rectangle(
+        return theme.rectangle(
             first_ms,
             last_ms,
             LINE_Y - half_px,
@@ -241,7 +239,7 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
     return [
         bar(0, segment_ms, BAR_PX, "probe_soft"),
         bar(*clock_view.incoming, TICK_PX / 2, "time_soft"),
-        *(straight_line(*ends, line=style, layer="below") for *ends, style in lines),
+        *(theme.straight_line(*ends, line=style, layer="below") for *ends, style in lines),
     ]
 
 

@@ -14,7 +14,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import drawn_figure, note, rectangle, straight_line
+from kafkaviz.workshop.figures.figure import drawn_figure, note
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -207,7 +207,9 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
             "gridcolor": colours["line"],
         },
         shapes=[
-            straight_line(0, 1, zigzag.target_ms, zigzag.target_ms, xref="paper", line=target_line),
+            theme.straight_line(
+                0, 1, zigzag.target_ms, zigzag.target_ms, xref="paper", line=target_line
+            ),
         ],
         annotations=[
             note(
@@ -369,7 +371,7 @@ def _mark_annotation(
 
 
 def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
-    return rectangle(
+    return theme.rectangle(
         zigzag.start_offset,
         zigzag.answer.offset,
         0,

@@ -21,7 +21,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note, rectangle
+from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 BATCH_BYTES = 16 << 10  # Kafka's default of batch.size
@@ -163,7 +163,7 @@ def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.F
         if is_answered:
             parts.append((0, log.header_bytes, "log"))
         shapes += [
-            rectangle(
+            theme.rectangle(
                 first,
                 last,
                 top,
