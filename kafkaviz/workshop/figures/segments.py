@@ -1,4 +1,4 @@
-"""A real segment, drawn to scale, as areas and as tables; its indexes; all segments of its log."""
+"""A real segment: to scale, as areas and tables; its indexes; its transactions; its whole log."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,14 +10,17 @@ import numpy as np
 from kafkaviz import config_def, units, versions
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.transactions import committed_offsets
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import ruler, ruler_state
-from kafkaviz.app.state import page_location
+from kafkaviz.app.state import page_location, transaction_jobs
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements, segment_widgets
-from kafkaviz.figures.segment import file_areas, segment_tables
+from kafkaviz.figures.segment import file_areas, segment_tables, transaction_lanes
 from kafkaviz.figures.segment.file_areas import FileAreasView
 from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.segment import LogSegment
@@ -29,6 +32,7 @@ from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     CodeText,
     Component,
+    Destination,
     LessonFigure,
     Part,
     drawn_figure,
@@ -392,4 +396,38 @@ DUMP = LessonFigure(
     _draw_dump,
     block_location.to_segment,
     question=partial(_draw_dump, is_answered=False),
+)
+
+
+# ---- the transactions, in one lane per producer, and the last stable offset
+
+
+def _make_lanes(block: LessonBlock) -> TransactionLanesView:
+    location = block_location.locate(block)
+    transactions = transaction_jobs.get_or_start(location.snapshot, location.partition).wait()
+    assert transactions is not None  # `wait` has no timeout here
+    base_offsets = [segment.base_offset for segment in location.partition.live]
+    first_offset = location.segment.base_offset if block["offset"] is None else block["offset"]
+    return transaction_lanes.view(
+        transactions,
+        first_offset,
+        base_offsets,
+        read_runs=partial(committed_offsets.read_runs, location.segment, transactions),
+    )
+
+
+def _to_transactions(block: LessonBlock) -> Destination:
+    page, address = block_location.to_segment(block)
+    return page, address | {page_state.TAB: "Transactions"}
+
+
+TRANSACTIONS = drawn_figure(
+    _make_lanes,
+    _to_transactions,
+    (transaction_lanes.figure, transaction_lanes.question_figure),
+    heads=transaction_lanes.HEADS,
+    rows=transaction_lanes.rows,
+    kinds="llrllrr",
+    legend=partial(segment_widgets.lanes_legend, ("committed", "aborted", "open", "marker")),
+    answer_legend=segment_widgets.transactions_legend,
 )

@@ -141,7 +141,7 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
     marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
     if zigzag.closest:
         marks.append((zigzag.closest, "circle-open", "warm", "zigzag.mark_closest", -1))
-    chart = _frame(zigzag, mode)
+    chart = question_figure(zigzag, mode)
     chart.add_traces(
         [_mark_trace(record, symbol, colours[name]) for record, symbol, name, _, _ in marks]
     )
@@ -169,10 +169,6 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
-    return _frame(zigzag, mode)
-
-
-def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     first = zigzag.records[0].offset
     last = zigzag.records[-1].offset
