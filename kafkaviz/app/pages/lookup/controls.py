@@ -78,7 +78,6 @@ def render_controls(
             page_state.BY,
             format_func=_target_kind_text,
             on_change=_reset_target,
-            required=True,
         )
         _render_field(source, target_kind, name)
         _render_warm_targets(source, target_kind, warm_entries)
@@ -121,7 +120,6 @@ def render_sets(sets: dict[str, str]) -> None:
         page_state.SET,
         format_func=sets.__getitem__,
         on_change=_reset_target_and_warm,
-        required=True,
     )
 
 
