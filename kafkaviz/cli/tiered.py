@@ -195,7 +195,7 @@ def _render(
     uploads: "Sequence[PartitionUpload]",
     retentions: "Sequence[RemoteRetention]",
 ) -> Iterator[str]:
-    from kafkaviz.figures.text import remote_retention_text
+    from kafkaviz.figures.text import retention_text
 
     if state.store:
         yield say("cli_tiered.store", path=state.store)
@@ -215,7 +215,7 @@ def _render(
                 partition.directory,
                 partition.topic_id,
             ):
-                yield from (f"  {line}" for line in remote_retention_text.lines(retention))
+                yield from (f"  {line}" for line in retention_text.remote_lines(retention))
 
 
 def _render_partition(

@@ -18,7 +18,7 @@ from kafkaviz.analysis.tiering.remote_retention import (
     remote_retention,
     remote_retentions,
 )
-from kafkaviz.figures.text import remote_retention_text
+from kafkaviz.figures.text import retention_text
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.log.settings import open_settings
 from kafkaviz.log.tiered.remote_log_metadata import (
@@ -241,7 +241,7 @@ def test_a_pass_deletes_what_a_plain_loop_of_kafkas_rules_does(log):
     assert due == deleted_plainly(partition, by, log_end)
     assert len(result.segments) == sum(row.segment_id is not None for row in partition.segments)
     assert {item.state for item in result.segments} <= set(STATES)
-    assert list(remote_retention_text.lines(result))
+    assert list(retention_text.remote_lines(result))
 
 
 @given(logs())
