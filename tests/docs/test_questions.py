@@ -40,10 +40,11 @@ def lines_by_command() -> dict[str, list[list[str]]]:
 
 
 @pytest.fixture(scope="module")
-def samples(clean, killed, damaged, disks, tmp_path_factory) -> Path:
+def samples(clean, killed, damaged, unstartable, disks, tmp_path_factory) -> Path:
     """Returns a folder with the samples under the names of the page."""
     folder = tmp_path_factory.mktemp("samples")
     places = {"broker": clean, "killed": killed, "damaged": damaged, "disks": disks}
+    places["unstartable"] = unstartable
     archives = {"replica-1": REPLICAS[0], "replica-2": REPLICAS[1], "tiered": TIERED}
     for name, archive in archives.items():
         places[name] = unpack_if_archive(archive)

@@ -213,6 +213,7 @@ def test_the_command_takes_catalogs(folders, capsys):
     assert text.startswith("differs: ") and f"\na  {folders[0]}\nb  {folders[1]}\n" in text
     assert "diverged at offset 180: leader epoch 3 in a, 5 in b" in text
     assert "the first of them is at offset 372, where only b has a batch" in " ".join(text.split())
+    assert "at offset 27, which has leader epoch 0 on both sides" in " ".join(text.split())
     assert "offsets 0–39" in text
     assert "2 partitions: a batch has a wrong checksum" in text
     assert main(["compare", *map(str, folders), "--json"]) == 1

@@ -202,8 +202,9 @@ def _describe_first(row: Mapping[str, Any]) -> Message:
     if a is None or b is None:
         side = "b" if a is None else "a"
         return message("comparison.catalog_first_alone", offset=offset, side=side)
-    key = "catalog_first" if a == b else "parted"
-    return message(f"comparison.{key}", offset=offset, a=a, b=b)
+    if a == b:
+        return message("comparison.catalog_first", offset=offset, epoch=a)
+    return message("comparison.parted", offset=offset, a=a, b=b)
 
 
 def _relation_text(relation: "CatalogRelation") -> Message:
