@@ -87,12 +87,9 @@ def test_rows_run_to_the_limit_that_trips(mode):
     # from the floor of the first box
     assert trace(figure, "size").y[0] == roll_timeline.STRIP_PX + 3 + roll_timeline.BOX_PX
     words = [note.text for note in figure.layout.annotations]
-    assert (
-        "written" in words
-        and "0" in words
-        and any("<b>size</b>" in word for word in words)
-        and any("still open" in word for word in words)
-    )
+    assert {"write speed", "base offset", "0", "time since the first batch of the log"} <= {*words}
+    assert any("<b>size</b>" in word for word in words)
+    assert any("still open" in word for word in words)
 
 
 def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
@@ -205,7 +202,7 @@ def test_nothing_to_draw():
     )
     history, appended = written(LogConfig(), stream(1))
     view = roll_timeline.view(history, 0, appended)
-    assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 94
+    assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 114
 
 
 @pytest.mark.parametrize(
@@ -277,9 +274,9 @@ def test_curves_of_the_defaults(mode):
         "time index",
         "here",
     }
-    assert trace(figure, "here").x == (5000,) and "<b>mean, 5 kB/s</b>" in [
-        note.text for note in figure.layout.annotations
-    ]
+    assert trace(figure, "here").x == (5000,)
+    names = {note.text for note in figure.layout.annotations}
+    assert {"<b>mean, 5 kB/s</b>", "time until a roll", "bytes written to the partition"} <= names
     assert (
         figure.layout.yaxis.ticktext[1:5] == ("1 s", "1 min", "1 h", "1 d")
         and figure.layout.xaxis.ticktext[1] == "1 kB/s"

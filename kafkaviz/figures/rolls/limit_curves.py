@@ -20,8 +20,8 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_bytes, rate
 
-HEIGHT = 330
-TOP = 12
+HEIGHT = 344
+TOP = 26
 BOTTOM = 42
 LEFT = 56
 RIGHT = 104
@@ -161,6 +161,7 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
         "annotations": [
             *_name_annotations(curves, colours),
             theme.axis_name(say("rolls.speed_axis"), colours, shift_px=-24),
+            theme.vertical_axis_name(say("rolls.until_roll"), colours, left_px=LEFT, y=1),
             *_log_point_annotation(curves, colours),
         ],
         **_log_point_shapes(curves, colours),

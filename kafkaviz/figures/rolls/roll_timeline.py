@@ -21,9 +21,9 @@ from kafkaviz.units import duration, file_stem, format_bytes, format_count, form
 ROWS_PER_PAGE = 10  # most segments drawn at once
 ROW_PX = 26
 BOX_PX = 20
-STRIP_PX = 40
-TOP_PX = 8
-BOTTOM_PX = 28
+STRIP_PX = 46
+TOP_PX = 18
+BOTTOM_PX = 42
 # width of the card on a page of 1280 px; used to compute on which side texts fit
 LEFT_PX = 78
 RIGHT_PX = 8
@@ -353,6 +353,7 @@ def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
         "annotations": [
             *_write_annotations(timeline, colours),
             *_name_annotations(timeline, top_px, colours),
+            theme.axis_name(say("rolls.since_first"), colours),
             *_cause_annotations(timeline, top_px, colours),
         ],
     }
@@ -585,6 +586,7 @@ def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
 
 
 def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    """Returns the base offsets of the segments, with a head."""
     style = {
         "xref": "paper",
         "x": 0,
@@ -594,9 +596,14 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
         "showarrow": False,
     }
     font = {"size": 12, "color": colours["ink_2"], "family": "Source Code Pro, monospace"}
+    head_font = {"size": 12, "color": colours["ink_3"]}
+    head = {"text": say("ceiling_cases.base"), "y": top - 7, "font": head_font}
     return [
-        style | {"text": row.name, "y": _box_top(row_number, top) + BOX_PX / 2, "font": font}
-        for row_number, row in enumerate(timeline.rows)
+        style | head,
+        *(
+            style | {"text": row.name, "y": _box_top(row_number, top) + BOX_PX / 2, "font": font}
+            for row_number, row in enumerate(timeline.rows)
+        ),
     ]
 
 

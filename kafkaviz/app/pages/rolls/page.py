@@ -179,7 +179,7 @@ def _simulated_name(location: Location) -> str:
 
 
 def _label_text(label: str) -> str:
-    return say("rolls.simulated") if label == SIMULATED else elements.escape_markdown(label)
+    return say("workloads.workload") if label == SIMULATED else elements.escape_markdown(label)
 
 
 def _current_label(labels: list[str]) -> str:

@@ -185,7 +185,7 @@ SIMULATED_LOG = "Simulated log"
 STORY_KEYS = {
     "From the first batch": ("rolls.story_first_batch", "rolls.story_first_batch_below"),
     "A full time index": ("rolls.story_full_time_index", "rolls.story_full_time_index_below"),
-    SIMULATED_LOG: ("rolls.simulated", "rolls.simulated_below"),
+    SIMULATED_LOG: ("rolls.story_workload", "rolls.simulated_below"),
 }
 
 
