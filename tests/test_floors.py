@@ -79,6 +79,7 @@ FOLDER_STRANGERS = (
     ("kafkaviz.workshop.lessons", "kafkaviz.workshop.step"),
     ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.page"),
     ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.step"),
+    ("kafkaviz.log.remote", "kafkaviz.log.file"),  # a file may be remote, so file.py uses remote/
 )
 WORLD = {
     "datetime",

@@ -14,7 +14,7 @@ import streamlit as st
 from kafkaviz.app import upload_expiry
 from kafkaviz.environment import SAMPLES
 from kafkaviz.errors import CannotOpen, CorruptFile
-from kafkaviz.log import file
+from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
 from kafkaviz.log.file import translate_os_errors
@@ -109,7 +109,7 @@ def _resolve(text: str | Path) -> Path:
 def confine() -> None:
     """Limits all files opened from now on to the allowed roots, the samples and the app's cache."""
     allowed_roots = roots()
-    file.confine(
+    confinement.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
     )
 

@@ -2,19 +2,13 @@
 
 A file of a remote directory has a local mirror (remote/mirror.py). Its path, size and time look
 like any other's. Its bytes are fetched before they are read here.
-
-A server that several people use may be limited to some directories (`confine`). A path is checked
-before it is opened, but a link in it may change in between. So each file is checked again after
-opening, by its real path.
 """
 
 import io
-import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -23,6 +17,7 @@ import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
 from kafkaviz.errors import CannotOpen, too_large, translate_os_errors
+from kafkaviz.log.confinement import is_confined, open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import CachedFile
 from kafkaviz.messages import message
@@ -34,7 +29,6 @@ INDEX_BYTES = 2**31 - 1  # the largest index that a broker can map (FileChannel.
 DATA_LIMIT_BYTES = 1 << 27
 TEXT_BYTES = 16 << 20  # enough for a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
-CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # an environment variable, because Spark's workers inherit it
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,69 +326,3 @@ def _size_unless_hole(descriptor: int, size: int) -> int:
     Called if the system finds no data in the file; a file system without holes reports that too.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size
-
-
-def confine(directories: Iterable[Path] | None) -> None:
-    """Limits all later opens to these directories; None removes the limit."""
-    if directories is None:
-        os.environ.pop(CONFINEMENT, None)
-    else:
-        os.environ[CONFINEMENT] = json.dumps(
-            [os.path.realpath(directory) for directory in directories]
-        )
-
-
-def is_confined() -> bool:
-    return CONFINEMENT in os.environ
-
-
-def allowed_prefixes() -> tuple[str, ...] | None:
-    """Returns the beginnings that an allowed real path can have, or None if all are allowed."""
-    allowed_json = os.environ.get(CONFINEMENT)
-    return None if allowed_json is None else _prefixes(allowed_json)
-
-
-def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Checks that an open file or directory is where this process may read.
-
-    Args:
-        descriptor: the open file or directory.
-        path: the path by which it was opened.
-
-    Raises:
-        CannotOpen: it is outside; the kind is "outside".
-    """
-    prefixes = allowed_prefixes()
-    if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
-        raise CannotOpen(path, message("errors.outside_server"), kind="outside")
-
-
-def _real_path(descriptor: int, path: Path | str) -> str:
-    """Returns the path of an open file; the path of a directory ends with a separator.
-
-    Without /proc, returns where the path leads now.
-    """
-    try:
-        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
-    except OSError:
-        return os.path.join(os.path.realpath(path), "")
-
-
-@lru_cache(maxsize=8)
-def _prefixes(allowed_json: str) -> tuple[str, ...]:
-    return tuple(os.path.join(directory, "") for directory in json.loads(allowed_json))
-
-
-def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting, as an opener for open().
-
-    Raises:
-        CannotOpen: the file is not where this process may read.
-    """
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
-    try:
-        refuse_outside(descriptor, path)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import file
+from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
@@ -27,12 +27,12 @@ def clean_archive(tmp_path) -> Path:
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     """Returns the directory that this process is confined to; rootless/secret is next to it."""
-    monkeypatch.setenv(file.CONFINEMENT, "")  # put back afterwards
+    monkeypatch.setenv(confinement.CONFINEMENT, "")  # put back afterwards
     directory, outside = tmp_path / "root", tmp_path / "rootless"
     directory.mkdir()
     outside.mkdir()
     (outside / "secret").write_text("root:x:0:0\n")
-    file.confine([directory])
+    confinement.confine([directory])
     return directory
 
 
@@ -80,7 +80,7 @@ def test_an_archive_outside_is_not_unpacked(root, clean_archive):
 
 
 def test_without_confinement_everything_is_read(root):
-    file.confine(None)
+    confinement.confine(None)
     assert file.read(root.parent / "rootless" / "secret") == b"root:x:0:0\n"
 
 
@@ -102,5 +102,5 @@ def test_settings_next_to_the_directory_are_checked_too(root):
     (root / "server.properties").symlink_to(root.parent / "rootless" / "secret")
     broker = open_broker(root / "broker")
     assert open_settings(broker).find("orders", "index.interval.bytes").value == 4096
-    file.confine(None)
+    confinement.confine(None)
     assert open_settings(broker).find("orders", "index.interval.bytes").value == 7777

@@ -36,7 +36,7 @@ from kafkaviz.log.archives.members import (
     UnpackBudget,
 )
 from kafkaviz.log.cache_folder import cache_folder, scratch_folder, sweep
-from kafkaviz.log.file import open_nonblocking
+from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
 from kafkaviz.log.tiered import segment_store, tiered_view

@@ -36,7 +36,7 @@ from typing import Any
 from kafkaviz import environment
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.format.names import parse_file
-from kafkaviz.log import file
+from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.messages import message
@@ -285,7 +285,7 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
     if remote is not None:
         return file_system.read_range(remote, position, length, size_bytes=extent.object_bytes)
     with translate_os_errors(Path(extent.object)):
-        descriptor = file.open_nonblocking(extent.object, os.O_RDONLY)
+        descriptor = open_nonblocking(extent.object, os.O_RDONLY)
         try:
             data = os.pread(descriptor, length, position)
         finally:
@@ -374,7 +374,7 @@ def _status(path: Path) -> os.stat_result:
     Raises:
         CannotOpen: it is not a regular file.
     """
-    descriptor = file.open_nonblocking(str(path), os.O_RDONLY)
+    descriptor = open_nonblocking(str(path), os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
     finally:

@@ -1,8 +1,8 @@
 """The only access to remote files: list, find, and read a range. All requests are counted.
 
 pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. Because all remote bytes pass
-through here, a confined process (file.py) reaches only the remote directories that it was
-given.
+through here, a confined process (log/confinement.py) reaches only the remote directories that it
+was given.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkaviz import extras
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import file
+from kafkaviz.log import confinement
 from kafkaviz.log.remote.address import RemotePath, Store, files_root, mirror_path
 from kafkaviz.messages import Message, message, verbatim
 
@@ -410,7 +410,7 @@ def _file_system(remote: RemotePath) -> "FileSystem":
 
 def _refuse_outside(remote: RemotePath) -> None:
     """Refuses an object that is not below an address that a confined process was given."""
-    prefixes = file.allowed_prefixes()
+    prefixes = confinement.allowed_prefixes()
     if prefixes is None:
         return
     root = os.path.join(os.path.realpath(files_root()), "")

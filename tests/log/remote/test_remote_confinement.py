@@ -2,7 +2,7 @@ import pytest
 
 from kafkaviz.app import access
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import file
+from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.remote import mirror
@@ -17,8 +17,8 @@ def confined(monkeypatch):
         access.confine()
         mirror.forget()
 
-    monkeypatch.setenv(file.CONFINEMENT, "")  # put back afterwards
-    monkeypatch.delenv(file.CONFINEMENT)
+    monkeypatch.setenv(confinement.CONFINEMENT, "")  # put back afterwards
+    monkeypatch.delenv(confinement.CONFINEMENT)
     return confine
 
 

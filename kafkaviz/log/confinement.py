@@ -1,0 +1,82 @@
+"""The directories that a process may read, if a server that several people use limits them.
+
+A path is checked before it is opened, but a link in it may change in between. So each file is
+checked again after opening, by its real path.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import message
+
+CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # an environment variable, because Spark's workers inherit it
+
+
+def confine(directories: Iterable[Path] | None) -> None:
+    """Limits all later opens to these directories; None removes the limit."""
+    if directories is None:
+        os.environ.pop(CONFINEMENT, None)
+    else:
+        os.environ[CONFINEMENT] = json.dumps(
+            [os.path.realpath(directory) for directory in directories]
+        )
+
+
+def is_confined() -> bool:
+    return CONFINEMENT in os.environ
+
+
+def allowed_prefixes() -> tuple[str, ...] | None:
+    """Returns the beginnings that an allowed real path can have, or None if all are allowed."""
+    allowed_json = os.environ.get(CONFINEMENT)
+    return None if allowed_json is None else _prefixes(allowed_json)
+
+
+def refuse_outside(descriptor: int, path: Path | str) -> None:
+    """Checks that an open file or directory is where this process may read.
+
+    Args:
+        descriptor: the open file or directory.
+        path: the path by which it was opened.
+
+    Raises:
+        CannotOpen: it is outside; the kind is "outside".
+    """
+    prefixes = allowed_prefixes()
+    if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
+        raise CannotOpen(path, message("errors.outside_server"), kind="outside")
+
+
+def _real_path(descriptor: int, path: Path | str) -> str:
+    """Returns the path of an open file; the path of a directory ends with a separator.
+
+    Without /proc, returns where the path leads now.
+    """
+    try:
+        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
+    except OSError:
+        return os.path.join(os.path.realpath(path), "")
+
+
+@lru_cache(maxsize=8)
+def _prefixes(allowed_json: str) -> tuple[str, ...]:
+    return tuple(os.path.join(directory, "") for directory in json.loads(allowed_json))
+
+
+def open_nonblocking(path: str, flags: int) -> int:
+    """Opens a file without waiting, as an opener for open().
+
+    Raises:
+        CannotOpen: the file is not where this process may read.
+    """
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    try:
+        refuse_outside(descriptor, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
