@@ -79,7 +79,7 @@ def name(codec_id: int) -> str:
     """Returns the name of a codec id.
 
     Raises:
-        CorruptBytes: the id is 5 to 7, which no Kafka release up to 4.3 knows.
+        CorruptBytes: the id is 5 to 7. No Kafka release up to 4.3 knows these ids.
     """
     if not 0 <= codec_id < len(CODECS):
         words = verbatim(f"Unknown compression type id: {codec_id}")
@@ -88,7 +88,7 @@ def name(codec_id: int) -> str:
 
 
 def compress(codec: str, data: bytes | memoryview) -> bytes:
-    """Returns the data compressed in a codec's framing; equal data gives equal bytes."""
+    """Returns the data compressed with a codec as Kafka frames it; equal data gives equal bytes."""
     return _COMPRESS[codec](bytes(data))
 
 
@@ -100,7 +100,7 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
     Args:
         level: compression.gzip.level (1 to 9), compression.lz4.level (1 to 17) or
             compression.zstd.level (up to 22). None is Kafka's default: 6, 9 and 3. With level 9,
-            Lz4BlockOutputStream uses lz4's fast compressor, and with every other level its high
+            Lz4BlockOutputStream uses lz4's fast compressor. With every other level it uses the high
             compressor, whose highest level is 12.
     """
     if codec == "gzip":
@@ -119,9 +119,9 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
 
 def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
-    """Returns this thread's compressor of a level.
+    """Returns this thread's compressor for a level.
 
-    Creating one takes longer than compressing a small batch.
+    It is kept, because creating a compressor takes longer than compressing a small batch.
     """
     if not hasattr(_CONTEXTS, "zstd_compressors"):
         _CONTEXTS.zstd_compressors = {}
@@ -141,18 +141,18 @@ def decompress(
     """Decompresses the data of a batch or message.
 
     A damaged byte can decompress to wrong data without any error, so check the checksum of the
-    batch first. This function is stricter than Kafka 4.3 in one case: if a second gzip member, zstd
-    frame or snappy stream begins after the first and is incomplete, the data is corrupt. Kafka may
-    stop reading before it.
+    batch first. This function is stricter than Kafka 4.3 in one case: a second gzip member, zstd
+    frame or snappy stream that is incomplete makes the data corrupt. Kafka may stop reading before
+    it.
 
     Args:
         limit_bytes: the most bytes that the data may expand to.
-        lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into
-            the LZ4 frame header (KIP-57).
+        lz4_header_checked: False for messages of magic 0, because their writers put a wrong
+            checksum into the LZ4 frame header (KIP-57).
 
     Raises:
-        CorruptBytes: Kafka 4.3 fails to decompress the data, or it expands past the limit. The
-            position is a byte of `data`, or 0 if the codec reports none.
+        CorruptBytes: Kafka 4.3 fails to decompress the data, or the data expands past the limit.
+            The position is a byte of `data`, or 0 if the codec reports none.
     """
     data = memoryview(data)
     match codec:
@@ -173,9 +173,9 @@ def decompress_prefix(
 ) -> tuple[bytes, CorruptBytes | None]:
     """Returns the part of a damaged magic 2 batch that Kafka can decompress, and the error.
 
-    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). The bytes decompressed by
-    the read that fails are lost. Only lz4 returns its data block by block, so its blocks before the
-    damage survive.
+    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). If a read fails, the bytes
+    that it has decompressed are lost. Only lz4 returns its data block by block, so its blocks
+    before the damage survive.
 
     Returns:
         The bytes, and None instead of an error if all of them can be decompressed.
@@ -276,7 +276,7 @@ def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """Yields the data of all members; later bytes are ignored, as by Java's GZIPInputStream."""
+    """Yields the data of all members; ignores the bytes after them, like Java's GZIPInputStream."""
     rest: bytes | memoryview = data
     while True:
         member = zlib_ng.decompressobj(wbits=31)
@@ -296,7 +296,7 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
     """Returns the data of all frames.
 
-    A single frame, the usual case, is decompressed with the thread's context.
+    Usually there is a single frame; it is decompressed with the context that this thread keeps.
     """
     if data[:4] == _ZSTD_MAGIC:
         try:
@@ -323,7 +323,7 @@ def _from_frames(
     data: bytes | memoryview,
     limit_bytes: int,
 ) -> bytes:
-    """Returns the decompressed data of frames.
+    """Returns the decompressed data of all frames.
 
     A frame's header does not always give the decompressed size, so the output buffer grows until
     the data fits. Allocating the full limit for every batch would be too expensive.
@@ -365,7 +365,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """Yields the blocks of a xerial stream, or the bare block, like SnappyInputStream 1.1.10."""
+    """Yields the data of a xerial stream's blocks, or of a bare block, as snappy-java 1.1 does."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -385,7 +385,7 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Returns whether this is the header of a stream that follows the first one.
+    """Returns whether this is the header of a second or later xerial stream.
 
     snappy-java checks the version only in these headers.
     """
@@ -395,7 +395,7 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryview:
-    """Returns the data of a block, which begins with its size.
+    """Returns the decompressed data of a block; the block begins with the size of that data.
 
     Args:
         position: the position of the block, used in the error.
@@ -469,7 +469,7 @@ def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> by
 
 
 def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryview]:
-    """Yields the data of the blocks in a frame that has only a header checksum, as Kafka's have.
+    """Yields the data of each block in a frame that, like Kafka's, has only a header checksum.
 
     Raises:
         _NotPlain: a block is truncated or too large.
@@ -492,7 +492,7 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
     """Returns the first frame with a new header that any LZ4 library accepts; see `_from_lz4`.
 
-    Block checksums are kept, so that the library checks them.
+    The checksums of the blocks are kept, so that the library checks them.
 
     Raises:
         CorruptBytes: Kafka refuses the frame.

@@ -1,12 +1,12 @@
 """CRC-32C (Castagnoli), the checksum of batches since magic 2.
 
-Messages of magic 0 and 1 use zlib's CRC-32. The crc32c package is for single buffers.
-checksum_ranges and checksum_range are for many byte ranges and for compiled loops: a Python call
-per batch of 1 KB would take longer than the checksum itself.
+Messages of magic 0 and 1 use zlib's CRC-32. Use the crc32c package for a single buffer,
+checksum_ranges for many byte ranges, and checksum_range in compiled loops: for a batch of 1 KB, a
+Python call takes longer than the checksum itself.
 
-The processor's instruction takes 8 bytes and must wait three cycles for its own previous result. So
-the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three sums.
-A table shifts the sum of block A by the length of the next block B, and
+The processor's CRC instruction takes 8 bytes, and must wait three cycles for the previous result.
+So the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three
+sums. A table shifts the sum of block A by the length of the next block B, and
 crc(A + B) = shift(crc(A), len(B)) xor crc(B).
 """
 
@@ -105,7 +105,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums groups of three blocks; returns the sum, and the position after the last block."""
+    """Sums groups of three blocks; returns the sum and the position after the last group."""
     while end - start >= 3 * block_bytes:
         first = crc
         second = np.uint64(0)
@@ -121,7 +121,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns a sum extended by zero bytes, as many as the table was built for."""
+    """Returns a sum extended by zero bytes. The table determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -147,7 +147,7 @@ def _instructions(context) -> tuple | None:
 
 @intrinsic
 def _has_instruction(typing_context):
-    """Returns whether _step_word and _step_byte work; in compiled code this is a constant."""
+    """Returns whether _step_word and _step_byte are usable; in compiled code this is a constant."""
     from numba import types
     from numba.core import cgutils
 

@@ -1,6 +1,6 @@
 """A file as a name, a size and a function that reads its bytes by position.
 
-The bytes may be on a disk, in memory, or the predicted result of a recovery.
+The bytes may be on a disk or in memory, or be predicted: what a recovery would write.
 """
 
 from collections.abc import Callable, Generator
@@ -27,10 +27,10 @@ class FileView:
 
     Attributes:
         open_reader: a context manager that gives read(position, buffer) while it is open.
-        modified_ms: the time of the last write; some of Kafka's messages contain it.
+        modified_ms: the time of the last write. Kafka prints it in some messages.
         path: the path for messages, or the name if no path is known.
-        source: "disk" for bytes on disk, "recovered" for the bytes that a broker start would leave
-            under this name.
+        source: "disk" for bytes on disk, "recovered" for the predicted content of this file after
+            the next broker start.
     """
 
     name: str
@@ -47,7 +47,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """Returns a range of the bytes, by default all; fewer if the file has become shorter.
+        """Returns a range of the bytes, by default all; shorter if the file has been truncated.
 
         Raises:
             CannotOpen: the range exceeds the limit.
@@ -87,7 +87,7 @@ class FileView:
         )
 
     def pad(self, size_bytes: int) -> "FileView":
-        """Returns the file padded with zeros to a size; a longer file is unchanged."""
+        """Returns the file, extended to a size with zeros; a longer file is unchanged."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:

@@ -16,7 +16,7 @@ def field_start(layout: np.dtype, name: str) -> int:
 
 
 def parse_rows(layout: np.dtype, data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """Returns the rows as an array of the layout, without copying; a torn last row is left out."""
+    """Returns the rows as an array of the layout, without copying; leaves out a torn last row."""
     return np.frombuffer(data, layout, count=len(data) // layout.itemsize)
 
 

@@ -1,7 +1,7 @@
 """numba's njit and intrinsic, which load the compiler at the first call instead of at import.
 
-A command that looks up one offset calls no compiled function. It finishes in less time than
-importing numba takes.
+A command that looks up one offset calls no compiled function, and ends sooner than numba could be
+imported.
 """
 
 import functools
@@ -56,7 +56,7 @@ class CompiledFunction(Generic[Parameters, Result]):
 def njit(
     **options: Any,
 ) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
-    """Works like numba.njit(**options), and keeps the types of parameters and result."""
+    """Works like numba.njit(**options), but keeps the types of parameters and result."""
     return lambda function: CompiledFunction(function, options)
 
 

@@ -55,7 +55,8 @@ class FieldDisplay(NamedTuple):
     Attributes:
         is_grouped: whether the number is shown with its digits grouped.
         value: a function that turns the row into text; None shows the number itself.
-        note: the key of a message without placeholders, or a function of the row.
+        note: the key of a message without placeholders, or a function that turns the row into a
+            note.
     """
 
     name: str
@@ -117,12 +118,12 @@ def field_spans(
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
-    """Returns the span of bytes that are cut off, left over, or not a field."""
+    """Returns a span for bytes that are cut off, left over, or not part of any field."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
 
 def text(data: bytes | memoryview) -> str:
-    """Returns the start of a key or value as text or hexadecimal digits.
+    """Returns the beginning of a key or value, as text or hexadecimal digits.
 
     UTF-8 is shown as text, with dots for control characters if they are few.
     """
@@ -146,5 +147,5 @@ def _truncate(value: str, size: int) -> str:
 
 
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
-    """Returns the complete spans that have a byte in [start, stop)."""
+    """Returns the spans that have a byte in [start, stop), without cutting them."""
     return [span for span in spans if span.start < stop and span.end > start]

@@ -5,8 +5,8 @@ Each byte holds seven bits, the lowest first. All bytes but the last have the to
 Signed numbers are zigzag-encoded first: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the byte 01
 and 300 is d8 04. A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most 10.
 
-As in Kafka 4.3's ByteUtils, a number may use more bytes than it needs, and the bits of its last
-byte above 32 (or 64) are lost.
+As in Kafka 4.3's ByteUtils, a number may use more bytes than it needs, and bits above the 32nd (or
+64th) are lost.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 
     Args:
         data: an array of uint8.
-        end: the position before which the number must end.
+        end: the position that the number must not reach or cross.
         longest_bytes: the most bytes that the number may take.
 
     Returns:
@@ -130,7 +130,7 @@ def too_long_text(number: int, longest_bytes: int) -> str:
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """Like read_varint, without decoding zigzag; the number may have more bits than its type."""
+    """Like read_varint, but returns the zigzag number, which may have more bits than its type."""
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):
         number |= (byte & 127) << 7 * place

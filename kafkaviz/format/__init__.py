@@ -1,1 +1,1 @@
-"""The file formats: the layout of each is declared once, with code to parse and build it."""
+"""The file formats. Each layout is declared once, next to the code that parses and builds it."""

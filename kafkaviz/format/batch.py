@@ -1,4 +1,4 @@
-"""The record batch of a .log: its 61-byte header (magic 2), and a native row for any magic.
+"""The record batch of a .log: its 61-byte header (magic 2), and a table row for any magic.
 
 Follows DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. A .log is a sequence of batches without
 gaps:
@@ -131,7 +131,7 @@ def codec(batches: np.ndarray | np.void) -> np.ndarray:
 
 
 def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether the broker's clock set the timestamps of each batch."""
+    """Returns whether the broker set the timestamps of each batch, by its own clock."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 

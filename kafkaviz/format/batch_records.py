@@ -1,4 +1,4 @@
-"""The records of a batch of any magic, with offset, time and sequence; and its checksum.
+"""The records of a batch of any magic, with their offsets, times and sequences; and its checksum.
 
 Deltas and relative offsets are resolved as Kafka 4.3.1 does. For example, the second record of a
 batch at base offset 40 has offset 41, and the last message of a wrapper at offset 12 has offset 12.
@@ -57,8 +57,8 @@ class BatchRecord:
         sequence: None if there is none.
         crc: the stored checksum of a message; None for magic 2.
         is_valid: whether `crc` is right; None for magic 2.
-        position: the first byte in the decompressed records, which start after the header of a
-            batch of magic 2, or inside a wrapper; 0 for an uncompressed message.
+        position: the record's first byte. In magic 2 it counts from the end of the batch header, in
+            a wrapper from the start of the decompressed messages. 0 for an uncompressed message.
         size_bytes: size of the record, decompressed.
     """
 
@@ -101,7 +101,8 @@ def iterate(
             It is called only for magic 2.
 
     Raises:
-        CorruptBytes: same as `read_batch`, but after the records that Kafka's iterator returns.
+        CorruptBytes: same as `read_batch`, but only after the records that Kafka's iterator
+            returns.
     """
     batch = batch_bytes(data)
     if _is_magic_2(batch):
@@ -169,8 +170,8 @@ def size_bytes(data: bytes | memoryview) -> int:
     """Returns the size of the first batch, header included, from its first 17 bytes.
 
     Raises:
-        CorruptBytes: there are fewer than 17 bytes, or the size is below the minimum; then the
-            message has the words of ByteBufferLogInputStream.
+        CorruptBytes: there are fewer than 17 bytes, or the size is below the minimum. In the second
+            case it has the message of ByteBufferLogInputStream.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
@@ -187,7 +188,7 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Returns whether the checksum of a batch is right: CRC-32C in magic 2, CRC-32 below.
+    """Returns whether the checksum of a batch is right: CRC-32C in magic 2, CRC-32 before.
 
     False if the batch is incomplete.
     """
@@ -199,7 +200,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """Returns whether the checksum of a batch is right; the batch is read in pieces.
+    """Returns whether the checksum of a batch is right; reads the batch in pieces.
 
     Args:
         batch: a row of format.batch.BATCH.
@@ -253,7 +254,7 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
 def _is_magic_2(batch: memoryview) -> bool:
     """Returns whether the batch is read as magic 2.
 
-    Like FileLogInputStream, which reads magic 3 to 127 as 2, and a negative magic as a message.
+    FileLogInputStream reads magic 3 to 127 as magic 2, and a negative magic as a message.
     """
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
@@ -287,7 +288,7 @@ def _records(
 ) -> Iterator[BatchRecord]:
     """Yields the records as DefaultRecordBatch's iterator does.
 
-    A compressed batch with a fault yields no record.
+    A compressed batch with a fault yields no records.
     """
     header, _ = split_header(batch)
     try:
@@ -299,7 +300,7 @@ def _records(
 
 
 def _body(batch: memoryview) -> tuple[memoryview, int, int]:
-    """Returns the bytes after a batch's header, their codec id, and the header's record count."""
+    """Returns the bytes after a batch's header, and the codec id and record count in the header."""
     header = np.frombuffer(batch, HEADER, 1)[0]
     return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
@@ -397,7 +398,7 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
 
 
 class RecordHead(NamedTuple):
-    """A record's offset, and its timestamp in ms; -1 if there is none."""
+    """A record's offset, and its timestamp in ms, which is -1 if there is none."""
 
     offset: int
     timestamp_ms: int
@@ -454,7 +455,7 @@ def _heads(
     The last record is given only if no bytes follow it.
 
     Args:
-        codec_fault: the reason why the decompressed bytes end early.
+        codec_fault: why decompression ended early, or None.
 
     Raises:
         CorruptBytes: a record cannot be read.

@@ -1,7 +1,7 @@
 """The small text files of a broker directory: checkpoints, properties, topic id, quorum state.
 
-A checkpoint consists of a version, a count and that many lines. For example, the lines of
-recovery-point-offset-checkpoint may be: 0, 2, "orders 0 38736", "orders 1 4795".
+A checkpoint consists of a version, a count and that many lines. For example,
+recovery-point-offset-checkpoint may have these four lines: 0, 2, "orders 0 38736", "orders 1 4795".
 """
 
 import base64
@@ -45,9 +45,9 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint that makes a broker's start fail.
+    """The error for a checkpoint that stops a broker from starting.
 
-    Kafka does not catch its own exception for such a file.
+    Kafka throws an exception for such a file and does not catch it.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).
@@ -64,7 +64,7 @@ class UncaughtRefusal(CorruptBytes):
 
 @dataclass(frozen=True)
 class PartitionMetadata:
-    """The content of partition.metadata (since Kafka 2.8): the id of the directory's topic.
+    """The content of partition.metadata (since Kafka 2.8): the id of the topic.
 
     Attributes:
         topic_id: 16 bytes as 22 characters of URL-safe base64.
@@ -99,10 +99,10 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
     An empty file gives an empty dict.
 
     Raises:
-        CorruptBytes: a version, line or count is wrong; CheckpointFile of Kafka 4.3.1 and 4.4.0
-            refuses the file with an IOException.
-        UncaughtRefusal: a field is not a number, or the count is not a valid array size; Kafka then
-            throws another exception.
+        CorruptBytes: a version, line or count is wrong. CheckpointFile of Kafka 4.3.1 and 4.4.0
+            throws an IOException for it.
+        UncaughtRefusal: a field is not a number, or the count is not a valid array size. Kafka
+            throws another exception for these.
         CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
     lines = _entries(
@@ -123,8 +123,8 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
     Raises:
         CorruptBytes: a version, line or count is wrong; CheckpointFile of Kafka 4.3 refuses the
             file.
-        UncaughtRefusal: a field is not a number, or a number is negative; CheckpointFile or
-            LeaderEpochFileCache then ends the start.
+        UncaughtRefusal: a field is not a number, or a number is negative; the exception of
+            CheckpointFile or LeaderEpochFileCache then stops the broker's start.
         CannotOpen: the file has more than MAX_EPOCHS lines.
     """
     epochs = []
@@ -150,8 +150,9 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
 def parse_properties(text: str | bytes) -> dict[str, str]:
     r"""Parses Java properties such as meta.properties: key=value lines in Latin-1.
 
-    Follows java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes; at the end
-    of a line it continues the line. If a key is repeated, its last value counts.
+    Follows java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes the next
+    character; at the end of a line it joins the next line. If a key is repeated, its last value
+    counts.
 
     Raises:
         CorruptBytes: a \u is not followed by four hexadecimal digits.
@@ -165,7 +166,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Matches a pattern that also matches the empty text, so there is always a match."""
+    """Matches a pattern that matches even an empty text, so there is always a match."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
@@ -207,8 +208,8 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
         The JSON object; None for the empty file of earlier releases.
 
     Raises:
-        CorruptBytes: the body is not a JSON object. The broker then does not know its former
-            epoch, but still takes the stop for a clean one.
+        CorruptBytes: the body is not a JSON object. The broker then does not know its former epoch,
+            but still assumes that it was stopped cleanly.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
@@ -374,7 +375,7 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def named_value(line: str) -> str | None:
-    """Returns what follows the only colon and space of a line, or None.
+    """Returns what follows ": " in a line that has it once, or None.
 
     Empty parts at the end are ignored, as by Java's split.
     """

@@ -1,7 +1,7 @@
-"""Control records: transaction markers, and KRaft's records that are not metadata.
+"""Control records: transaction markers, and the records of KRaft that are not metadata.
 
 A key is an i16 version (0) and an i16 type. The type decides the fields of the value. A commit and
-a change of leader, with the output of kafka-dump-log 4.3.1:
+a change of leader, each with the output of kafka-dump-log 4.3.1:
 
     0000 0001 | 0000 00000009
         endTxnMarker: COMMIT coordinatorEpoch: 9
@@ -40,7 +40,7 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """The fields in the value of one type of control record, and the type's label.
+    """The fields in the value of one type of control record, and how kafka-dump-log names the type.
 
     Only transaction markers have the plain form (see format/message.py).
 
@@ -67,7 +67,7 @@ class ControlRecord:
 
     @property
     def name(self) -> str:
-        """Kafka's name of the type: COMMIT, UNKNOWN(99)."""
+        """Kafka's name of the type, such as COMMIT or UNKNOWN(99)."""
         return self.type.name if self.type is not None else f"UNKNOWN({self.number})"
 
     @property
@@ -119,7 +119,7 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     version only selects the printed layout.
 
     Raises:
-        KafkaParseError: a CorruptBytes; kafka-dump-log ends at this record.
+        KafkaParseError: kafka-dump-log ends at this record. The error is a CorruptBytes.
     """
     number = _type(key)
     if number not in RECORD_TYPES:
@@ -143,7 +143,7 @@ def dump_text(key: bytes | None, value: bytes | None) -> str:
 
 
 def _type(key: bytes | None) -> int:
-    """Returns the type in a key; a version above 0 is read as 0."""
+    """Returns the type in a key; reads a version above 0 as 0."""
     if key is None:
         raise message.kafka_error(
             0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
@@ -164,7 +164,7 @@ def _type(key: bytes | None) -> int:
 
 
 def _marker(value: bytes) -> Values:
-    """Decodes a marker; a version above 0 is read as 0, and further bytes are ignored."""
+    """Decodes a marker; reads a version above 0 as 0, and ignores further bytes."""
     values, _ = message.read(message.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
         text = (

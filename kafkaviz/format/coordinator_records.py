@@ -33,7 +33,8 @@ class CoordinatorRecordType:
 
     Attributes:
         newest_version: the newest version of the value.
-        flexible_from: the first version of the value in the flexible form; None if there is none.
+        flexible_from: the first version of the value that has the flexible form; None if none has
+            it.
     """
 
     number: int
@@ -343,7 +344,8 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         decoder: "offsets", "transactions" or "share".
 
     Raises:
-        KafkaParseError: the record has no key; kafka-dump-log ends there. It is a CorruptBytes.
+        KafkaParseError: the record has no key; kafka-dump-log ends there. The error is a
+            CorruptBytes.
     """
     if key is None:
         problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"

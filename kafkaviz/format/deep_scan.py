@@ -1,4 +1,4 @@
-"""Checks all checksums of a .log and decodes all its records, forward in chunks.
+"""Checks all checksums of a .log and decodes all its records, in one pass and in chunks.
 
 It reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Batches of magic 2 are checked
 and decoded in compiled loops while their chunk is in the processor's cache; compressed ones are
@@ -97,7 +97,7 @@ _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 
 class CheckLevel(StrEnum):
-    """The part of each batch that is checked; each level includes the one before."""
+    """The parts of a batch that are checked; each level includes the one before."""
 
     HEADERS = "headers"  # headers, and checksums only where the next offsets do not fit
     CRC = "crc"  # all checksums; nothing is decompressed
@@ -138,10 +138,10 @@ class ScanChunk:
 class DeepScan:
     """The batches between two positions of a log, each with its records.
 
-    - `.end` is set once all chunks were taken.
+    - `.end` is set once all chunks have been read.
     - A bad checksum or a fault in the records is reported, and the scan continues.
-    - The scan ends where format.walk.Walk ends, or before a batch that the file lost after its
-      size was read.
+    - The scan ends where format.walk.Walk ends. If the file was truncated after its size was read,
+      the scan ends before the first batch that is gone.
     - Memory holds one chunk, or one batch if that is larger, with its decompressed bytes. It also
       holds the records if they are included.
     """
@@ -163,8 +163,8 @@ class DeepScan:
 
         Args:
             read: the same function as for Walk.
-            reads_records: whether records are decoded. Otherwise only checksums are checked, and
-                records_read is the header's record count.
+            reads_records: whether records are decoded. If not, only checksums are checked, and
+                records_read is the record count in the header.
             limit_bytes: the largest size of a batch, before and after decompression. A larger batch
                 is a fault, but its checksum is checked.
         """
@@ -181,7 +181,7 @@ class DeepScan:
         self._decompressor = RunDecompressor()
 
     def __iter__(self) -> Iterator[ScanChunk]:
-        """Yields a ScanChunk per chunk, or per batch that is larger than a chunk."""
+        """Yields one ScanChunk per chunk, and one per batch that is larger than a chunk."""
         headers = np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8)
         positions = np.empty(MAX_ROWS, np.int64)
         position = self._start
@@ -223,7 +223,7 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer with the bytes from a position on, as far as the file has them.
+        """Fills the buffer with the bytes from a position on, up to the end of the file.
 
         Bytes that are already in the buffer are not read again.
         """
@@ -308,7 +308,7 @@ def plain_batches(batches: np.ndarray) -> np.ndarray:
 
 
 def believed_batches(batches: np.ndarray) -> np.ndarray:
-    """Returns rows of BATCH as CHECKED_BATCH, as if every header were right."""
+    """Returns rows of BATCH as CHECKED_BATCH, as if a check had found every header right."""
     believed = _checked_rows(batches)
     believed["crc_valid"] = True
     believed["records_read"] = np.clip(batches["record_count"], 0, None)
@@ -382,7 +382,7 @@ def _allocate_records(
 def _read_plain(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """Checks all batches of magic 2, and decodes the uncompressed ones.
+    """Checks all batches of magic 2 in a chunk, and decodes the uncompressed ones.
 
     Returns:
         The records of the uncompressed batches, if records are included.
@@ -441,7 +441,7 @@ def _read_compressed(
 
 @njit(cache=True, boundscheck=True)
 def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray) -> int:
-    """Checks all batches of magic 2 in the chunk, and reads the records of uncompressed ones.
+    """Checks all batches of magic 2 in a chunk, and reads the records of the uncompressed ones.
 
     Returns:
         The number of records stored.
@@ -598,7 +598,7 @@ def _read_deltas(
 def _oddities(
     batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
 ) -> int:
-    """Returns the flags OFFSETS and TIMES, if the header disagrees with the records' deltas."""
+    """Returns the flags OFFSETS and TIMES where the header disagrees with the records' deltas."""
     is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
     oddities = OFFSETS if is_unordered or is_outside else 0
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
@@ -656,7 +656,7 @@ def _read_messages(
     """Checks and reads the messages and wrappers of magic 0 and 1, one at a time.
 
     Yields:
-        For each wrapper its inner messages, and for each message itself.
+        For each wrapper the messages inside it, and for each plain message that message.
     """
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]

@@ -1,4 +1,4 @@
-r"""Differences between Java and Python: exception names, numbers and text.
+r"""Differences between Java and Python, in exception names, numbers and text.
 
 Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
 
@@ -42,7 +42,7 @@ PLAIN_BELOW = 1e7
 
 
 def without_place(what: Message) -> Message:
-    """Returns a fault without its place in the decompressed bytes, which Kafka does not name."""
+    """Returns a fault without the byte in the decompressed data, because Kafka does not name it."""
     return what["problem"] if what.key in _IN_DECOMPRESSED else what
 
 
@@ -90,7 +90,7 @@ def _parse(text: str, bits: int) -> int:
 
 
 def decode_utf8(data: bytes) -> str:
-    """Decodes UTF-8 as Java's new String(data, UTF_8) does, with malformed bytes as U+FFFD."""
+    """Decodes UTF-8 as Java's new String(data, UTF_8) does; malformed bytes become U+FFFD."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -98,7 +98,7 @@ def decode_utf8(data: bytes) -> str:
 
 
 def format_double(number: float) -> str:
-    """Returns a number as Double.toString writes it since Java 19, with the fewest digits."""
+    """Returns a number as Double.toString prints it since Java 19, with the fewest digits."""
     if not math.isfinite(number):
         if math.isnan(number):
             return "NaN"

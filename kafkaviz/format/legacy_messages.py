@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1 (.log), from before Kafka 0.11: single ones, and compressed wrappers.
+"""Messages of magic 0 and 1 (.log), from before Kafka 0.11: single, or in a compressed wrapper.
 
 Follows LegacyRecord and AbstractLegacyRecordBatch of Kafka 4.3.1. The message (k1, v1) of magic 1
 at offset 7 with timestamp 5:
@@ -9,10 +9,10 @@ at offset 7 with timestamp 5:
 
 - Magic 0 has no timestamp.
 - A size of -1 means that the key or value is null.
-- A wrapper is a message that names a codec. Its value is a compressed sequence of messages. Its
-  offset is the last one in the sequence.
-- Messages inside a wrapper have their real offsets in magic 0 and relative ones in magic 1: in a
-  wrapper at offset 12, the offsets 0, 1, 2 mean 10, 11, 12.
+- A wrapper is a message that names a codec. Its value is a compressed sequence of messages. It has
+  the offset of the last message in the sequence.
+- Inside a wrapper, messages have their real offsets in magic 0, and relative offsets in magic 1. In
+  a wrapper at offset 12, the relative offsets 0, 1, 2 mean 10, 11, 12.
 """
 
 import zlib
@@ -115,7 +115,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Returns whether the CRC-32 of each message matches its bytes from magic on."""
+    """Returns for each message whether its CRC-32 matches the bytes from the field magic on."""
     data = memoryview(messages.data)
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT
@@ -250,7 +250,7 @@ def _nested_error(row: np.void) -> CorruptBytes:
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
-    """Resolves offsets and timestamps of inner messages in place; 64 bits wrap as in Java."""
+    """Resolves offsets and timestamps of inner messages in place; 64-bit sums wrap as in Java."""
     # some versions of librdkafka wrote wrapper offset 0 and real inner offsets
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
@@ -279,7 +279,7 @@ _TOO_LONG = 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns the error that Java raises on reading key or value, or None.
+    """Returns the error that Java raises when the key or value is read, or None.
 
     Kafka's iterator reads neither.
     """
@@ -298,7 +298,7 @@ def _count(data: np.ndarray) -> tuple[int, int]:
     """Counts the complete messages; a truncated last message is left out.
 
     Returns:
-        The count, and the position of a message with a size below the minimum, or -1.
+        The count; and the position of a message whose size is below the minimum, or -1.
     """
     position = 0
     end = len(data)
@@ -316,11 +316,11 @@ def _count(data: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
-    """Fills a row per complete message, and finds the first fault.
+    """Fills one row per complete message, up to the first fault.
 
     Returns:
-        The number of messages before the fault; the fault or 0; its position; the size read there;
-        the size that was available.
+        The number of messages before the fault; the fault, or 0 for none; its position; the size
+        that was read there; the size that was available.
     """
     position = 0
     for place in range(len(table)):
@@ -352,7 +352,7 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
-    """Reads timestamp, key and value of a message whose fixed fields were read.
+    """Reads the timestamp, key and value of a message, after its fixed fields were read.
 
     Any magic except 0 has the layout of magic 1, as in LegacyRecord.
 

@@ -16,7 +16,7 @@ A message has one of two forms:
 - flexible: sizes and counts are unsigned varints of the number plus 1, and 0 means null. A tagged
   section follows every structure.
 
-The string "a", then the array [7], without tags:
+For example, the string "a" and the array [7], without tagged fields:
 
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
@@ -102,12 +102,12 @@ class KafkaParseError(CorruptBytes):
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """Returns a fault whose text for readers is Kafka's own message."""
+    """Returns a fault that is shown to the user with Kafka's own message."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
-    """Reads the bytes of one message, all of it in one version and one encoding (flexible or not).
+    """Reads the bytes of one message. Version and form (plain or flexible) apply to all of it.
 
     Attributes:
         newest: the newest version that nested structures accept; None if they accept any.
@@ -126,7 +126,7 @@ class Reader:
         self.values = 0
 
     def count_values(self, count: int) -> None:
-        """Adds values that are about to be read to the count.
+        """Counts values that are about to be read.
 
         Raises:
             NotRead: the message has more than MAX_VALUES.
@@ -183,7 +183,7 @@ class Scalar:
 
     @property
     def default(self) -> Any:
-        """The value of a field that the bytes do not have."""
+        """The value of a field that is missing from the bytes."""
         return {"uuid": ZERO_UUID, "bool": False, "f64": 0.0}.get(self.kind, 0)
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Any:
@@ -203,7 +203,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class SizedValue:
-    """A string or a byte array, stored after its size."""
+    """A string or byte array, which is preceded by its size."""
 
     kind: str
     nullable: bool = False
@@ -243,7 +243,8 @@ class Array:
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
         """Reads the items.
 
-        Each item takes at least one byte, so a count above the remaining bytes is refused.
+        An item takes at least one byte, so an array with more items than remaining bytes is
+        refused.
         """
         start = reader.at
         count = reader.read_length("i32")
@@ -270,7 +271,7 @@ class Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A member of a structure, tagged or not, that exists in a range of versions."""
+    """A member of a structure, tagged or not. It exists in a range of versions."""
 
     name: str
     type: "Type"
@@ -381,8 +382,8 @@ def read(
         The values, and the position after them.
 
     Raises:
-        KafkaParseError: Kafka's generated class raises. It is a CorruptBytes.
-        NotRead: the message has more than MAX_VALUES values. It is a CorruptBytes.
+        KafkaParseError: Kafka's generated class raises an exception. This is a CorruptBytes.
+        NotRead: the message has more than MAX_VALUES values. This is a CorruptBytes.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
@@ -409,7 +410,7 @@ def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
 
 
 def _is_default(member: Any, default: Any) -> bool:
-    """Returns whether a tagged field holds its default.
+    """Returns whether a tagged field has its default value.
 
     False equals 0 in Python, but no field mixes the two.
     """

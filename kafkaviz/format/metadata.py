@@ -77,14 +77,14 @@ class MetadataRecord:
 
     @property
     def text(self) -> str:
-        """The record as kafka-dump-log prints it after "payload: "."""
+        """The text that kafka-dump-log prints after "payload: "."""
         data = message.text(self.type.body, self.values, self.version)
         return f'{{"type":"{self.type.name}","version":{self.version},"data":{data}}}'
 
 
 @dataclass(frozen=True)
 class ReplicaAssignment:
-    """The brokers that hold the replicas of a partition, according to one record.
+    """The brokers with the replicas of a partition, according to one record.
 
     Attributes:
         replicas: node ids of these brokers, the preferred leader first.
@@ -97,7 +97,7 @@ class ReplicaAssignment:
 
 @dataclass(frozen=True)
 class DirectoryAssignment:
-    """The log directories that hold the replicas of a partition, according to one record.
+    """The log directories with the replicas of a partition, according to one record.
 
     Attributes:
         directory_ids: the directory.id of each replica's log directory, in the order of the
@@ -116,8 +116,8 @@ class PartitionLeader:
     Attributes:
         leader: the leader's node id; NO_LEADER if there is none.
         epoch: the leader epoch; None in a change record, which raises it by one.
-        candidates: the ISR of a PARTITION_RECORD. If it is empty: the eligible leader replicas,
-            else the last known ones.
+        candidates: the ISR of a PARTITION_RECORD. If the ISR is empty, the eligible leader
+            replicas, or else the last known ones.
     """
 
     topic_id: str
@@ -245,7 +245,8 @@ def decode(value: bytes | None) -> MetadataRecord:
     """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes with the message that kafka-dump-log prints for this value.
+        KafkaParseError: the value cannot be decoded. The error is a CorruptBytes and has the
+            message that kafka-dump-log prints.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
@@ -447,7 +448,7 @@ def read_framed_record(
         The type, the version and the fields.
 
     Raises:
-        KafkaParseError: the value cannot be read; has the message of AbstractApiMessageSerde.
+        KafkaParseError: the value cannot be read. It has the message of AbstractApiMessageSerde.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)

@@ -66,8 +66,9 @@ class SegmentName:
     """The parts of a file name in a partition directory.
 
     Attributes:
-        base_offset: the segment's base offset (log, index, timeindex, txnindex); a snapshot
-            (producer state) and a checkpoint (KRaft snapshot) hold the state below this offset.
+        base_offset: the segment's base offset (log, index, timeindex, txnindex); in the name of a
+            snapshot (producer state) or checkpoint (KRaft snapshot), the offset below which it
+            holds the state.
         suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot
             that is being written.
         epoch: the epoch of a KRaft snapshot; None for the other kinds.
@@ -87,8 +88,8 @@ class PartitionName:
     characters.
 
     Attributes:
-        state: "current"; "delete": waits to be deleted; "future": being built by a move between log
-            directories; "stray": should not be on this broker.
+        state: "current"; "delete": it will be deleted; "future": it is being moved here from
+            another log directory; "stray": it should not be on this broker.
     """
 
     topic: str
@@ -128,7 +129,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Finds Kafka's own name of a segment file, which may be a part of a copy's name.
+    """Finds Kafka's own name for a segment file within the name of a copy, such as "orders-0_NAME".
 
     Returns None for any other file.
     """
@@ -147,14 +148,14 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def topic_of(directory: str) -> str:
-    """Returns the topic of a partition directory (name or path), else the path's last name."""
+    """Returns the topic of a partition directory (name or path), or the last name in the path."""
     name = directory.rpartition("/")[2]
     partition_name = parse_directory(name)
     return partition_name.topic if partition_name else name
 
 
 def parse_directory(name: str) -> PartitionName | None:
-    """Parses a partition directory's name; returns None if Kafka would not load the directory.
+    """Parses a partition directory's name; None if Kafka would not load it.
 
     Follows LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or
     -stray is cut at its last dot. The rest is split at its last dash, because a topic may contain

@@ -1,13 +1,13 @@
-"""The offset index (.index): the byte of the .log near which an offset is found.
+"""The offset index (.index): near which byte of the .log an offset is.
 
 The file is a sequence of 8-byte slots. In a segment with base offset 1000 the entry (35, 4096)
-means: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file in use is longer
-than its entries; the rest is zeros.
+means: the batch that ends with offset 1035 starts at byte 4096 of the .log. While a broker uses the
+file, it is longer than its entries; the rest is zeros.
 
-At a start, Kafka finds the end of a log from the last entry on. Suppose a log has batches at
-positions 0, 500 and 900, the last batch ends with offset 29, and the last entry is (19, 500). Kafka
-reads from 500, and the log ends at 30. If the log is cut at 400, Kafka finds no batch at 500, and
-the log ends at its base offset, although one batch is left.
+When a broker starts, it finds the end of a log by reading from the last entry on. Suppose a log has
+batches at positions 0, 500 and 900, the last batch ends with offset 29, and the last entry is (19,
+500). Kafka reads from 500, and the log ends at 30. If the log is cut at 400, Kafka finds no batch
+at 500, and the log ends at its base offset, although one batch is left.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,8 +36,8 @@ def count_entries(entries: np.ndarray) -> int:
     """Returns how many slots hold entries: all up to the last one that is not eight zero bytes.
 
     Kafka never indexes the first append to a segment, so an entry has a position above 0. A zero
-    slot was never written: Kafka preallocates the file, so zero slots end a file in use, or one
-    left by a crash. A zero slot before an entry is damage. It counts, as in Kafka's own search.
+    slot was never written: Kafka preallocates the file, so a file in use, or left by a crash, ends
+    in zero slots. A zero slot before an entry is damage. It counts, as in Kafka's own search.
     """
     is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0
@@ -52,8 +52,8 @@ def find_log_end(
 ) -> int | None:
     """Returns the last offset of a segment plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    If the last slot of the index was never written, Kafka starts at byte 0. Starting at the last
-    entry gives the same end.
+    If the last slot of the index was never written, Kafka reads the log from byte 0. This function
+    reads from the last entry, which gives the same end.
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.

@@ -29,8 +29,8 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment fails.
 
-    Carries the class and message of Kafka's exception. A marker that cannot be read has a kind in
-    place of the class.
+    It has the class and message of Kafka's exception. If a marker cannot be read, it has a kind
+    instead of the class.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TransactionFault(Exception):
 class TransactionBegin:
     """The first batch of a producer's transaction.
 
-    A value is -1 if unknown: a producer snapshot holds only the offset.
+    A value is -1 if it is unknown, because a producer snapshot contains only the offset.
 
     Attributes:
         last_ms: the largest timestamp of the transaction so far.
@@ -66,7 +66,7 @@ class OpenTransactions:
     """The transactions that are open at a position of a log, and those aborted before it."""
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
-        """Starts with open transactions, given as first offset by producer id."""
+        """Starts with transactions that are already open: their first offsets, by producer id."""
         self._begins = {
             producer_id: TransactionBegin(offset)
             for producer_id, offset in (first_offsets or {}).items()
@@ -98,7 +98,7 @@ class OpenTransactions:
         return np.array(self._aborted, txn_index.ENTRY)
 
     def take_aborted(self) -> np.ndarray:
-        """Returns `aborted()` and forgets it: these entries go into the current segment's index."""
+        """Returns `aborted()` and forgets these entries. They go into the segment's index."""
         aborted = self.aborted()
         self._aborted.clear()
         return aborted
@@ -110,9 +110,9 @@ class OpenTransactions:
             read: reads the bytes of the .log. Without it every marker counts as a commit; this does
                 not change which transactions are open.
             batches: rows of format.batch.BATCH.
-            stem: the segment's path without its ending, to simulate the loading of a log at a
-                broker start. Loading fails where a producer with an open transaction writes a batch
-                outside of it.
+            stem: the segment's path without its ending, given to simulate how a starting broker
+                loads the log. Loading fails at a batch outside of a transaction whose producer has
+                an open transaction.
 
         Raises:
             TransactionFault: Kafka's recovery fails at a batch.
@@ -147,7 +147,7 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Adds a producer's transactional batch; returns the producer's open transaction."""
+        """Adds a transactional batch of a producer; returns the producer's open transaction."""
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
             known_begin = replace(known_begin, last_ms=begin.last_ms)
@@ -217,8 +217,8 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
     """Finds the rows that begin or end transactions.
 
     Yields:
-        In order: (row, None) for a marker; (first row, largest timestamp) for the batches that a
-        producer wrote between two of its markers.
+        In the order of the rows: (row, None) for a marker; and (first row, largest timestamp) for
+        all batches that a producer wrote between two of its markers.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))

@@ -72,7 +72,7 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     Like Kafka, it ignores bytes after the last producer if the checksum covers them.
 
     Raises:
-        CorruptBytes: Kafka 4.3.1 would ignore and delete the file, with Kafka's message.
+        CorruptBytes: Kafka 4.3.1 would ignore and delete the file. The error has Kafka's message.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])
@@ -107,10 +107,11 @@ def find_newest(
     *,
     passed_over: type[KafkavizError],
 ) -> tuple[int, dict[int, int]] | None:
-    """Finds the newest readable snapshot up to an offset (ProducerStateManager.loadFromSnapshot).
+    """Finds the newest readable snapshot at or below an offset, like Kafka's loadFromSnapshot.
 
     Args:
-        passed_over: the error of `read` at which Kafka tries the next older snapshot.
+        passed_over: the error that `read` raises for a snapshot that Kafka skips. The next older
+            one is then tried.
 
     Returns:
         The offset of the snapshot and its open transactions; None if none can be read.
@@ -135,7 +136,7 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """Returns the first sequence of each last batch; the sequence after 2 147 483 647 is 0."""
+    """Returns the first sequence of each last batch; after sequence 2 147 483 647 comes 0."""
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 

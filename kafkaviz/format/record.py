@@ -6,8 +6,8 @@ The record (k1, v1) at the batch's base offset:
     14 | 00         | 00              | 00           | 04 6b31 | 04 7631 | 00
     10 | attributes | timestamp delta | offset delta | key     | value   | number of headers
 
-A size of -1 (the byte 01) means that the key or value is null. In a compressed batch this layout is
-found in the decompressed bytes.
+A size of -1 (the byte 01) means that the key or value is null. In a compressed batch, the
+decompressed bytes have this layout.
 """
 
 from collections.abc import Iterable, Iterator
@@ -78,9 +78,9 @@ def records(
         data: all bytes of the batch after its header.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises, with Kafka's message. The position is a byte of
-            `data`. In a compressed batch the position is 0, and the text names the byte of the
-            decompressed records.
+        CorruptBytes: Kafka's iterator raises. The error has Kafka's message, and its position is a
+            byte of `data`. For a compressed batch the position is 0, and the text names the byte in
+            the decompressed records.
     """
     return [
         record
@@ -95,7 +95,7 @@ def runs(
     """Reads the records of a batch without creating an object for each.
 
     Yields:
-        The decompressed bytes, and up to RUN_ROWS rows with positions in them.
+        The decompressed bytes, and up to RUN_ROWS rows, whose positions refer to these bytes.
 
     Raises:
         CorruptBytes: same as `records`.
@@ -165,8 +165,8 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
     """Returns a table of ROW for uncompressed or decompressed bytes; safe on any bytes.
 
-    Kafka's iterator reads a record of a compressed batch on its own, but a record of an
-    uncompressed batch from the rest of the batch. So it reports the same damage in different words.
+    In a compressed batch, Kafka's iterator reads only the bytes of one record; in an uncompressed
+    batch, it sees the rest of the batch. So it reports the same damage in different words.
 
     Raises:
         CorruptBytes: the iterator of DefaultRecordBatch raises.
@@ -226,7 +226,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields up to RUN_ROWS rows and the fault after them, until the last record or a fault."""
+    """Yields up to RUN_ROWS rows at a time, with the fault that follows them; ends at a fault."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count
@@ -251,7 +251,7 @@ def _read_run(
         remaining: number of records that are left.
 
     Returns:
-        Up to `max_rows` rows, the fault after these rows or None, and the position after them.
+        Up to `max_rows` rows; the fault after these rows, or None; and the position after the rows.
     """
     if remaining < 0:
         return np.empty(0, ROW), _negative_count_error(remaining), position
@@ -283,7 +283,7 @@ def _read_run(
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
-    """Returns how many rows the bytes can hold at most, whatever the header claims."""
+    """Returns how many records the bytes can hold at most, whatever count the header claims."""
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 
@@ -448,11 +448,11 @@ def take_record(
 
     Args:
         end: the position after the last record of the batch.
-        row: the ROW to fill. Its size is written last, so a row with a fault has size 0.
+        row: the ROW to fill. The size is written last, so it stays 0 if the record has a fault.
 
     Returns:
-        (0, position after the record, 0, 0), or (fault, its position, the number read there, the
-        number that was available).
+        (0, position after the record, 0, 0) for a good record. At a fault: (fault, its position,
+        the number read there, the number available).
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not is_compressed:
@@ -479,7 +479,8 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
     """Reads the fields after the length of a record.
 
     Returns:
-        (0, position after them, 0), or (fault, its position, the number read there).
+        (0, position after them, 0) if they are good. At a fault: (fault, its position, the number
+        read there).
     """
     if start >= end:
         return _STRUCTURE, start, 0

@@ -1,9 +1,9 @@
 """Reads the sizes and deltas of a record quickly, for the deep scan.
 
 record.take_record fills a whole row and names every fault. A check needs only the sizes of key and
-value and two deltas, and nearly all records are sound and small. This module reads these records,
-several fields from one 64-bit word. Damaged records, and records with a size above three bytes, are
-left to take_record.
+value and two deltas, and nearly all records are sound and small. This module reads such records
+quickly: one 64-bit word gives several fields. Damaged records, and records with a size above three
+bytes, are left to take_record.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record; a number with the key's size in its lowest SIZE_BITS bits
-        and the value's size in the others (0 for null); the word for sort_keys. All three are 0 if
-        take_record must read the record.
+        The position after the record; a number with the key's size in its lowest SIZE_BITS bits and
+        the value's size in the others (0 for null); the word from which `sort_keys` reads the
+        deltas. All three are 0 if take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
@@ -66,9 +66,10 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 
 @njit(cache=True, inline="always")
 def sort_keys(word: np.uint64) -> tuple[int, int]:
-    """Returns the timestamp delta and the offset delta in the word of take_sizes, as sort keys.
+    """Returns the timestamp delta and offset delta of a record as sort keys.
 
-    Sort keys compare as the deltas do and have the same sign; see _sort_key.
+    `word` comes from take_sizes. Sort keys compare as the deltas do and have the same sign; see
+    _sort_key.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -90,7 +91,7 @@ def _sort_key(varint_bytes: np.uint64) -> int:
 
 @njit(cache=True)
 def delta_of_key(key: int) -> int:
-    """Returns the delta that belongs to a sort key, which must not be negative."""
+    """Returns the delta of a sort key that is not negative."""
     varint_bytes = np.uint64(key) << np.uint64(1)
     number = NOTHING
     for place in range(8):

@@ -52,7 +52,8 @@ def decode(value: bytes | None) -> RemoteRecord:
     """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes with the message that kafka-dump-log prints for this value.
+        KafkaParseError: the value cannot be decoded. The error is a CorruptBytes and has the
+            message that kafka-dump-log prints.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")

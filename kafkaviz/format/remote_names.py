@@ -1,4 +1,4 @@
-"""Names of remote log segments, in the two layouts of tiered storage that kafkaviz opens.
+"""Names of remote log segments, in the two layouts of tiered storage that kafkaviz can open.
 
 LocalTieredStorage of Kafka 3.6 to 4.3 (RemoteTopicPartitionDirectory, RemoteLogSegmentFileset) has
 a folder per topic-partition and a file per index:
@@ -61,7 +61,7 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns the topic-partition of a manifest or a record after checking its name.
+    """Checks the name in a manifest or record and returns it as a topic-partition.
 
     The check matters because the name becomes part of a path.
 

@@ -22,8 +22,8 @@ size except the last, minus the smallest; the last size in full. The sizes 1000,
 
     00000004 000003e8 02 0000 000a 012c 00000007
 
-The object .indexes holds the indexes one after another, never compressed. If the manifest has
-"encryption", .log and .indexes are encrypted, and only the broker can decrypt the key.
+The object .indexes holds the indexes one after another. They are never compressed. If the manifest
+has "encryption", .log and .indexes are encrypted, and only the broker can decrypt the key.
 """
 
 import base64
@@ -78,7 +78,7 @@ INDEX_KINDS = {
 
 @dataclass(frozen=True)
 class ManifestMetadata:
-    """The broker's metadata of the segment when it was copied."""
+    """The broker's facts about the segment when it copied it."""
 
     partition: TopicIdPartition
     start_offset: int
@@ -95,7 +95,7 @@ class SegmentManifest:
         log_bytes: size of the .log on the broker.
         object_bytes: size of the .log in the store.
         chunk_index: the part of the manifest from which `chunks` is computed.
-        indexes: position and size in the .indexes object, by the suffix of the index's file.
+        indexes: position and size of each index in the .indexes object, by the suffix of its file.
     """
 
     log_bytes: int
@@ -120,7 +120,7 @@ def parse(data: bytes) -> SegmentManifest:
 
     Raises:
         CorruptBytes: the bytes are not JSON, have another version, or lack a field.
-        NotRead: a CorruptBytes; the segment has more than MAX_CHUNKS chunks.
+        NotRead: the segment has more than MAX_CHUNKS chunks. This is a CorruptBytes.
     """
     try:
         fields = json.loads(data)

@@ -1,7 +1,7 @@
 """The spans of a batch of any magic: its header fields, then its records or compressed bytes.
 
-`decompress` gives a second range of bytes for a compressed batch, with its own spans. A batch that
-is cut has spans for the bytes that exist.
+For a compressed batch, `decompress` gives the decompressed bytes as a second range with spans of
+its own. A truncated batch has spans for the bytes that exist.
 """
 
 import zlib
@@ -132,7 +132,7 @@ def decompress(
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
-    """Returns whether the header of a batch names a codec; False if the header is cut."""
+    """Returns whether the header of a batch names a codec; False if the header is truncated."""
     position, header_bytes = (
         (CRC_START + 1, HEADER_BYTES)
         if _is_magic_2(data)
@@ -142,7 +142,7 @@ def is_compressed(data: bytes | memoryview) -> bool:
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
-    """Returns whether Kafka's file reader takes the header for magic 2: any magic from 2 to 127."""
+    """Returns whether Kafka's file reader reads the header as magic 2: any magic from 2 to 127."""
     return len(data) <= MAGIC_AT or MAGIC_2 <= data[MAGIC_AT] < 128
 
 
@@ -261,7 +261,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function that gives the note of a header field, which is -1 if it is not set."""
+    """Returns a function that gives the note of a header field. A value of -1 means not set."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 
@@ -417,7 +417,7 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """Returns the messages of a wrapper, each with the spans of its fields.
+    """Returns the messages inside a wrapper, each with the spans of its fields.
 
     Raises:
         CorruptBytes: the wrapper cannot be decompressed.

@@ -1,4 +1,4 @@
-"""The spans of the records in a batch of magic 2, decompressed.
+"""The spans of the decompressed records in a batch of magic 2.
 
 A sound record has the spans length, attributes, timestampDelta, offsetDelta, keyLength, key,
 valueLength, value, headerCount and headers. If a part cannot be read, the rest of that record is
@@ -200,7 +200,7 @@ class _RecordReader:
     def _control_note(self, name: str, part: memoryview) -> Text:
         """Describes the type in a control record's key, or the content of its value.
 
-        Empty for any other part.
+        Returns "" for any other part.
         """
         if not self.batch.is_control or name not in ("key", "value"):
             return ""
@@ -222,7 +222,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds the unread rest of the record as a torn span, or marks its last field as torn."""
+        """Adds the unread rest of the record as a torn span, or marks its last span as torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

@@ -1,7 +1,7 @@
 """The spans of text files, and of files with rows: .index, .timeindex, .txnindex, .snapshot.
 
-The position of a slot follows from its number, so a part of an index can be described alone.
-Preallocated slots are one span, and a torn last slot is another.
+The position of a slot follows from its number, so a part of an index can be described without the
+rest. All preallocated slots are one span, and a torn last slot is another.
 """
 
 import re
@@ -80,7 +80,7 @@ def time_entries(base_offset: int) -> RowFormat:
 
 
 def txn_entries() -> RowFormat:
-    """Returns the format of any .txnindex, whose offsets are absolute."""
+    """Returns the format of every .txnindex. Its offsets are absolute."""
     return RowFormat(
         txn_index.ENTRY,
         {
@@ -118,7 +118,7 @@ def rows(
     """Returns the spans of the rows in [position, stop).
 
     The slots after `written_bytes` are one span that reaches to the last complete slot; the bytes
-    of a torn slot are another. These two are given whole, even if they reach beyond `stop`.
+    of a torn slot are another. These two spans are not cut at `stop`.
 
     Args:
         data: the written rows from `position` on.

@@ -1,4 +1,4 @@
-"""The kinds of bytes after the last complete batch of a log: zeros, a torn batch, or garbage."""
+"""Classifies the bytes after the last complete batch of a log: zeros, a torn batch, or garbage."""
 
 import numpy as np
 

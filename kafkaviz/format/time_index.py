@@ -1,4 +1,4 @@
-"""The time index (.timeindex): up to which offset no record is newer than a timestamp.
+"""The time index (.timeindex): after which offset a record can be newer than a timestamp.
 
 The file is a sequence of 12-byte slots. In a segment with base offset 1000 the entry
 (1790000000000, 35) means: every record with a later timestamp has an offset above 1035. The file
@@ -31,8 +31,8 @@ def count_entries(entries: np.ndarray) -> int:
     - Slot 0 is zero and an entry follows: it counts.
     - Slot 0 is zero and the only slot: it counts, because Kafka trims a closed file to its entries.
     - All slots of a longer file are zero: Kafka preallocated them, so there are 0 entries.
-    - A later slot is zero and an entry follows: this is damage, and the slot counts, as in Kafka's
-      own search.
+    - A later slot is zero and an entry follows: this is damage. The slot counts as an entry, as in
+      Kafka's own search.
     """
     if len(entries) == 1:
         return 1

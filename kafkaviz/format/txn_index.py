@@ -5,8 +5,8 @@ The entry (0, 2000, 980, 1005, 1006) means: producer 2000 began a transaction at
 aborted it with the marker at 1005; after that, no transaction below 1006 was open. Commits are not
 written.
 
-Follows TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its start without a
-search.
+Follows TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its first byte
+instead of searching it.
 """
 
 from functools import partial
@@ -38,7 +38,7 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
 
     Args:
         allows_negative: whether the rule of Kafka up to 4.3 holds: the version is one signed byte,
-            and a negative one passes. From 4.4 on it is both bytes and must be 0
+            and a negative one passes. From 4.4 on the version is both bytes and must be 0
             (versions.ABORTED_TXN_RANGE).
 
     Raises:
@@ -80,7 +80,7 @@ def check(entries: np.ndarray, base_offset: int) -> None:
 
 
 def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
-    """Checks that a broker could have written a file of this size with these entries.
+    """Checks that a broker could have written this file: its size and entries.
 
     Kafka reads a wrong file like any other, and then hides the wrong records.
 
@@ -162,9 +162,9 @@ def collect(
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:
-    """Returns how many entries truncateTo(offset) keeps.
+    """Returns how many entries remain after truncateTo(offset).
 
-    It keeps those before the first entry whose marker is at or above the offset.
+    It keeps the entries before the first one whose marker is at or above the offset.
     """
     is_truncated = ensure_readable(entries)["last_offset"] >= offset
     return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

@@ -1,7 +1,7 @@
 """Reads the batch headers of a .log forward in chunks: one row per batch.
 
-Kafka 4.3.1 does the same in FileLogInputStream: it reads 17 bytes, adds 12 + length to the
-position, and is at the next batch. For example, a log of two batches of 100 and 61 bytes and 5 torn
+Kafka 4.3.1 does the same in FileLogInputStream: it reads 17 bytes, and adds 12 + length to the
+position to reach the next batch. For example, a log of two batches of 100 and 61 bytes and 5 torn
 bytes gives rows at positions 0 and 100, and the end (161, "short").
 
 One pass serves several observers: `observe_scan` passes each array of rows to all of them.
@@ -40,7 +40,7 @@ REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"
 
 @dataclass(frozen=True)
 class WalkEnd:
-    """The position where reading the headers ended, and the reason.
+    """Where and why the reading of batch headers ended.
 
     Attributes:
         reason: "end": no byte is left; "short": fewer bytes are left than a header takes; "torn":
@@ -55,10 +55,10 @@ class WalkEnd:
 class Walk:
     """The batches between two positions of a log.
 
-    - `.end` is set once all batches were taken.
+    - `.end` is set once all batches have been read.
     - A row needs a complete header: 61 bytes for magic 2, 26 bytes for magic 0 and 1. Kafka needs
     only the first 17 bytes to find the next batch. The rows end at the first batch with an
-    incomplete header, where Kafka would fail once it needs the batch's offset.
+    incomplete header, where Kafka would fail as soon as it needs the batch's offset.
     """
 
     end: WalkEnd
@@ -176,7 +176,7 @@ def take_headers(
     positions: np.ndarray,
     row_count: int,
 ) -> tuple[int, int, int]:
-    """Copies batch headers from the chunk until more bytes or rows are needed, or the log ends.
+    """Copies batch headers from a chunk until it needs more bytes or rows, or the log ends.
 
     Returns:
         The next position, the number of rows filled, and one of the codes above.
@@ -235,9 +235,9 @@ class BatchObserver(Protocol[Result]):
 
 
 def observe_scan(scan: Iterable[np.ndarray], *observers: BatchObserver[Any]) -> None:
-    """Reads a scan to its end and passes each array of batches to every observer, in order.
+    """Reads a scan to its end, and passes each array of batches to each observer in turn.
 
-    If the scan raises, each observer keeps the batches from before.
+    If the scan raises an error, each observer has seen the batches before it.
     """
     for batches in scan:
         for observer in observers:

@@ -1,1 +1,1 @@
-"""Files on disk, opened read-only and closed at once."""
+"""Reads files on disk. They are opened read-only, and only while they are read."""

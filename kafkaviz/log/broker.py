@@ -49,7 +49,7 @@ CHECKPOINTS = dict(
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read and is therefore not shown."""
+    """Something that could not be read, and so is not shown."""
 
     path: Path  # the file or directory that could not be read
     what: Message
@@ -69,7 +69,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class LogDirectory:
-    """One of a broker's log.dirs in its state on disk; an archive is unpacked first."""
+    """One of a broker's log.dirs, in its state on disk. An archive has been unpacked."""
 
     path: Path
     source: Path  # the path that the user gave: the directory, or its folder or archive
@@ -88,7 +88,7 @@ class LogDirectory:
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Java's Integer.parseInt reads it, or None."""
+        """The node_id as Java's Integer.parseInt reads it, or None if it is not a number."""
         return int_or_none(self.node_id or "")
 
     @property
@@ -97,17 +97,17 @@ class LogDirectory:
 
     @property
     def directory_id(self) -> str | None:
-        """The directory.id in meta.properties, which exists since 3.7, or None."""
+        """The directory.id in meta.properties, or None. It exists since Kafka 3.7."""
         return self.properties.get("directory.id")
 
     @cached_property
     def text(self) -> str:
-        """The path for the user; in an archive, the archive's path and the path in it."""
+        """The path to show. In an archive, it is the archive's path and the path inside it."""
         return str(archive.display_path(self.path))
 
     @property
     def is_kraft(self) -> bool:
-        """Whether a KRaft node wrote its meta.properties; ZooKeeper's brokers write version 0."""
+        """Whether a KRaft node wrote meta.properties; a ZooKeeper broker writes version 0."""
         return int_or_none(self.properties.get("version", "").strip()) == 1
 
 
@@ -156,9 +156,9 @@ class Broker:
         )
 
     def may_be_running(self) -> bool:
-        """Returns whether a .lock and a fresh checkpoint suggest a broker that holds the directory.
+        """Returns whether a .lock and a recent checkpoint suggest that a broker uses the directory.
 
-        An empty checkpoint does not count: a broker writes a version and a count.
+        An empty checkpoint does not count, because a broker always writes a version and a count.
         """
         if self.is_clean:
             return False
@@ -184,7 +184,7 @@ class Broker:
 
     @property
     def source(self) -> Path:
-        """The path that the user gave and that leads to the main directory."""
+        """The path, as the user gave it, that contains the main directory."""
         return self.main_directory.source
 
     @property
@@ -203,7 +203,7 @@ class Broker:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the broker was stopped cleanly, according to every log directory."""
+        """Whether every log directory says that the broker was stopped cleanly."""
         return all(directory.is_clean for directory in self.log_directories)
 
     @cached_property
@@ -214,7 +214,7 @@ class Broker:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether kafkaviz wrote the main directory, by its server.properties."""
+        """Whether kafkaviz itself wrote the main directory, according to its server.properties."""
         return self.main_directory.is_simulated
 
     @property
@@ -242,7 +242,7 @@ class Broker:
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Java's Integer.parseInt reads it, or None."""
+        """The node_id as Java's Integer.parseInt reads it, or None if it is not a number."""
         return self.main_directory.node_number
 
     @property
@@ -251,15 +251,15 @@ class Broker:
 
     @property
     def directory_id(self) -> str | None:
-        """The directory.id of the main directory, which exists since 3.7, or None."""
+        """The directory.id of the main directory, or None. It exists since Kafka 3.7."""
         return self.main_directory.directory_id
 
     @property
     def lacks_metadata_log(self) -> bool:
-        """Whether the metadata log is missing, or in a log directory that was not opened.
+        """Whether the metadata log is missing, or is in a log directory that was not opened.
 
-        A KRaft node of any role keeps this log in one of its log directories. Before 3.7, which
-        added directory.id, a node has a single log directory (KIP-858).
+        A KRaft node of any role keeps this log in one of its log directories. A node of Kafka
+        before 3.7, which added directory.id, has a single log directory (KIP-858).
         """
         return not self.main_directory.has_metadata_log and any(
             directory.is_kraft and directory.directory_id and not directory.is_simulated
@@ -268,7 +268,7 @@ class Broker:
 
     @cached_property
     def may_lack_partitions(self) -> bool:
-        """Whether some partitions may be in other log directories, or were not copied.
+        """Whether some partitions may be in other log directories, or may not have been copied.
 
         This is so if the numbers of a topic's partitions have gaps, if an offset checkpoint names a
         partition that is not here, or if the checkpoints name no partition.
@@ -300,7 +300,7 @@ class Broker:
 
     @cached_property
     def directory_names(self) -> Mapping[Path, str]:
-        """Names that distinguish its log directories: the shortest path ends that differ."""
+        """Names that tell its log directories apart: the shortest distinct path endings."""
         paths = [directory.path for directory in self.log_directories]
         for depth in range(1, max(len(path.parts) for path in paths)):
             ends = ["/".join(path.parts[-depth:]) for path in paths]
@@ -310,9 +310,9 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix of partition names by log directory (its text): disk-b/ for disk-b/orders-0.
+        """The prefix that partition names get, per log directory (by its text), such as disk-b/.
 
-        Empty texts if there is only one log directory.
+        It is empty if there is only one log directory.
         """
         if len(self.log_directories) == 1:
             return {self.main_directory.text: ""}
@@ -334,7 +334,7 @@ class Broker:
 
     @property
     def single_directories(self) -> tuple["Broker", ...]:
-        """Each log directory as a Broker of its own, with its partitions."""
+        """Each log directory as a Broker that has only its partitions."""
         if len(self.log_directories) == 1:
             return (self,)
         return tuple(
@@ -416,13 +416,13 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
         paths: all log directories of one broker, or one path. One path may be a log directory, a
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
             s3://bucket/brokers/17, a partition directory, a partition in an archive, or a file of a
-            segment. For a segment file, the partition has only this segment. For an archive of
-            one partition without files of a broker, the broker has only this partition.
+            segment. If a segment file is given, the partition has only this segment. If an archive
+            has one partition and no broker files, the broker has only this partition.
         collect: the function that collects the partitions while they are listed.
 
     Raises:
-        CannotOpen: a path is not a log directory, or the paths belong to two brokers. Its kind and
-            next_step say more.
+        CannotOpen: a path is not a log directory, or the paths belong to two brokers. The error's
+            kind and next_step say more.
     """
     sources = _different_paths(map(file.absolute_path, paths))
     if len(sources) == 1:
@@ -444,7 +444,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
 
 
 def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Returns the paths without those that lead to the same place as an earlier path."""
+    """Returns the paths, without those that lead to the same place as an earlier one."""
     by_identity: dict[object, Path] = {}
     for path in paths:
         identity: object = path
@@ -525,10 +525,10 @@ def _read_directories(
 
 
 def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
-    """Returns a log directory as the files outside of its partitions describe it.
+    """Returns a log directory, described by the files next to its partitions.
 
     Args:
-        problems: the problems found so far, including those of its partitions.
+        problems: the problems found so far, including those in its partitions.
     """
     properties = _read_small_file(
         root / META_PROPERTIES, checkpoint.parse_properties, file.PROPERTIES_BYTES, problems
@@ -572,9 +572,9 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Refuses directories that belong to two brokers.
 
     Only directories that surely identify their broker are compared: those with a metadata log, and
-    those from before 3.7, when a KRaft node had a single log directory (KIP-858) or ZooKeeper was
-    used. Other directories with different ids may still belong to one broker, which then cannot
-    start; a finding reports that.
+    those from before 3.7. (Before 3.7, brokers used ZooKeeper, or a KRaft node had a single log
+    directory, KIP-858.) Other directories with different ids may still belong to one broker, which
+    then cannot start; a finding says so.
     """
     complete = [
         directory
@@ -621,7 +621,7 @@ def _differ(first: str | int | None, second: str | int | None) -> bool:
 
 
 def open_root(path: Path) -> Path:
-    """Returns the directory for a path: itself, an unpacked archive, or a view of one segment."""
+    """Returns the directory that a path leads to, which may be an unpacked archive or a view."""
     located = archive.locate(path)
     view = lone_files.open_view(located)
     if view is None:
@@ -641,7 +641,7 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
         store: a folder with remote segments, or an archive of one.
 
     Returns:
-        The same path in a view that shows the local and the remote segments.
+        The path of a view that shows `path` with its local and its remote segments.
 
     Raises:
         CannotOpen: `store` is not a store of remote segments.
@@ -663,7 +663,7 @@ def read_tiered_state(
     path: Path | str | None = None,
     directories: Collection[str] = (),
 ) -> TieredState:
-    """Returns the places of all segments of a store and its broker directory.
+    """Returns where each segment in a store and its broker directory is.
 
     Args:
         store: a folder with remote segments, an archive of one, or a path that join_tiered
@@ -680,13 +680,13 @@ def read_tiered_state(
 
 
 def is_tiered_store(path: Path | str) -> bool:
-    """Returns whether a path is a store of remote segments, an archive of one, or a view of one."""
+    """Returns whether a path is a store of remote segments, or an archive or view of one."""
     root = archive.unpacked_root(Path(path))
     return tiered_view.sources(root) is not None or find_root(root) is not None
 
 
 def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, Path | None]:
-    """Returns the paths of the store and of the broker directory, unpacked if necessary."""
+    """Returns the paths of the store and the broker directory; unpacks archives."""
     root = archive.unpacked_root(Path(store))
     store_path, local = tiered_view.sources(root) or (root, None)
     if path is None:
@@ -705,9 +705,9 @@ def own_files(root: Path) -> list[FileInfo]:
 
 
 def _open_lone_partition(source: Path, path: Path) -> Broker:
-    """Opens a single partition directory, or the view of a segment of one.
+    """Opens a single partition directory, or the view that shows one segment of it.
 
-    Its broker directory is the parent directory, without the other partitions.
+    The parent directory then counts as the broker directory; its other partitions are left out.
     """
     problems: list[Problem] = []
     folder = lone_files.folder_of(path)
@@ -732,7 +732,7 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """Returns a partition with only one segment, and its log directory, for a single opened file.
+    """Returns a partition with only the segment of the one opened file, and its log directory.
 
     Checkpoints that concern segments before or after it are removed, so nothing is reported as
     missing. A broker start recovers the segment only if the recovery point is below its end.
@@ -804,8 +804,8 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """Reads the three offset checkpoints.
 
-    A missing or unreadable checkpoint counts as empty, as in LogManager. Whether a start succeeds
-    without it is decided in simulate.startup.small_files.
+    A missing or unreadable checkpoint counts as empty, as in LogManager.
+    simulate.startup.small_files decides whether the broker can start without it.
     """
     return {
         checkpoint_name: _read_small_file(
@@ -818,7 +818,7 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 def _read_small_file(
     path: Path, parse: Callable[[bytes], dict], limit_bytes: int, problems: list[Problem]
 ) -> dict:
-    """Returns the content of a file; empty if the file is missing or cannot be read."""
+    """Returns the parsed content of a file, which is empty if the file is missing or unreadable."""
     try:
         if file.is_there(path):
             return parse(file.read(path, limit_bytes=limit_bytes))
@@ -830,7 +830,7 @@ def _read_small_file(
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     """Reads the clean-shutdown marker.
 
-    A broker only checks that the marker exists, even as a folder (LogManager, 4.3.1).
+    A broker only checks that the marker exists, and accepts even a folder (LogManager, 4.3.1).
 
     Returns:
         Whether the marker exists, and its content.

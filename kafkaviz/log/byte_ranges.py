@@ -1,8 +1,8 @@
 """A range of any file of a broker directory, as bytes and as named spans.
 
-Only the range and the bytes that locate it are read, not the file from its start. In a .log, the
-search for its batches begins at an index entry that points to a valid batch, or at byte 0 if there
-is no .index, and continues from batch to batch as in log.scans.
+Only the range is read, and the bytes that are needed to locate it. In a .log, the search for its
+batches begins at an index entry that points to a valid batch, or at byte 0 if there is no .index,
+and continues from batch to batch as in log.scans.
 """
 
 from collections.abc import Iterator
@@ -40,9 +40,9 @@ class LogRegion(NamedTuple):
     """The bytes from `position` to `end` of a .log.
 
     Attributes:
-        kind: "batch", "torn" for the start of a batch, "garbage" or "zeros".
-        last_offset: the last offset of the batch. For another region, the last offset of the batch
-            before it, or None if unknown.
+        kind: "batch", "torn" (the beginning of a batch), "garbage" or "zeros".
+        last_offset: the last offset of the batch. For a region of another kind, the last offset of
+            the batch before it, or None if unknown.
     """
 
     position: int
@@ -98,7 +98,7 @@ class LogFile:
         return file.read(self.info.path, position, min(size_bytes, BATCH_BYTES))
 
     def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
-        """Returns the region of a hole; its kind follows from its reason or its bytes."""
+        """Returns the region for a hole. Its kind follows from the hole's reason or bytes."""
         size_bytes = hole.stop - hole.start
         if hole.reason == MISLED:
             kind = TORN
@@ -128,8 +128,8 @@ class FileByteRange(NamedTuple):
 
     Attributes:
         size_bytes: the size of the whole file.
-        spans: the spans that overlap the range. They are not cut, so they may begin before it and
-            end after it.
+        spans: the spans that overlap the range. They are not cut at its ends, so the first may
+            begin before it and the last end after it.
     """
 
     start: int

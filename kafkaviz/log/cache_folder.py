@@ -1,7 +1,7 @@
 """The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads.
 
-A scratch folder holds temporary files and is locked while its process lives. The folder of a
-process that was killed is removed by the next process.
+A scratch folder holds temporary files and is locked while its process lives. If the process is
+killed, the next process removes its folder.
 """
 
 import atexit
@@ -30,9 +30,9 @@ def cache_folder() -> Path:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Generator[Path]:
-    """Creates a folder and removes it with its content at the end.
+    """Creates a folder, and removes it with its content when the context ends.
 
-    Folders that other processes left are removed first.
+    First removes folders that processes left when they were killed.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
@@ -52,7 +52,7 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """Removes the folders that are open when the process ends.
+    """Removes the scratch folders that are still open when the process ends.
 
     A server that is stopped does not wait for its threads, so their cleanup does not run.
     """
@@ -63,7 +63,7 @@ def _remove_open_folders() -> None:
 def sweep(parent: Path) -> None:
     """Removes the scratch folders that no living process holds.
 
-    A folder that cannot be removed stays until the next sweep.
+    A folder that cannot be removed stays until this function is called again.
     """
     for folder in parent.glob(f"{PREFIX}*"):
         lock = _lock(folder)

@@ -1,4 +1,4 @@
-"""The positions in a .log at which reading may begin or end, found by verified index entries.
+"""The positions in a .log where reading may begin or end, proved by index entries.
 
 An index is never trusted. The entry (offset 1035, position 4096) counts only if a batch with a
 valid checksum begins at byte 4096. In a search by offset, that batch must also not begin after
@@ -53,14 +53,14 @@ def entry_points(
     first_offset: float = -inf,
     last_offset: float = inf,
 ) -> Generator["EntryPoints"]:
-    """Yields the entry points of a segment with a .log while its files are open.
+    """Yields the entry points of a segment with a .log; its files are open during the context.
 
     An index that cannot be opened has no entry points.
 
     Args:
-        is_index_needed: False saves the two requests per index of a log in a remote store. The
-            indexes are then left out if the log is fetched in one request or read from its start,
-            and the bytes read are sound.
+        is_index_needed: False can save two requests per index if the log is in a remote store. The
+            indexes are then not read if the log is fetched in one request or read from byte 0, and
+            these bytes are sound.
         first_offset: the first offset that will be read, if known.
         last_offset: the last offset that will be read, if known. The bytes between these two
             offsets are then fetched in one request.
@@ -89,9 +89,9 @@ def _sound_end(
 ) -> int | None:
     """Returns the byte up to which a log can be read without its .index, or None.
 
-    For a sound log that is fetched in one request, this is its size. For a larger log that is read
-    from its start, it is the first batch after `last_offset`, which must come within two requests.
-    The first request shows how large the second must be.
+    If one request fetches the log, and it is sound, this is its size. If a larger log is read from
+    byte 0, it is the first batch after `last_offset`. Two requests must then be enough; the first
+    shows how large the second must be.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -116,7 +116,7 @@ def _sound_end(
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
-    """Returns the last offset plus 1 of a sound .log that one request to a store fetches.
+    """Returns the last offset plus 1 of a .log, if it is sound and a store sends it in one request.
 
     Args:
         read: a reader of the .log.
@@ -134,7 +134,7 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
 
 
 def ends_before(segment: LogSegment, offset: int) -> bool:
-    """Returns whether one request to a store shows that `offset` is the log end offset.
+    """Returns whether one request to a store can prove that `offset` is the log end offset.
 
     This is so if the last bytes of the .log are a batch with a valid checksum that ends just before
     `offset`.
@@ -182,7 +182,7 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 class EntryPoints:
-    """The verified positions of one segment: bytes of its .log at which a batch begins."""
+    """The verified positions of one segment: the bytes of its .log where a batch begins."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class EntryPoints:
         self._times = times
 
     def fetch_offsets(self, first: float, last: float) -> None:
-        """Fetches the bytes with these offsets from a store in one request, up to its largest size.
+        """Fetches the bytes with these offsets from a store, as far as one request allows.
 
         The .index is not verified here. If it is wrong, other bytes are fetched.
         """
@@ -232,7 +232,7 @@ class EntryPoints:
         return None
 
     def find_last(self, position: int) -> int:
-        """Returns the last verified position at or before `position`, or 0 if there is none."""
+        """Returns the last verified position up to `position`, or 0 if there is none."""
         slot = bisect_right(self._offsets, position, key=_position)
         for entry in self._offsets[max(0, slot - MAX_TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
@@ -240,7 +240,7 @@ class EntryPoints:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """Returns the positions in the index between start and stop: unverified, sorted, unique."""
+        """Returns the index's positions from start to stop, sorted, unique and unverified."""
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
         )
@@ -250,8 +250,8 @@ class EntryPoints:
     def position_before_offset(self, offset: float) -> int:
         """Returns the position of a batch that begins at or below the offset.
 
-        All batches before it have smaller offsets. The result is 0 if no tried index entry leads to
-        such a batch.
+        All batches before it have smaller offsets. The result is 0 if none of the index entries
+        tried leads to such a batch.
         """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
@@ -272,7 +272,7 @@ class EntryPoints:
     def position_before_time(self, timestamp_ms: float) -> int:
         """Returns a position before which all records are older than the timestamp.
 
-        It comes from the .timeindex, and is 0 if the .log confirms none of the entries that were
+        The position comes from the .timeindex. It is 0 if the .log confirms none of the entries
         tried.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
@@ -282,9 +282,10 @@ class EntryPoints:
         return 0
 
     def position_after_time(self, timestamp_ms: float) -> int:
-        """Returns the end of the first batch with a newer record that the .timeindex points to.
+        """Returns where the first newer batch ends, among those that the .timeindex points to.
 
-        It is the end of the .log if the .timeindex points to none.
+        A batch is newer if it has a record after the timestamp. Without one, returns the end of the
+        .log.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -308,7 +309,7 @@ class EntryPoints:
     def _intact_batch(self, entry: np.ndarray) -> np.void | None:
         """Returns the batch that an entry points to.
 
-        Returns None if it is incomplete or begins after the offset of the entry.
+        Returns None if the batch is incomplete or begins after the entry's offset.
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
@@ -401,7 +402,7 @@ def _is_written(entry: np.ndarray) -> bool:
 def _first_offset(batch: np.void) -> int:
     """Returns the first offset of a batch.
 
-    A compressed message of magic 0 or 1 has only its last offset in the header; returns this one.
+    For a compressed message of magic 0 or 1, returns the last offset, the only one in its header.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 

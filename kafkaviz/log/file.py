@@ -1,7 +1,7 @@
-"""One file on disk: its size and time, and its bytes, read forward in chunks and never mapped.
+"""One file on disk: its size, time and bytes. It is read forward in chunks and never mapped.
 
-A file of a remote directory has a local mirror (remote/mirror.py). Its path, size and time look
-like any other's. Its bytes are fetched before they are read here.
+A file of a remote directory has a local mirror (remote/mirror.py). The mirror has a path, a size
+and a time like any other file. The bytes are fetched before they are read here.
 """
 
 import io
@@ -50,7 +50,7 @@ class FileInfo:
 
 
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
-    """Returns the absolute path, with ~ expanded; for a remote address the path of its mirror.
+    """Returns the absolute path, with ~ expanded. For a remote address, this is its mirror's path.
 
     Raises:
         CannotOpen: the home directory is unknown, or the remote address is invalid.
@@ -123,7 +123,7 @@ def is_directory(entry: os.DirEntry) -> bool:
 def list_files(directory: Path) -> list[FileInfo]:
     """Returns the files of a directory with size and time, sorted by name.
 
-    Broken links, pipes and devices are included, because a file of that name exists; open_file
+    Broken links, pipes and devices are included, because a file of that name exists, but open_file
     refuses them. A file that disappears during the listing is left out.
     """
     files = []
@@ -150,9 +150,9 @@ def list_folders(directory: Path) -> list[str]:
 
 @contextmanager
 def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
-    """Yields the entries of a directory, if it is where this process may read.
+    """Yields the entries of a directory, after checking that this process may read there.
 
-    In a confined process only the name of an entry is usable, not its path.
+    In a confined process, use only the name of an entry, not its path.
     """
     with translate_os_errors(directory), ExitStack() as stack:
         if not is_confined():
@@ -164,7 +164,7 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """Returns the stat of an entry's target.
+    """Returns the stat of the file that an entry is or links to.
 
     If the link cannot be followed, returns the stat of the link; reading it shows the problem
     later.
@@ -186,7 +186,7 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns a range of a file, shorter if the file ends; by default all bytes from `position` on.
+    """Returns a range of a file, by default all bytes from `position` on. May end with the file.
 
     Raises:
         CannotOpen: no length is given, and more than `limit_bytes` are left.
@@ -209,7 +209,7 @@ def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """Returns the bytes up to the last one that is allocated on disk; the rest is a hole of zeros.
+    """Returns the bytes up to the last one that is allocated on disk; all after it are zeros.
 
     Returns:
         The bytes, and the size of the file.
@@ -321,8 +321,8 @@ def _data_end(descriptor: int, size: int) -> int:
 
 
 def _size_unless_hole(descriptor: int, size: int) -> int:
-    """Returns 0 if the file is a single hole, else its size.
+    """Returns 0 if the whole file is one hole, else its size.
 
-    Called if the system finds no data in the file; a file system without holes reports that too.
+    Called if the system reports no data in the file, as a file system without holes always does.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

@@ -1,4 +1,4 @@
-"""A view of one segment, for users who have some of its files but no partition directory.
+"""A view of one segment, for users who have only some of its files and no partition directory.
 
 The user gives the path of one file; the others are those with the same base offset in its folder.
 The view is a folder in kafkaviz's cache that looks like a topic-partition with only this segment.
@@ -57,7 +57,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns the folder of a partition's files: the path, or where a view's links lead."""
+    """Returns the folder of a partition's files: the path itself, or where a view's links lead."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

@@ -1,4 +1,4 @@
-"""The state in the cluster metadata log of a broker directory: topic ids, settings, features.
+"""The state that a cluster metadata log describes: topic ids, settings, features and more.
 
 A KRaft broker loads the newest snapshot (.checkpoint) and replays the .log from the snapshot's end
 offset on. A later record replaces an earlier one, a null value removes a setting, and a removed
@@ -78,7 +78,7 @@ class ConfigValue(NamedTuple):
 
 @dataclass(kw_only=True)
 class MetadataImage:
-    """The state after the last record, as far as kafkaviz uses it.
+    """The state after the last record; only the parts that kafkaviz uses.
 
     Attributes:
         topic_ids: the ids of the existing topics, by name.
@@ -90,12 +90,12 @@ class MetadataImage:
         log_directories: the ids of the log directories that a broker registered, by node id.
         leaders: the current or last leader of a partition, with the current leader epoch, by topic
             id, then by number. Only read_leaders fills it.
-        voters: the ids of the controllers: from quorum-state, else the newest record of them, else
-            controller.quorum.voters in server.properties; empty if unknown.
+        voters: the ids of the controllers: from quorum-state, or else the newest record that lists
+            them, or else controller.quorum.voters in server.properties. Empty if unknown.
         snapshot: the name of the file that was loaded first.
         has_footer: whether the snapshot is complete; otherwise its last records may be missing.
         refusal: the exception that the broker throws at the first record that needs the lost end of
-            the snapshot, or None.
+            the snapshot; else None.
         end_offset: the offset after the last record that counts.
     """
 
@@ -125,7 +125,7 @@ class MetadataImage:
         return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
-        """Returns the settings given to a broker at run time, or with "" to all brokers."""
+        """Returns the settings given at run time to one broker, or with "" to all brokers."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
@@ -143,7 +143,7 @@ def read_image(broker: Broker) -> MetadataImage:
 
 
 def read_leaders(broker: Broker) -> MetadataImage:
-    """Returns the state in the broker's metadata log with the leader of each partition.
+    """Returns the state in the broker's metadata log, including the leader of each partition.
 
     The state is empty if the directory has no metadata log, or the log cannot be read.
     """
@@ -180,8 +180,8 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: whether to track the leader of each partition, for which every change of a
-            leader is read.
+        has_leaders: whether to track the leader of each partition, which means reading every change
+            of a leader.
     """
     state = MetadataImage()
     problems = []
@@ -218,7 +218,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
 def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
     """Returns the voters' ids in quorum-state.
 
-    The file has them only if the configuration lists the voters.
+    The file lists them only if the configuration does.
     """
     path = partition.path / names.QUORUM_STATE
     try:
@@ -263,7 +263,7 @@ def _load_snapshot(
 
 
 class _RecordBudget:
-    """The number of records in compressed batches that may still be read from a metadata log."""
+    """How many records in compressed batches may still be read from a metadata log."""
 
     def __init__(self) -> None:
         self._remaining = COMPRESSED_RECORDS
@@ -283,11 +283,11 @@ class _RecordBudget:
 def _batches(
     segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """Reads the batches of a .log or .checkpoint; voters in control batches go to `state`.
+    """Reads the batches of a .log or .checkpoint; stores voters from control batches in `state`.
 
     Yields:
-        The offset and value of the records that are applied, and the last offset plus 1; for a
-        control batch no records, and 0.
+        Per batch: the offset and value of each record to apply, and the last offset plus 1. For a
+        control batch: no records, and 0.
 
     Raises:
         CorruptFile: a checksum is wrong, or no broker writes such a batch.
@@ -323,9 +323,10 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Stores the voters in a control batch, or that the snapshot has its footer.
+    """Stores the voters that a control batch names, or that the snapshot has its footer.
 
-    Voters are in a KRaftVotersRecord (KIP-853) and in the LeaderChangeMessage of each election.
+    A KRaftVotersRecord (KIP-853) names the voters, and so does the LeaderChangeMessage of each
+    election.
     """
     few_records = batch_records.few_keyed_records(data)
     try:
@@ -361,21 +362,21 @@ def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[i
 
 
 def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
-    """Returns a mask of the records whose type is applied; most records have another type."""
+    """Returns a mask of the records whose type kafkaviz uses; most records have another type."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
     return has_type & np.isin(types, _APPLIED_NUMBERS)
 
 
 class _Replay:
-    """Applies records to an image; a metadata transaction is applied when it ends."""
+    """Applies records to an image. The records of a metadata transaction are applied at its end."""
 
     def __init__(self, state: MetadataImage, *, has_leaders: bool, is_cut: bool = False) -> None:
         """Prepares the replay.
 
         Args:
-            is_cut: whether the snapshot lacks its end, so that records may refer to missing
-                records.
+            is_cut: whether the end of the snapshot is missing, so that a record may refer to a
+                missing one.
         """
         self._state = state
         self._is_cut = is_cut
@@ -436,12 +437,12 @@ class _Replay:
             change()
 
     def _refuse_partition(self, topic_id: str) -> None:
-        """Stores the exception that TopicsDelta (4.3.1) throws if the topic is unknown."""
+        """Stores the exception that TopicsDelta (4.3.1) throws for an unknown topic."""
         if topic_id not in self._names_by_id and not self._state.refusal:
             self._state.refusal = "java.lang.NullPointerException"
 
     def _refuse_change(self, broker_id: int) -> None:
-        """Stores the exception that ClusterDelta (4.3.1, 4.4.0) throws if the broker is unknown."""
+        """Stores the exception that ClusterDelta (4.3.1, 4.4.0) throws for an unknown broker."""
         if broker_id not in self._state.log_directories and not self._state.refusal:
             words = f"Tried to change broker {broker_id}, but that broker was not registered."
             self._state.refusal = f"java.lang.IllegalStateException: {words}"

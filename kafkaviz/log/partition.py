@@ -23,9 +23,9 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class CheckpointOffsets:
-    """The offsets of one topic-partition in the broker's checkpoints.
+    """The offsets of one topic-partition in the broker's checkpoint files.
 
-    None means that the checkpoint does not have this partition.
+    None means that the file does not list this partition.
     """
 
     log_start: int | None = None
@@ -35,12 +35,12 @@ class CheckpointOffsets:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteGap:
-    """Offsets that only a remote segment has, and that segment is missing or cannot be read.
+    """Offsets that should be in a remote segment which is missing or cannot be read.
 
     Attributes:
         last_offset: the last missing offset, or None if it is unknown.
         path: the damaged file, or the path of the missing .log on the broker.
-        kind: the kind of the CannotOpen; "" for damaged bytes.
+        kind: the kind of the CannotOpen error; "" for damaged bytes.
     """
 
     first_offset: int
@@ -98,7 +98,7 @@ class Partition:
 
     @property
     def topic(self) -> str:
-        """The topic; in the name of a directory to be deleted, Kafka may have truncated it."""
+        """The topic. Kafka may truncate it in the name of a directory that it will delete."""
         return self.name.topic
 
     @property
@@ -107,7 +107,7 @@ class Partition:
 
     @property
     def state(self) -> str:
-        """Its state by its name: "current", "delete", "future" or "stray"."""
+        """The state that its name shows: "current", "delete", "future" or "stray"."""
         return self.name.state
 
     @property
@@ -117,7 +117,7 @@ class Partition:
 
     @cached_property
     def live(self) -> tuple[LogSegment, ...]:
-        """The segments that a broker serves: those with a .log and no suffix."""
+        """The segments that a broker uses: those with a .log and no suffix."""
         return tuple(segment for segment in self._with_log if segment.is_in_use)
 
     @cached_property
@@ -139,12 +139,12 @@ class Partition:
 
     @cached_property
     def live_log_bytes(self) -> int:
-        """The total size of the .log files that a broker serves."""
+        """The total size of the .log files that a broker uses."""
         return sum(segment.log.size_bytes for segment in self.live)
 
     @property
     def is_remote_alone(self) -> bool:
-        """Whether all its segments are in tiered storage and none is in a local directory."""
+        """Whether it has no local segments, because all are in tiered storage."""
         return bool(self.live) and all(
             segment.base_offset in self.remote_bases for segment in self.live
         )
@@ -177,7 +177,7 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int | None:
-        """The larger of the checkpointed log start and the first base offset, or None.
+        """The checkpointed log start, or the first base offset if larger; None without either.
 
         This is the rule of LogLoader in Kafka 4.3.1. A missing remote segment counts as present.
         """
@@ -189,12 +189,12 @@ class Partition:
 
     @property
     def high_watermark(self) -> int | None:
-        """The checkpointed offset below which every in-sync replica had the records, or None."""
+        """The checkpointed offset below which every in-sync replica has the records, or None."""
         return self.checkpoints.high_watermark
 
     @property
     def recovery_point(self) -> int | None:
-        """The checkpointed offset below which everything was flushed, or None."""
+        """The checkpointed offset below which everything has been flushed, or None."""
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
@@ -212,7 +212,7 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots in use, by offset; each describes the producers below it."""
+        """The producer snapshots in use, by offset. Each describes producers below its offset."""
         named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
             name.base_offset: info

@@ -1,9 +1,9 @@
-"""Scans of a .log that continue after damage, and a list of the classes that scan a .log.
+"""Scans of a .log that continue after damage, and a list of all classes that scan a .log.
 
-Each class exists for one reason that the ones above it do not cover:
+Each class does something that those above it in the list do not:
 
 - format.walk.Walk reads headers up to the first impossible length, as a broker's reader does. All
-  others use it or do the same.
+  other classes use it or do the same.
 - log.segment.BatchScan, from Segment.scan, is a Walk on a file: it opens the file for the time of
   the iteration. It also fills in the fields that only the messages in a wrapper of magic 0 or 1
   have.
@@ -12,12 +12,13 @@ Each class exists for one reason that the ones above it do not cover:
   they begin at any position, so an index entry must prove the next batch.
 - CheckedScan here is a DeepScan that continues after damage, at the batch with the next expected
   offset. Checks and comparisons use it.
-- SharedScan here shows the batches of a CheckedScan to observers of Segment.scan, so that an ingest
-  with checks reads a .log once.
+- SharedScan here passes the batches of a CheckedScan to observers of Segment.scan, so that an
+  ingest with checks reads each .log only once.
 - analysis.checks.log_scan.CheckScan is the pass of the checks: a CheckedScan that also decides
   which batches can be trusted.
-- analysis.comparison.batch_stream.BatchStream takes the batches of several segments from the front.
-- search.scan.LogReader reads as Kafka does for one lookup, and keeps every read.
+- analysis.comparison.batch_stream.BatchStream reads the batches of several segments, one segment
+  after the other.
+- search.scan.LogReader reads as Kafka does for one lookup, and remembers every read.
 - pipeline.read.tasks.DecodedWalk reads the batches of a compressed segment that several tasks of an
   ingest have decoded.
 
@@ -31,7 +32,7 @@ HeaderScan and CheckedScan continue like this:
 The index may be damaged too, so CheckedScan searches the bytes of the .log. It looks for the eight
 bytes of the next expected offset at which a batch with a valid checksum begins. After offsets 10 to
 19 these bytes are 00 00 00 00 00 00 00 14. In a log without damage both return the same batches as
-Segment.scan, also in several ranges that begin at batches.
+Segment.scan. The same holds if the log is divided into ranges that begin at batches.
 """
 
 from abc import ABC, abstractmethod
@@ -71,7 +72,7 @@ MISLED = "misled"
 
 
 class Hole(NamedTuple):
-    """The bytes from `start` to `stop`, from which no batch was read.
+    """The bytes from `start` to `stop`, in which no batch could be read.
 
     Attributes:
         reason: a reason of format.walk.WalkEnd, or "misled" if a length leads past the next batch.
@@ -83,7 +84,7 @@ class Hole(NamedTuple):
 
 
 class BatchWalk(Protocol):
-    """Arrays of consecutive batches; `end` is known once all were taken."""
+    """Arrays of consecutive batches; `end` is known once all have been read."""
 
     @property
     def end(self) -> WalkEnd: ...
@@ -92,18 +93,18 @@ class BatchWalk(Protocol):
 
 
 class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
-    """The batches of a range as arrays, and the holes between them, in order.
+    """Yields the batches of a range as arrays, and the holes between them, in order.
 
     Attributes:
-        end: the place and reason of the stop, known once all batches were taken. It is before the
-            end of the range if no later batch was found.
+        end: the position and the reason at which the scan ended, known once all batches have been
+            read. It is before the end of the range if no later batch was found.
     """
 
     def __init__(self, start: int, stop: int) -> None:
         """Prepares the scan without reading.
 
         Args:
-            start: the byte at which a batch begins, as far as is known.
+            start: the byte at which a batch is expected to begin.
         """
         self._start = start
         self._stop = stop
@@ -141,12 +142,12 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
         Returns:
             The number of batches before the misleading one, and the position of the batch that its
-                length skips; if no batch misleads, the number of all batches, and None.
+                length skips. If none misleads, the number of all batches, and None.
         """
 
     @abstractmethod
     def _find_next(self, position: int) -> int | None:
-        """Returns the position of the next batch after a byte at which no batch begins, or None."""
+        """Returns the position of the next batch after a byte where no batch begins, or None."""
 
 
 class HeaderScan(ResynchronisingScan):
@@ -200,7 +201,7 @@ MAX_DOUBTS = 1000
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks the checksums and decodes the records from byte 0 on, as far as `level` asks for it.
+    """Checks checksums and decodes records from byte 0 on; `level` says how much of this is done.
 
     It yields arrays of format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
     batch that has the next expected offset and a valid checksum. If it finds none, it continues at
@@ -222,7 +223,8 @@ class CheckedScan(ResynchronisingScan):
         Args:
             base_offset: the base offset of the segment.
             take_faults: called with the faults in the records of each chunk.
-            first_walk: the batches from byte 0 on if they were checked before and have no fault.
+            first_walk: the batches from byte 0 on, if they have been checked before and have no
+                fault.
             level: how much of each batch is checked.
         """
         super().__init__(0, stop)
@@ -259,7 +261,7 @@ class CheckedScan(ResynchronisingScan):
         return row, position
 
     def _find_hidden(self, batch: np.void) -> int | None:
-        """Returns the position of the next batch if a damaged batch has a length that skips it.
+        """Returns the position of the next batch, if the length of a damaged batch skips it.
 
         A damaged batch has a wrong checksum. Returns None if its length is plausible or no batch is
         found.
@@ -291,7 +293,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_after_header(self, position: int) -> int | None:
-        """Returns the position after a batch in whose header only the length is wrong, or None."""
+        """Returns where a batch ends if only the length in its header is wrong, else None."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None
@@ -304,7 +306,7 @@ class CheckedScan(ResynchronisingScan):
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
     def _fills(self, batch: np.void) -> bool:
-        """Returns whether the checksum is valid if the batch extends to the end of the range."""
+        """Returns whether the checksum is valid if the batch reaches to the end of the range."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
@@ -312,7 +314,7 @@ class CheckedScan(ResynchronisingScan):
         )
 
     def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
-        """Returns where the first valid batch with this base offset begins, in [start, stop)."""
+        """Returns where in [start, stop) the first valid batch with this base offset begins."""
         if not 0 <= base_offset <= MAX_OFFSET:
             return None
         pattern = base_offset.to_bytes(8, "big")
@@ -329,7 +331,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _CheckedWalk:
-    """The batches of a deep scan as arrays; the faults in records go to `take_faults`."""
+    """Yields a deep scan's batches as arrays; passes the faults in records to `take_faults`."""
 
     def __init__(
         self,
@@ -385,7 +387,7 @@ class _HeaderWalk:
 
 
 def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
-    """Returns for each batch whether the next one does not continue its offsets or its magic."""
+    """Returns for each batch whether the next batch has an unexpected offset or another magic."""
     is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
         following["base_offset"] != UNKNOWN
     )
@@ -393,7 +395,7 @@ def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
 
 
 class SharedScan(BatchObserver[int]):
-    """Gives observers the batches of Segment.scan(fill_wrapper_fields=True), from byte 0 on."""
+    """Gives observers what Segment.scan(fill_wrapper_fields=True) yields from byte 0 on."""
 
     def __init__(
         self,
@@ -404,8 +406,8 @@ class SharedScan(BatchObserver[int]):
         """Begins before the first batch.
 
         Args:
-            take_checked: called with the rows of CHECKED_BATCH that the observers will see next.
-                Batches that the CheckedScan did not give have no such rows.
+            take_checked: called with the rows of CHECKED_BATCH that the observers will see next. A
+                batch that the CheckedScan did not read has no such row.
         """
         self._segment = segment
         self._observers = observers
@@ -434,7 +436,7 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Reads the batches that the CheckedScan did not give; a sound log has no such batches.
+        """Reads the batches that the CheckedScan did not read; a sound log has no such batches.
 
         Returns:
             The byte at which Segment.scan ends.

@@ -1,4 +1,4 @@
-"""A segment: a .log and the indexes that share its base offset, as far as they exist."""
+"""A segment: a .log and the indexes with the same base offset, as far as these files exist."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Index(NamedTuple):
 
     @property
     def unwritten_slots(self) -> int:
-        """The slots after the last written one: zeros that were preallocated and never filled."""
+        """The slots after the last written one. They were preallocated and are still zeros."""
         return self.slots - len(self.entries)
 
 
@@ -66,10 +66,10 @@ class IndexEnd(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """The files of one base offset in a topic-partition; with a .log it is a LogSegment.
+    """The files with one base offset in a topic-partition. With a .log it is a LogSegment.
 
-    A file that does not exist is None: there may be a log without an index, or an index without its
-    log. The files are read when a method or property needs them.
+    A file that does not exist is None; even the log may be missing. Files are read when a method or
+    property needs them.
 
     Attributes:
         base_offset: the offset in the names of its files.
@@ -105,7 +105,7 @@ class Segment:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a broker would serve the segment: its files have no suffix."""
+        """Whether a broker would use the segment: its files have no suffix."""
         return self.state in ("active", "closed")
 
     @property
@@ -130,8 +130,8 @@ class Segment:
     ) -> "BatchScan":
         """Returns the batches between two positions of the .log, as a BatchScan.
 
-        Iterate over it to get arrays of format.batch.BATCH; afterwards its `end` says where they
-        stop.
+        Iterate over it to get arrays of format.batch.BATCH; afterwards its `end` says where the
+        batches end.
 
         Args:
             start: the position of the first batch.
@@ -165,7 +165,7 @@ class Segment:
         return self.with_log().log.size_bytes <= FILLED_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
-        """Returns every batch of the .log at once; none for a segment without a .log."""
+        """Returns every batch of the .log at once; no batch if there is no .log."""
         if self.log is None:
             return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
         scan = self.full_scan()
@@ -175,8 +175,8 @@ class Segment:
     def batches(self) -> np.ndarray:
         """Returns an array of format.batch.BATCH, one row per batch of the .log, shape (batches,).
 
-        It is empty for a segment without a .log. It ends where the next batch cannot be read;
-        `walk` says where and why.
+        It is empty if there is no .log. It ends at the first batch that cannot be read; `walk` says
+        where and why.
         """
         return self.walk().batches
 
@@ -200,9 +200,9 @@ class Segment:
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index with its unwritten slots.
+        """The .index, including its unwritten slots.
 
-        Entries of batches that were appended after the .log was listed are left out.
+        Entries for batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _offset_entries(slots, self.base_offset)
@@ -221,9 +221,9 @@ class Segment:
         return Index(entries, count, trailing_bytes)
 
     def index_ends(self) -> tuple[IndexEnd, IndexEnd]:
-        """Returns the ends of the .index and the .timeindex.
+        """Returns how many entries the .index and the .timeindex have, and the last one of each.
 
-        A file is only read to its end if its last slot was never written.
+        If the last slot of a file is written, only that slot is read.
         """
         if self.has_changed():
             return _end_of(self.offset_index), _end_of(self.time_index)
@@ -232,8 +232,8 @@ class Segment:
     def has_changed(self) -> bool:
         """Returns whether a broker has appended to the .log, or cut it, since it was listed.
 
-        A broker writes a batch first into the .log and then into the indexes. So an index that is
-        read later than the .log was listed may be ahead of it.
+        A broker writes a batch first into the .log and then into the indexes. So an index may be
+        ahead of the .log if it is read after the .log was listed.
         """
         log = self.log
         if log is None or self.state != "active":
@@ -244,7 +244,7 @@ class Segment:
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
-        """Returns the end and the last offset of the last complete batch in the .log as listed.
+        """Returns where the last complete batch ended when the .log was listed, and its offset.
 
         If the .log was cut since it was listed, only the remaining bytes count.
 
@@ -266,8 +266,8 @@ class Segment:
     def txn_index(self) -> np.ndarray:
         """The entries of the .txnindex as an array of format.txn_index.ENTRY; empty without a file.
 
-        Entries of markers that were appended after the .log was listed are left out. The file is
-        never preallocated, so bytes after the last complete entry are a torn entry.
+        Entries for markers that were appended after the .log was listed are left out. The file is
+        never preallocated, so any bytes after the last complete entry are a torn entry.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():
@@ -284,7 +284,7 @@ class Segment:
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
-        """Yields what `records` returns, one record at a time, like batch_records.iterate."""
+        """Yields the same records as `records`, one at a time; see batch_records.iterate."""
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
@@ -325,7 +325,7 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class LogSegment(Segment):
-    """A segment whose .log exists, with or without indexes."""
+    """A segment that has a .log, with or without indexes."""
 
     log: FileInfo = field()
 
@@ -345,7 +345,7 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
 
 
 class BatchScan:
-    """A pass over a range of a .log, which is open only during the iteration.
+    """A pass over a range of a .log. The file is open only during the iteration.
 
     `end` is set after the last batch.
     """
@@ -373,7 +373,7 @@ class BatchScan:
 
 
 def fill_wrapper_fields(batches: np.ndarray, read: ReadInto) -> None:
-    """Fills in the fields that headers of wrappers of magic 0 and 1 lack, see Segment.scan."""
+    """Fills in the fields that the headers of old wrappers lack; see Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position = int(batches["position"][row])
         size_bytes = int(batches["size_bytes"][row])
@@ -396,7 +396,8 @@ def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, 
     """Returns the written slots of an index file.
 
     Returns:
-        The entries, the number of slots in the file, and the bytes after the last complete slot.
+        The entries, the number of slots in the file, and the number of bytes after the last
+        complete slot.
     """
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0

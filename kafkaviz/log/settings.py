@@ -1,19 +1,19 @@
-"""Each setting of a topic: its value, and where that value came from.
+"""Each setting of a topic: its value and its source.
 
 The sources, strongest first:
 
-- what the user typed by the topic's name
+- what the user typed under the topic's name for the setting
 - a ConfigRecord of the topic, of this broker, or of all brokers, in this order
-- what the user typed by the broker's name
+- what the user typed under the broker's name for the setting
 - server.properties
 - Kafka's default for the release
 
 If the metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and so
 is each setting that was not typed.
 
-Within one source, the broker's names count in Kafka's order: log.roll.ms before log.roll.hours. A
-value in a weaker source never counts, whatever its name, because DynamicBrokerConfig removes all
-synonyms of a setting when one is set.
+A setting may have several names at the broker. Within one source, Kafka's order decides:
+log.roll.ms before log.roll.hours. A stronger source always wins, whatever name it uses, because
+DynamicBrokerConfig removes all synonyms of a setting when one is set.
 """
 
 from collections import Counter
@@ -43,9 +43,9 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """Where a value came from, strongest first.
+    """Where a value came from. The strongest origin is first.
 
-    A value typed by the broker's name is only as strong as server.properties.
+    A value that was typed under the broker's name is only as strong as server.properties.
     """
 
     TYPED = "typed"
@@ -59,7 +59,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """A setting's value in the topic's unit, and where it came from.
+    """The value of a setting, in the unit that the topic's setting has, and its source.
 
     Attributes:
         value: None if it is unknown or not set.
@@ -84,7 +84,7 @@ class SettingValue:
         return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
 
     def or_default(self, release: Release) -> "SettingValue":
-        """Returns the setting with Kafka's default if it is unknown; `source` then says so."""
+        """Returns the setting; an unknown one gets Kafka's default, and `source` then says so."""
         if self.is_known:
             return self
         default = config_def.TOPIC_SETTINGS[self.name].default(release)
@@ -94,14 +94,14 @@ class SettingValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that is known about the settings of a broker.
+    """All known facts about the settings of a broker.
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: Broker.lacks_metadata_log; settings that were not typed are then
-            unknown.
-        misses_metadata_log: whether server.properties shows that the metadata log is missing, and
-            not just in a log directory that was not opened; see `_misses_metadata_log`.
+        lacks_metadata_log: whether the metadata log was not found (Broker.lacks_metadata_log). If
+            so, only settings that the user typed are known.
+        misses_metadata_log: whether server.properties proves that the metadata log should be in one
+            of the opened log directories but is missing; see `_misses_metadata_log`.
         is_file_put_there: whether server.properties is in the log directory itself. No broker keeps
             it there, so the user put it there to give the settings of the topics.
     """
@@ -124,7 +124,7 @@ class Settings:
         return self.image.topic_ids
 
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
-        """Returns every setting that the release knows or the topic was given, by name.
+        """Returns every setting that the release knows or that the topic was given, by name.
 
         Only typed values are checked against the release's limits.
 
@@ -149,7 +149,7 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """Returns a setting of a topic, or a broker setting that no topic has."""
+        """Returns a topic's setting, or a broker setting that has no topic setting."""
         definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)
@@ -256,10 +256,10 @@ def open_settings(
     """Returns the settings of a broker.
 
     Args:
-        overrides: the typed values, by a topic's or a broker's name.
+        overrides: the typed values, by the topic's or the broker's name for the setting.
 
     Raises:
-        RefusedSetting: an override's name is neither a topic's nor a broker's.
+        RefusedSetting: an override's name is neither a topic setting nor a broker setting.
     """
     for name in overrides or {}:
         config_def.setting(name)
@@ -288,9 +288,9 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     """Returns whether the metadata log is missing although all log directories were opened.
 
     Kafka keeps it in metadata.log.dir, or in the first of log.dirs (AbstractKafkaConfig, 4.3.1 and
-    4.4.0, according to Kafka's source). A directory that was copied has another path, so only the
-    last name of each path is compared. A node that is only a broker fetches the log from the
-    controllers, and a directory without partitions may be new, so both count as not missing.
+    4.4.0, according to Kafka's source). A copied directory has another path, so only the last name
+    in each path is compared. A node that is only a broker fetches the log from the controllers, and
+    a directory without partitions may be new, so both count as not missing.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     paths = {text.strip().rstrip("/") for text in texts}
@@ -315,7 +315,7 @@ def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """Finds a server.properties in a log directory or its parent that may be this broker's.
+    """Finds the server.properties of this broker in a log directory or its parent.
 
     A file that names another node is skipped.
     """

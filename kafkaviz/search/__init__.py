@@ -1,1 +1,1 @@
-"""Kafka's searches for offsets and timestamps, with every step."""
+"""Searches for offsets and timestamps as Kafka does them; the results contain every step."""

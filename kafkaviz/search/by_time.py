@@ -1,4 +1,4 @@
-"""List-offsets: the offset for a timestamp, or for the log's start, end or largest timestamp.
+"""ListOffsets: the offset for a timestamp, or the log's start, end or largest timestamp.
 
 This is UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. For example, segments 0, 100 and
 200 have the largest timestamps 50, 90 and 80, and the target is 60:
@@ -121,7 +121,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment whose largest timestamp is not older, or None."""
+    """Returns the index of the first segment whose largest timestamp is not below this, or None."""
     return next(
         (
             place
@@ -160,7 +160,7 @@ def _search_timestamp(
 def find_in_segment(
     segment: SegmentView, timestamp_ms: int, profile: SearchProfile, start_offset: int
 ) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
-    """Finds the first record of that time or later in a segment (LogSegment.findOffsetByTimestamp).
+    """Finds the first record in a segment at or after a time (LogSegment.findOffsetByTimestamp).
 
     Args:
         start_offset: the lowest offset that the record may have.
@@ -221,7 +221,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
 
 
 def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Removes an answer at or above the limit (Partition.fetchOffsetForTimestamp)."""
+    """Removes an answer that is not below the visible limit (Partition.fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(

@@ -1,4 +1,4 @@
-"""A fetch by offset: the segment, its index, the batches from there on, maybe the next segment.
+"""A fetch by offset: finds the segment, the index entry, and the batches from there on.
 
 This is LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. For example, with segments 0, 100
 and 200 and offset 140:
@@ -8,8 +8,8 @@ and 200 and offset 140:
 - The scan goes from there to the first batch that reaches 140.
 - If compaction left no such batch, the search continues in segment 200.
 
-The bounds of a log say which offsets a client may request, and from which offset on records are not
-visible. A read_committed consumer sees nothing at or above the last stable offset, which is the
+The bounds of a log say which offsets a client may request, and which offset is the first that it
+cannot see. A read_committed consumer sees nothing at or above the last stable offset, which is the
 first offset of a transaction that is still open. For other consumers the limit is the log end,
 because a single directory has no followers to wait for.
 """
@@ -64,7 +64,7 @@ class Bounds:
 
 
 class FailedBounds(FailedRead):
-    """An exception while Kafka looks for the end of a log or for its last stable offset.
+    """The exception that Kafka throws while it looks for a log's end or last stable offset.
 
     It comes from LogSegment.readNextOffset, which a broker start calls, or from
     UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, according to Kafka's source).
@@ -138,7 +138,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
 
 
 def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
-    """Yields the last offset of each batch from a position on, up to an invalid batch length."""
+    """Yields the last offset of each batch from a position on; stops at an invalid batch length."""
     with suppress(CorruptBytes):
         for batch in reader.batches(position):
             yield np.array([batch.last_offset])
@@ -213,7 +213,8 @@ def fetch_offset(
     Args:
         bounds: the bounds of the log for this consumer, see find_bounds.
         at_least_one: whether to return the complete first batch even if it is larger than
-            max_bytes. It is Kafka's minOneMessage; recorded answers cover both values.
+            max_bytes. Kafka calls it minOneMessage; the recorded answers of brokers cover both
+            values.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log; the text is Kafka's.
@@ -264,7 +265,7 @@ def fetch_offset(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AbortedSearch:
-    """The search for the aborted transactions that a read_committed consumer gets with a fetch.
+    """The search for the aborted transactions that a broker returns in a read_committed fetch.
 
     Attributes:
         bound_search: the search for the upper bound in the offset index.
@@ -287,7 +288,7 @@ class AbortedSearch:
 def aborted_transactions(
     log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
 ) -> AbortedSearch:
-    """Finds the aborted transactions that a read_committed consumer gets with a fetch.
+    """Finds the aborted transactions that a broker returns in a read_committed fetch.
 
     These are the transactions that began below an upper bound. As in
     LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, but not always
@@ -344,7 +345,7 @@ def _slice(
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
-    """Returns the fetch with the byte range that is sent, which begins with the batch found."""
+    """Returns the fetch with the bytes that are sent; they begin with the batch that was found."""
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
     fetch = Fetch(
@@ -369,7 +370,7 @@ def _slice(
 
 
 class SegmentReason(Enum):
-    """Why a segment is searched or not."""
+    """Why a segment is searched, or why it is not."""
 
     GREATEST_BASE = auto()  # has the greatest base offset not above the target; searched first
     NEXT = auto()  # the previous segment has no batch that reaches the target
@@ -396,7 +397,7 @@ BEGINNINGS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, Segment
 
 
 class SegmentMiss(Enum):
-    """Why a searched segment does not give the answer."""
+    """Why a searched segment does not contain the answer."""
 
     NOTHING_REACHES = auto()  # no batch in it reaches the offset
     NO_RECORD = auto()  # no record is late enough; later segments are not tried
@@ -430,7 +431,7 @@ def explain_fetch(
 def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
-    """Returns the choices for a lookup that searches no segment."""
+    """Returns the choices of a lookup that searches no segment at all."""
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 

@@ -28,7 +28,7 @@ class IndexSearch:
 
 
 def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
-    """Finds the greatest entry not above an offset (OffsetIndex.lookup)."""
+    """Finds the last entry whose offset is not above an offset (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
     slot_search = slots.floor(
         keys,
@@ -41,7 +41,7 @@ def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> In
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
-    """Finds the greatest entry not above a timestamp (TimeIndex.lookup)."""
+    """Finds the last entry whose timestamp is not above a timestamp (TimeIndex.lookup)."""
     slot_search = slots.floor(
         KeyColumn(segment.time_slots["timestamp_ms"]),
         timestamp_ms,

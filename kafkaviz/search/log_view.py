@@ -1,4 +1,4 @@
-"""A partition as a broker has it open: the files that a search reads, wherever the bytes are.
+"""A partition as an open broker sees it: the files that a search reads, on disk or predicted.
 
 A LogView has one SegmentView per segment. view_partition builds a LogView from the files on disk;
 packages above this one build it from the result of a recovery.
@@ -67,12 +67,12 @@ class SegmentView:
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of its files that are shown as a recovery would rebuild them."""
+        """The names of this segment's files that are shown as they will be after recovery."""
         files = (self.log, self.index, self.timeindex, self.txnindex)
         return tuple(view.name for view in files if view and view.source == AFTER_RECOVERY)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of its index or timeindex, even if the file does not exist."""
+        """Returns the name of the .index or .timeindex, even if the file does not exist."""
         return f"{file_stem(self.base_offset)}.{kind}"
 
     @cached_property
@@ -114,10 +114,10 @@ class SegmentView:
 
     @property
     def largest_timestamp_ms(self) -> int:
-        """The largest timestamp, or if none is known the .log's modification time.
+        """The largest timestamp, or the .log's modification time if no timestamp is known.
 
-        It is LogSegment.largestTimestamp, and decides whether this segment is searched for a
-        timestamp.
+        Kafka (LogSegment.largestTimestamp) compares it with a timestamp that is looked up, and so
+        decides whether to search this segment.
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
@@ -136,12 +136,12 @@ class LogView:
 
     @property
     def log_start_offset(self) -> int:
-        """The larger of the checkpointed log start and the first base offset."""
+        """The log start offset in the checkpoint, or the first base offset if that is larger."""
         return max(self.segments[0].base_offset, self.checkpointed_start or 0)
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of the files that are shown as a recovery would rebuild them."""
+        """The names of the files that are shown as they will be after recovery."""
         return tuple(name for segment in self.segments for name in segment.recovered_files)
 
     @property
@@ -153,7 +153,7 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Returns the index of the segment with the greatest base offset not above an offset.
+        """Returns the index of the last segment whose base offset is not above an offset.
 
         Returns None if all base offsets are above the offset.
         """
@@ -164,7 +164,7 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """Returns a partition with its bytes on disk, even if they are damaged.
+    """Returns a partition with the bytes that are on disk, even if they are damaged.
 
     This is how a broker sees a directory after a clean stop.
     """
@@ -180,7 +180,7 @@ def view_partition(partition: Partition) -> LogView:
 
 
 def view_segment(segment: LogSegment) -> SegmentView:
-    """Returns a segment with its bytes on disk; it must have a .log."""
+    """Returns a segment with the bytes that are on disk; it must have a .log."""
     return SegmentView(
         base_offset=segment.base_offset,
         log=file.view(segment.log),
@@ -221,7 +221,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
 def view_files(
     name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
 ) -> LogView:
-    """Returns a partition made of files by name; segments without a .log are left out."""
+    """Returns a partition made of files, given by name; segments without a .log are left out."""
     parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
     views = {
         (parsed_name.base_offset, parsed_name.kind): view

@@ -1,8 +1,8 @@
-"""The complete way from an offset or a timestamp to a record, with every step.
+"""A lookup: all the steps from an offset or a timestamp to a record.
 
 A lookup has these parts:
 
-    segment choice    the .log that is searched, and why not the others
+    segment choice    the .log that is searched, and why the others are not
     searches          slot by slot in the time index and the offset index
     scan              forward through the batches, from the position that the index gave
     record, answer    the result for the client
@@ -57,7 +57,7 @@ from kafkaviz.versions import SearchProfile
 
 @dataclass(frozen=True)
 class ConsumerRecord:
-    """A record and its location.
+    """A record, and where it is in the log.
 
     Attributes:
         segment_base_offset: the base offset of its segment.
@@ -95,7 +95,8 @@ def fetches(
 ) -> Iterator[tuple[Fetch, FetchResult]]:
     """Yields fetches of one batch each, until the consumer gets a record or cannot get one.
 
-    The last result is a record, the exception thrown, or None if no batch is left.
+    Each fetch comes with its result. The last result is the record, the exception that is thrown,
+    or None if no batch is left.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log.
@@ -123,7 +124,7 @@ def _first_record(
     bounds: Bounds,
     isolation: str,
 ) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
-    """Returns the first record in a fetch's batch, the error, or why there is none."""
+    """Returns the first record that the consumer gets from a fetched batch, or why it gets none."""
     segment = next(
         candidate
         for candidate in log.segments
@@ -181,7 +182,7 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
 
 
 def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """Returns offset and decompressed bytes of the first message at or after an offset.
+    """Returns the first message at or after an offset: its offset and its decompressed bytes.
 
     Returns None if no message can be read. Only for magic 0 and 1.
     """
@@ -219,7 +220,7 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    """Returns whether the batch belongs to an aborted transaction that began before its end."""
+    """Returns whether the batch belongs to an aborted transaction."""
     return bool(
         (
             (aborted["producer_id"] == batch.producer_id)
@@ -246,7 +247,7 @@ class LookupOutcome(StrEnum):
 
 
 class WrongEntry(NamedTuple):
-    """An entry of an .index that leads to a batch above its offset.
+    """An .index entry that points past its batch: the batch there begins above the entry's offset.
 
     A search that begins there cannot find the offsets between the entry's and `base_offset`. Unlike
     Aim.PAST of analysis/segment/links.py, this includes an offset in a gap before the batch: a
@@ -276,16 +277,17 @@ class Lookup:
 
     Attributes:
         choices: every segment, and why it was searched or not.
-        searches: the searches in indexes. A lookup by timestamp searches the time index, then the
-            offset index. A lookup by offset has one search per segment that was tried.
+        searches: the index searches. A lookup by timestamp searches the time index, then the offset
+            index. A lookup by offset has one search per segment that was tried.
         scans: one scan of a .log per searched segment.
         record: the record found. For an offset, it may be several batches after the first fetch.
         answer: the client's result, or None.
         offset: the target, or None for a lookup by timestamp.
         timestamp_ms: the target in ms, or None for a lookup by offset. Negative values are
             by_time's special values.
-        fetches: all fetches that it took to get the record.
-        error: the exception of the broker, or of a consumer at the last fetch; else None.
+        fetches: all fetches that were needed to get the record.
+        error: the exception that the broker throws, or a consumer at the last fetch; None if
+            neither does.
         outcome: the result for the batch, or None if no batch was searched for.
     """
 
@@ -339,9 +341,9 @@ class Lookup:
 
     @property
     def beginning(self) -> SegmentChoice:
-        """The segment where the search begins.
+        """The segment in which the search begins.
 
-        If no segment is searched, this is the first one; all then have the same reason.
+        If no segment is searched, this is the first segment; the reason is then the same for all.
         """
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
@@ -359,7 +361,7 @@ class Lookup:
 
     @property
     def wrong_entries(self) -> tuple[WrongEntry, ...]:
-        """The entries of an .index that lead past the batch with their offset."""
+        """The .index entries that point to a batch beyond their own offset."""
         scans = {scan.base_offset: scan for scan in self.scans}
         wrong_entries = []
         for search in self.searches:

@@ -1,8 +1,8 @@
-"""A forward scan through the batches of a .log to an offset or timestamp, with its decisions.
+"""A forward scan through the batches of a .log to an offset or timestamp, with each decision.
 
 As in Kafka 4.3.1's FileLogInputStream and FileChannelRecordBatch, a step to the next batch reads 17
-bytes. The last offset or largest timestamp of a batch needs its header (61 bytes for magic 2), and
-its records need the complete batch. A header or batch that was read is kept.
+bytes. To learn the last offset or the largest timestamp of a batch, Kafka reads its header (61
+bytes for magic 2), and to read records, the complete batch. It reads a header or batch only once.
 
 The scan follows FileRecords in Kafka 1.1 to 4.3.1. For example, three batches at 0, 324 and 700
 hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (position, bytes) are:
@@ -78,7 +78,7 @@ class FailedRead(CorruptFile):
 
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
-    """Returns Kafka's exception for a fault in a .log.
+    """Returns the exception that Kafka throws at a fault in a .log.
 
     Raises:
         CorruptFile: kafkaviz refuses the data, but Kafka would read it.
@@ -153,11 +153,11 @@ class LogReader:
         return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """Yields the complete batches from a position on, like nextBatch.
+        """Yields the complete batches from a position on, like Kafka's nextBatch.
 
         Raises:
-            CorruptBytes: a length is invalid, or the position is negative, which only a damaged
-                index gives (Utils.readFully).
+            CorruptBytes: a length is invalid, or the position is negative, as only a damaged index
+                can have it (Utils.readFully).
         """
         if position < 0:
             raise CorruptBytes(
@@ -256,7 +256,7 @@ class FileBatch:
             raise fault.after(self.position) from None
 
     def to_batch(self) -> Batch:
-        """Returns the batch as a Batch; reads for this are not recorded as Kafka's."""
+        """Returns this as a Batch; the reads that are only needed for this are not recorded."""
         if self.is_legacy:
             try:
                 first = self._first_offset(
@@ -311,7 +311,7 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """The decision that follows from a batch's header."""
+    """The decision of a scan after it has read a batch's header."""
 
     BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
@@ -329,7 +329,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """One decision of a scan, after it read the header or more of a batch."""
+    """One decision of a scan, made after it read a header, or more of a batch."""
 
     position: int
     outcome: HeaderOutcome
@@ -372,7 +372,7 @@ def log_path(segment: SegmentView) -> str:
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """Finds the batch of a segment that holds an offset, or the next one after a gap.
+    """Finds the batch in a segment that holds an offset, or the next batch after a gap.
 
     Searches the index, then the batches from there on. Like LogSegment.translateOffset it treats a
     negative position in the index as zero.
@@ -412,11 +412,11 @@ def find_timestamp(
     *,
     is_streamed: bool = False,
 ) -> ForwardScan:
-    """Finds the first record of that time or later (searchForTimestamp).
+    """Finds the first record at or after a time (searchForTimestamp).
 
     Args:
         start_offset: the lowest offset that the record may have.
-        is_streamed: whether faults after that record go unnoticed (since 4.4).
+        is_streamed: whether Kafka does not notice faults after that record (since 4.4).
     """
     scan = _Scan(log, base_offset, target_ms, position)
     try:
@@ -430,7 +430,7 @@ def find_largest_timestamp(
 ) -> ForwardScan:
     """Finds the first record with the largest timestamp of the segment (since 3.8).
 
-    It is in the first batch with that timestamp. Magic 0 has no such record
+    The record is in the first batch with that timestamp. Magic 0 has no such record
     (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, base_offset, largest_ms, position)
@@ -474,7 +474,7 @@ class _Scan:
         )
 
     def failed(self, fault: CorruptBytes) -> ForwardScan:
-        """Returns the scan up to the bytes at which Kafka throws an exception.
+        """Returns the scan up to the bytes that make Kafka throw an exception.
 
         Raises:
             CorruptFile: kafkaviz refuses the data, but Kafka would read it.

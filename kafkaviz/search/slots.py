@@ -1,4 +1,4 @@
-"""Binary search over the slots of an index, plain or warm-section-first, with every slot it reads.
+"""Binary search in the slots of an index, plain or warm section first, with every slot it reads.
 
 This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it is a plain search. Since 2.1 (KAFKA-6432) the
 last 8 KiB of entries are tried first: searches near the log's end then read the same few pages,
@@ -95,14 +95,14 @@ def upper_bound(
 ) -> SlotSearch:
     """Returns the smallest slot whose key is not below the target, or -1, as Kafka finds it.
 
-    As in OffsetIndex.fetchUpperBoundOffset, an exact match that the search does not probe is passed
-    over: if the target equals the key of slot 0, the answer is slot 1.
+    As in OffsetIndex.fetchUpperBoundOffset, the search misses an exact match in a slot that it does
+    not probe: if the target equals the key of slot 0, the answer is slot 1.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=True)
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the first slot of the warm section: AbstractIndex.warmEntries before the last one."""
+    """Returns the first warm slot, which is AbstractIndex.warmEntries before the last slot."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
@@ -227,10 +227,10 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns the pages read by searches for a target above each key, summed over all keys.
+    """Returns the pages that searches read, one search just above each key, summed over all keys.
 
-    This is the sum of the last column of `floors` for these targets. Searches that probe the same
-    slots first are followed together.
+    This is the sum of the last column of `floors` for these targets. Searches that begin with the
+    same probes are simulated together.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)
     return _sum_pages(entries, entry_bytes, warm_from, page_bytes) if entries else 0
@@ -330,7 +330,7 @@ def _floor(
 
 @njit(cache=True)
 def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
-    """Counts the different pages that contain the entries of these slots."""
+    """Counts the different pages that these slots are in."""
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:

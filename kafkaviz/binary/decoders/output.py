@@ -8,12 +8,12 @@ Each decompressor is two functions:
 read decompresses data[start:end] into `out` from out_start on:
 
 - FULL: the output does not fit before out_end.
-- REFUSED: the data is damaged, or valid but rare. binary/codec.py then reads it and words the
-  fault.
+- REFUSED: the data is damaged, or valid but rare. binary/codec.py then decompresses it, or
+  describes the fault.
 - Whatever read accepts, codec.decompress decompresses to the same bytes.
 - It may read SLACK_BYTES after the end and write as many after out_end.
 
-read_run decompresses one range after another into `out`, from its first byte on, and fills
+read_run decompresses one range after another into `out`, starting at its first byte, and fills
 out_ends. It stops at the first range that does not fit or is refused.
 """
 
@@ -34,7 +34,7 @@ _MULTIPLES = np.array([0, 8, 8, 9, 8, 10, 12, 14])
 def copy_input(
     data: np.ndarray, start: int, size_bytes: int, out: np.ndarray, out_start: int
 ) -> None:
-    """Copies bytes from one array to another, and up to 15 bytes too many."""
+    """Copies bytes from one array to another; may write up to 15 bytes too many."""
     place = 0
     while place < size_bytes:
         copy_16(out, out_start + place, data, start + place)
@@ -43,9 +43,9 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Copies earlier output from `distance` bytes back, with the result of a byte-by-byte copy.
+    """Copies earlier output, starting `distance` bytes back, as if it copied byte by byte.
 
-    Writes up to 15 bytes too many.
+    May write up to 15 bytes too many.
     """
     place = out_start
     end = out_start + size_bytes

@@ -1,12 +1,12 @@
 """Decompression of many byte ranges of a buffer, such as the batches of a log, in few calls.
 
-For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. The compiled
+For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. So the compiled
 decompressors take as many ranges per call as fit into the output. A range that they refuse, or that
-is larger than the output, goes to codec.decompress, whose result counts. gzip and zstd have
-separate code tables in each batch, so a library that keeps its context is as fast.
+is larger than the output, goes to codec.decompress. gzip and zstd have separate code tables in each
+batch, so compiled code would not be faster than a library that keeps its context.
 
 Loading a compiled decompressor takes as long as some thousand library calls, and the first
-compilation takes seconds. So each process begins with the library.
+compilation takes seconds. So each process uses the library first.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,8 @@ class DecompressedRun:
 
     Attributes:
         places: the indexes of these ranges among all ranges.
-        data: the decompressed bytes, then unused ones. The next run may overwrite this array.
+        data: the decompressed bytes, followed by unused bytes. The next run may overwrite this
+            array.
         ends: the end of each range's output in `data`.
     """
 
@@ -91,7 +92,7 @@ class RunDecompressor:
 
 
 def compile_decompressors() -> None:
-    """Compiles the decompressors or loads them from numba's cache, by calling them without data."""
+    """Calls the decompressors without data, so that numba compiles or loads them."""
     data = _read_only(np.empty(0, np.uint8))
     edges = np.empty(0, np.int64)
     for codec_name in COMPILED:
@@ -128,7 +129,7 @@ def _joined(places: list[int], bodies: list[bytes]) -> DecompressedRun:
 
 
 def _read_only(data: np.ndarray) -> np.ndarray:
-    """Returns a read-only view, so that numba sees one array type and compiles a loop once."""
+    """Returns a read-only view, so that numba sees one array type and compiles each loop once."""
     view = data[:]
     view.flags.writeable = False
     return view

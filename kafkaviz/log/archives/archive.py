@@ -92,7 +92,7 @@ _SOURCE_BY_FOLDER: dict[Path, Path] = {}
 
 
 class NoRoom(OSError):
-    """Unpacking would leave too few free bytes or too few free inodes on the disk."""
+    """Unpacking would leave too few free bytes or inodes on the disk."""
 
     def __init__(self, problem: Message) -> None:
         super().__init__(errno.ENOSPC, str(problem))
@@ -111,9 +111,9 @@ def stem(path: Path) -> str:
 
 
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the directory for a path: itself, an unpacked archive, or a directory in one.
+    """Returns the directory that a path leads to. If it is in an archive, unpacks the archive.
 
-    An archive is unpacked into the cache unless it is already there. For a folder with remote
+    The result is in the cache and is used again for the same archive. For a folder with remote
     segments, returns a view that shows it as a broker directory.
 
     Args:
@@ -124,7 +124,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the directory for a path, like unpack_if_archive, but without a view."""
+    """Returns the same directory as unpack_if_archive, but never a view."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -177,7 +177,7 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path again if its listing is too old.
+    """Lists a remote path again if its listing has expired.
 
     For a path inside an archive, the archive is listed. For a path inside a store of remote
     segments, the store is listed, because s3://bucket/STORE/orders-0 names no object.
@@ -197,13 +197,13 @@ def refresh(path: Path) -> None:
 
 
 def _possible_store(path: Path) -> Path | None:
-    """Returns the folder that must be the store if `path` is a partition in it, or its file."""
+    """Returns the folder that would be the store if `path` were a partition in one, or its file."""
     partition = next((part for part in (path, path.parent) if parse_directory(part.name)), None)
     return partition.parent if partition and address.is_mirrored(partition.parent) else None
 
 
 def enclosing_archive(path: Path) -> Path | None:
-    """Returns the archive that a path leads into, or None; an archive itself is not inside one."""
+    """Returns the archive that contains a path, or None; an archive does not contain itself."""
     with file.translate_os_errors(path):
         return next(
             (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
@@ -213,11 +213,12 @@ def enclosing_archive(path: Path) -> Path | None:
 def display_path(path: Path) -> Path | str:
     """Returns the path that the user knows.
 
-    - A file of an opened archive has the archive's path and the path inside it.
-    - A file opened alone has its own path.
-    - A path in a view of tiered storage is shown in the broker directory, or in the store if that
+    - A file of an opened archive: the archive's path, then the path inside it.
+    - A file that was opened alone: its own path.
+    - A path in a view of tiered storage: the path in the broker directory, or in the store if that
     was opened without a broker directory.
-    - A path in a mirror has the remote address, as a string: a Path would drop one of its slashes.
+    - A path in a mirror: the remote address, as a string because a Path would drop one of its
+      slashes.
     """
     view = tiered_view.view_folder(path)
     if view:
@@ -230,12 +231,12 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """Shows paths in a cache folder as paths in this source from now on."""
+    """Records that paths in a cache folder are to be shown as paths in this source."""
     _SOURCE_BY_FOLDER[folder] = source
 
 
 def display_text(path: PurePath | str) -> str:
-    """Returns a path as the user gave it; see display_path for mirrors and views."""
+    """Returns a path as the user gave it; see display_path."""
     text = str(path)
     is_view = text.startswith(address.views_root())
     return str(display_path(Path(text))) if is_view else address.display(text)
@@ -249,7 +250,7 @@ def unpack_target(path: Path) -> Path:
 
 
 def sweep_unfinished() -> None:
-    """Removes the unfinished folders of processes that were killed while unpacking."""
+    """Removes unfinished folders of processes that were killed while they unpacked an archive."""
     sweep(_unpack_root())
 
 
@@ -258,7 +259,7 @@ def _unpack_root() -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Returns an id of an archive. A changed archive has another id, and so is unpacked again."""
+    """Returns an id of an archive. A changed archive gets another id, so it is unpacked again."""
     info = file.info(path)
     return hashlib.sha256(
         f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
@@ -266,9 +267,9 @@ def _identity(path: Path) -> str:
 
 
 def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
-    """Unpacks into a scratch folder and then moves the result to its final place.
+    """Unpacks into a scratch folder, and then moves the result to its final place.
 
-    So an interrupted run leaves nothing that looks complete.
+    So an interrupted run leaves no folder that looks complete.
     """
     try:
         with scratch_folder(home.parent) as scratch:
@@ -284,7 +285,7 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     """Returns the error to report.
 
-    A system error concerns the cache folder; any other error concerns the archive.
+    A system error is about the cache folder; any other error is about the archive.
     """
     if isinstance(error, OSError) and error.errno:
         problem = message(
@@ -349,7 +350,7 @@ class _DiskReserve:
         """Checks that `count` more bytes, or one more file, leave the reserve untouched.
 
         Raises:
-            OSError: they would not leave it untouched.
+            OSError: they would use some of the reserve.
         """
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
@@ -371,7 +372,7 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 @contextmanager
 def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
-    """Turns a system error about a member's path into an error of the archive.
+    """Turns a system error about the path of a member into an error about the archive.
 
     Any other error is passed on.
     """
@@ -397,7 +398,7 @@ def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
 
 
 def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content; links, devices and the like are skipped."""
+    """Yields files and directories with their content; skips links, devices and the like."""
     raw = _TimedFile(path, budget)
     if path.name.lower().endswith(".zip"):
         yield from members.read_members(raw, budget)
@@ -407,9 +408,9 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 
 
 class _TimedFile(io.FileIO):
-    """The packed file, with a time limit.
+    """The packed file; reading it fails after a time limit.
 
-    A decompressor that keeps reading without producing anything ends when the time is over.
+    The limit also stops a decompressor that reads on and on without producing any bytes.
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
@@ -423,7 +424,8 @@ class _TimedFile(io.FileIO):
     def readinto(self, buffer: Any) -> int | None:
         """Implements RawIOBase.readinto.
 
-        The block file of a remote archive continues after its blocks, so reads end at its size.
+        The block file of a remote archive has other data after the blocks, so reads end at the
+        archive's size.
         """
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
@@ -436,7 +438,7 @@ class _TimedFile(io.FileIO):
 
 
 def _fetch_all(path: Path, budget: UnpackBudget) -> int:
-    """Fetches all blocks of a remote archive and returns the descriptor of their file."""
+    """Fetches all blocks of a remote archive, and returns the descriptor of the block file."""
     mirror.prepare(path)
     with CachedFile(path) as cached_file:
         for position in range(0, cached_file.size_bytes, REQUEST_BYTES):
@@ -446,7 +448,7 @@ def _fetch_all(path: Path, budget: UnpackBudget) -> int:
 
 
 class _XzReader(io.RawIOBase):
-    """An .xz read forward, stream after stream. lzma.open is not used: it has no memory limit."""
+    """Reads an .xz forward, stream after stream. lzma.open is not used: it has no memory limit."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
@@ -490,7 +492,7 @@ class _GzipSource:
     """The packed bytes of a .gz for gzip.GzipFile.
 
     GzipFile reads the names in a member's header, and zeros after the last member, byte by byte.
-    200 MB of either would take more than a minute.
+    That would take more than a minute for 200 MB of either.
     """
 
     def __init__(self, source: IO[bytes]) -> None:
@@ -501,7 +503,7 @@ class _GzipSource:
         """Implements IOBase.read.
 
         Raises:
-            BadArchive: more than GZIP_NAME_BYTES were read one by one.
+            BadArchive: more than GZIP_NAME_BYTES bytes were read one by one.
         """
         self._single_bytes += count == 1
         if self._single_bytes > GZIP_NAME_BYTES:

@@ -56,7 +56,7 @@ ProgressCallback = Callable[[int], None]
 
 
 class UnpackBudget:
-    """The budget of one archive.
+    """The budget for unpacking one archive.
 
     The methods raise CannotOpen of kind "archive" when a limit is exceeded.
     """
@@ -125,7 +125,7 @@ ZIP_UNIX = 3
 class _BoundedReader(io.BufferedReader):
     """A file that refuses to read more than DIRECTORY_BYTES at once.
 
-    Only a directory that is too long needs more.
+    More would only be read for a .zip directory that is too long.
     """
 
     def read(self, size: int | None = -1) -> bytes:
@@ -140,10 +140,10 @@ class _BoundedReader(io.BufferedReader):
 
 
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content; links are skipped.
+    """Yields files and directories with their content; skips links.
 
     Raises:
-        ValueError: the archive is damaged. zipfile's own errors are raised too.
+        ValueError: the archive is damaged. Errors of zipfile itself are also raised.
     """
     with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
         entries = archive.infolist()
@@ -171,7 +171,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Refuses members that share bytes, because those can unpack to any size."""
+    """Refuses members that share bytes, because a small file of them can unpack to any size."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -197,7 +197,7 @@ def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBud
 
 
 def _mtime_ns(entry: zipfile.ZipInfo) -> int:
-    """Returns the UTC time of the extra field, or else the archive's date taken as UTC."""
+    """Returns the UTC time in the extra field, or else the archive's date, read as UTC."""
     position = 0
     while position + 4 <= len(entry.extra):
         kind, length = struct.unpack_from("<HH", entry.extra, position)

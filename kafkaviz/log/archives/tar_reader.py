@@ -3,8 +3,8 @@
 No header is trusted before it is checked.
 
 The standard library's tarfile is not used: it keeps every header in memory and seeks back and
-forth. In some releases of Python 3.11 it loops forever on a negative size (CVE-2025-8194) and takes
-quadratic time on a pax header of digits (CVE-2024-6232).
+forth. Some releases of Python 3.11 loop forever on a negative size (CVE-2025-8194), and take
+quadratic time for a pax header of digits (CVE-2024-6232).
 """
 
 import os
@@ -52,7 +52,7 @@ FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
 
 
 class TarStream:
-    """The decompressed bytes of an archive; each read counts against the budget."""
+    """The decompressed bytes of an archive. Each read counts against the budget."""
 
     def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
         self._source = source
@@ -73,7 +73,7 @@ class TarStream:
         """Yields `count` bytes in pieces.
 
         Raises:
-            BadArchive: the archive ends before.
+            BadArchive: the archive ends earlier.
         """
         while count:
             piece = self.read(min(count, PIECE_BYTES))
@@ -96,7 +96,7 @@ class TarStream:
 
 @dataclass
 class _MemberNotes:
-    """The contents of the headers that precede a member."""
+    """The contents of the headers before a member that describe it."""
 
     long_name: bytes | None = None
     fields: dict[str, str] = field(default_factory=dict)
@@ -109,8 +109,8 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
     """Yields files and directories with their content; links, devices and the like are skipped.
 
     Raises:
-        ValueError: the archive is damaged, or a member has an unknown type, so that its size has no
-            known meaning.
+        ValueError: the archive is damaged, or a member has an unknown type, so that the meaning of
+            its size is unknown.
     """
     stream = TarStream(source, budget)
     global_fields = {}
@@ -170,9 +170,9 @@ def describe_cut(position: int) -> Message:
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """Returns whether the sum of all bytes is right, with the checksum field taken as blanks.
+    """Returns whether the sum of all bytes is right; the checksum field counts as blanks.
 
-    In old archives the bytes are signed.
+    Old archives sum signed bytes.
     """
     text = block[148:156].partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]+", text):
@@ -182,7 +182,7 @@ def _has_valid_checksum(block: bytes) -> bool:
 
 
 def _number(text: bytes, name: str) -> int:
-    """Parses octal digits, or GNU's base 256 after a first byte of 0x80, or 0xff if negative."""
+    """Parses octal digits, or GNU's base 256 if the first byte is 0x80 (0xff if negative)."""
     if text[0] in (0x80, 0xFF):
         return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
     digits = text.partition(b"\0")[0].strip()
@@ -226,7 +226,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields the file or directory that a header describes; nothing for other types.
+    """Yields the file or directory that a header describes; yields nothing for other types.
 
     Afterwards the stream is at the next header.
     """
@@ -277,7 +277,7 @@ def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _MemberNotes) -> str:
-    """Returns the name in the pax header, or else GNU's long name, or else the header's name."""
+    """Returns the name in the pax header, else GNU's long name, else the plain header's name."""
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name = block[:100].partition(b"\0")[0]
@@ -312,7 +312,7 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
-    """Reads the map of GNU's first format: four ranges in the header, 21 in each further block."""
+    """Reads the map of GNU's first sparse format: 4 ranges in the header, 21 in each next block."""
     chunks = _parse_chunks(block[386:482])
     is_extended = block[482]
     while is_extended:
@@ -346,7 +346,7 @@ def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, in
 
 
 def _read_map(stream: TarStream) -> list[int]:
-    """Reads the number of ranges, then offset and length of each, as decimal lines.
+    """Reads the number of ranges, then the offset and length of each. Each is a decimal line.
 
     Zeros fill the last block.
     """

@@ -1,1 +1,1 @@
-"""Logs in object stores and on HDFS: s3, gs, abfs and hdfs."""
+"""Reads logs in object stores and on HDFS: s3, gs, abfs and hdfs."""

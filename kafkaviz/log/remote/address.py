@@ -1,13 +1,13 @@
-"""The address of a remote file, s3://bucket/brokers/17, and the path of its mirror.
+"""The address of a remote file, such as s3://bucket/brokers/17, and the path of its local mirror.
 
-A mirror is a local folder that looks like the remote directory. Its path contains the address. So a
-Spark worker on another machine that gets the path knows the remote file:
+A mirror is a local folder that looks like the remote directory. Its path contains the address, so a
+Spark worker on another machine can tell the remote file from the path:
 
     s3://bucket/brokers/17/meta.properties
     ~/.cache/kafkaviz/remote/files/s3%3A%2F%2Fbucket/brokers/17/meta.properties
 
-An address holds no secret. One with a password or key is refused, and PARAMETERS lists what its
-query may contain. Credentials come from the environment.
+An address holds no secret. An address with a password or key is refused, and PARAMETERS lists what
+the query may contain. Credentials come from the environment.
 """
 
 import os
@@ -42,14 +42,14 @@ _QUERY = re.compile(r"\?(?=\w+=)")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The target of one connection: a bucket, a container or a machine."""
+    """The target of a connection: a bucket, a container or a machine."""
 
     scheme: str
     authority: str
     parameters: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """Returns the address, without an endpoint that the environment names."""
+        """Returns the address, without the endpoint if that comes from the environment."""
         parameters = tuple(
             pair
             for pair in self.parameters
@@ -132,7 +132,7 @@ def mirror_path(remote: RemotePath) -> Path:
 
 
 def local_path(text: str) -> Path:
-    """Returns the path itself, or the path of the mirror on this machine for a remote address.
+    """Returns the path itself; for a remote address, the path of its mirror on this machine.
 
     Raises:
         CannotOpen: it is an address that cannot be used.
@@ -142,7 +142,7 @@ def local_path(text: str) -> Path:
 
 
 def views_root() -> str:
-    """Returns the folder of the views of tiered storage; links in a view may lead into a mirror."""
+    """Returns the folder for views of tiered storage. Links in a view may lead into a mirror."""
     return _roots()[1]
 
 
@@ -174,7 +174,7 @@ def is_mirrored(path: Path | str) -> bool:
 
 
 def remote_path(path: PurePath | str) -> RemotePath | None:
-    """Returns the remote path of a path in a mirror, or None for any other path."""
+    """Returns the remote path that a mirror's path stands for, or None for any other path."""
     text = str(path)
     if not text.startswith(files_root()):
         return None
@@ -205,9 +205,9 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """Returns the path that the user knows; for a file in a mirror, its address.
+    """Returns the path to show to the user. For a file in a mirror, it is the remote address.
 
-    For an address that is refused, it returns only the part that the error message shows.
+    For an address that is refused, it is the part that the error message shows.
     """
     text = str(path)
     try:
@@ -225,7 +225,7 @@ def files_root() -> str:
 
 
 def _roots() -> tuple[str, str]:
-    """Returns the folders of all mirrors and of all views, cached because every file needs them."""
+    """Returns the folders of all mirrors and all views; cached, because every file needs them."""
     get = os.environ.get
     return _roots_by_environment(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 
@@ -261,7 +261,7 @@ def _endpoint(text: str) -> str:
 
 
 def _refusal(text: str, what: Message) -> CannotOpen:
-    """Returns the error for an address, without its password and query."""
+    """Returns the error for an address; it does not show the password and the query."""
     location = re.sub(r"^(\w[\w+.-]*):/+", r"\1://", _QUERY.split(text, maxsplit=1)[0])
     location = re.sub(r"(?<=://)[^/]*@", "", location)
     return CannotOpen(location, what, message("remote.address_examples"), kind="missing")

@@ -1,19 +1,20 @@
-"""Files whose bytes are in an object store, or compressed, and are fetched by block.
+"""Files whose bytes are in an object store, or compressed, and are fetched block by block.
 
-A mirror's file is an empty hole with the size and time of the remote one. A separate block file has
-the data fetched so far, a flag per block of 64 KiB (1 once it is present), and the source:
+A file in a mirror is one hole, with the size and time of the remote file. A separate block file has
+the data fetched so far, one flag per block of 64 KiB (1 if it is present), and a description of the
+source:
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ a point read ┘   └ the last block
 
 The version is the object's ETag when its first block was fetched. If the ETag has changed since,
-the read ends with an error, and the old blocks are dropped.
+the read fails and the old blocks are dropped.
 
 A reader fetches missing blocks with few large requests, writes them, and only then sets their
 flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
 never removed from a block file, so a hole is never mistaken for zeros. To evict blocks, a new file
-replaces the old one, which readers that have it open can still use. No flag counts after a restart
-of the machine, because it may have reached the disk before its block.
+replaces the old one, which readers that have it open can still use. After a restart of the machine
+no flag counts, because a flag may have reached the disk before its block.
 """
 
 import fcntl
@@ -87,12 +88,12 @@ class Extent:
 def make_file(
     path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent] | None = None
 ) -> None:
-    """Creates or replaces a file of a mirror, without any block.
+    """Creates or replaces a file in a mirror. No block of it is fetched yet.
 
     Args:
         path: a path in the folder of mirrors; its folder exists.
-        extents: the sources of the bytes, without a gap from 0 to the end. None means the object
-            that the path mirrors.
+        extents: the sources of all bytes, in order and without gaps. None means the object that the
+            path mirrors.
     """
     blocks_path = _blocks_path(path)
     for extent in extents or own_extents(size_bytes):
@@ -131,7 +132,7 @@ def remove_file(path: Path) -> None:
 
 
 class CachedFile(io.FileIO):
-    """The block file of a file in a mirror. Read it by its descriptor.
+    """The block file for a file in a mirror. Read it by its descriptor.
 
     Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come one
     flag per block (1 if the block is present), the version and the description.
@@ -152,7 +153,7 @@ class CachedFile(io.FileIO):
         super().__init__(descriptor, "r")
 
     def fetch(self, position: int, length: int) -> None:
-        """Ensures that the blocks of a range are in the file.
+        """Fetches the blocks of a range that are not in the file yet.
 
         Raises:
             CannotOpen: they cannot be fetched.
@@ -193,7 +194,7 @@ class CachedFile(io.FileIO):
         self._next = first + len(flags)
 
     def _flags(self, first: int, last: int) -> bytes:
-        """Returns a byte per block from `first` to `last`: 1 if it is present."""
+        """Returns one byte per block from `first` to `last`, which is 1 if the block is present."""
         return os.pread(self.fileno(), last + 1 - first, self._flags_start + first)
 
     def _fetch_blocks(self, first: int, stop: int) -> None:
@@ -210,7 +211,7 @@ class CachedFile(io.FileIO):
                 _write_all(self.fileno(), b"\1" * (end - start), self._flags_start + start)
 
     def _check_version(self, position: int) -> None:
-        """Ensures that all blocks are of one version of the object, if the store has versions.
+        """Ensures that all blocks come from one version of the object, if the store has versions.
 
         Raises:
             CannotOpen: the version differs from that of the blocks in the file, which are dropped.
@@ -266,7 +267,7 @@ class CachedFile(io.FileIO):
 
 
 def comes_whole(path: Path, size_bytes: int) -> bool:
-    """Returns whether the first read of a file fetches all of it with one request.
+    """Returns whether the first read of a file fetches all of it in one request.
 
     This is so for small files, and for files that are searched, such as an .index, because each
     search step would be a request.
@@ -301,7 +302,7 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
 
 
 def _neighbours(extents: list[Extent]) -> list[Extent]:
-    """Returns the first extent and those after it that the same request can fetch."""
+    """Returns the first extent, and those after it that the same request can fetch."""
     group = [extents[0]]
     total_bytes = extents[0].object_length
     for extent in extents[1:]:
@@ -364,12 +365,12 @@ def blocks_root() -> str:
 
 
 def _blocks_path(path: Path) -> Path:
-    """Returns the block file of a mirror's file: the same relative path in the folder of blocks."""
+    """Returns the block file for a file in a mirror: the same path within the folder of blocks."""
     return Path(blocks_root(), str(path)[len(address.files_root()) :])
 
 
 def _status(path: Path) -> os.stat_result:
-    """Returns the stat of a mirror's file.
+    """Returns the stat of a file in a mirror.
 
     Raises:
         CannotOpen: it is not a regular file.
@@ -433,7 +434,7 @@ def _read_description(descriptor: int) -> dict[str, Any] | None:
 
 
 def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent]) -> int:
-    """Creates or replaces a block file, without any block.
+    """Creates or replaces a block file. No block is fetched yet.
 
     Returns:
         Its descriptor, open for reading and writing.
@@ -464,7 +465,7 @@ def _locked(descriptor: int) -> Generator[None]:
 
 @contextmanager
 def _new_file() -> Generator[tuple[int, str]]:
-    """Yields a new file in the folder of mirrors; the caller moves it to its place."""
+    """Yields a new file in the folder of mirrors. The caller moves it to its final path."""
     folder = os.path.join(address.files_root().removesuffix("files/"), "new")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=folder)
@@ -478,7 +479,7 @@ def _new_file() -> Generator[tuple[int, str]]:
 
 @cache
 def _boot() -> str:
-    """Returns an id of this start of the machine, or "" if the system does not report one."""
+    """Returns an id that changes when the machine restarts, or "" if the system reports none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             return boot_id.read().strip()
@@ -497,10 +498,10 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Counts bytes before they are written, and evicts blocks if the total exceeds the limit.
+        """Counts bytes that will be written; evicts blocks if the total then exceeds the limit.
 
         Raises:
-            CannotOpen: the disk is too full even after that.
+            CannotOpen: the disk is too full even after the eviction.
         """
         limit_bytes = limit()
         with self._lock:
@@ -526,7 +527,7 @@ def _is_full(folder: Path, count: int) -> bool:
 
 
 def limit() -> int:
-    """Returns how many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
+    """Returns how many bytes of blocks to keep: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
 
     Raises:
         KafkavizError: the variable is not a number above 0.
@@ -538,7 +539,7 @@ def evict(limit_bytes: int) -> int:
     """Removes the blocks of the least recently used files until the rest fits the limit.
 
     Returns:
-        The bytes that are freed once these files are closed everywhere.
+        The number of bytes that become free once no process has these files open.
     """
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)

@@ -1,4 +1,4 @@
-"""The only access to remote files: list, find, and read a range. All requests are counted.
+"""The only access to remote files: lists, finds and reads them, and counts all requests.
 
 pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. Because all remote bytes pass
 through here, a confined process (log/confinement.py) reaches only the remote directories that it
@@ -66,11 +66,11 @@ class RequestCount:
     """The requests of this process to remote stores.
 
     Attributes:
-        listings: directory listings and existence checks. A listing of many files counts once here,
-            but a store needs a request per thousand files.
+        listings: directory listings and existence checks. A listing counts once, although a store
+            needs one request per thousand files.
         opens: requests for an object's size and time, before it is read.
-        reads: ranges of objects that were read.
-        read_bytes: the bytes in these ranges.
+        reads: the number of ranges that were read.
+        read_bytes: the total size of these ranges.
     """
 
     listings: int = 0
@@ -86,7 +86,7 @@ class RequestCount:
 
 @dataclass(frozen=True, slots=True)
 class RequestTime:
-    """The time that requests of this process took.
+    """The time that this process spent on requests to remote stores.
 
     Attributes:
         requests: the number of requests for an object's size or ranges, without listings.
@@ -115,7 +115,7 @@ _STORE_TIMES: dict[Store, RequestTime] = {}
 
 
 def _forget_connections() -> None:
-    """Drops all connections in a forked process, which has none of its parent's threads."""
+    """Drops all connections in a forked process, where the threads of its parent do not exist."""
     global _LOCK
     _LOCK = threading.Lock()
     _FILE_SYSTEMS.clear()
@@ -126,9 +126,9 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Sets environment variables with which stores identify this process from now on.
+    """Sets environment variables that identify this process to stores from now on.
 
-    A Spark worker gets the variables of its session, which take precedence over its machine's.
+    A Spark worker gets the variables of its session; these override the variables of its machine.
     """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
@@ -141,13 +141,13 @@ def use_credentials(environment: Mapping[str, str]) -> None:
 
 
 def forget_objects() -> None:
-    """Forgets all open objects; each is opened again before its next read."""
+    """Forgets all open objects, so that each is opened again before its next read."""
     with _LOCK:
         _HANDLES.clear()
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """Lists a directory, optionally with all subdirectories; empty if nothing is there.
+    """Lists a directory, optionally with all subdirectories. The list is empty if nothing is there.
 
     Raises:
         CannotOpen: the store does not answer, or it denies access.
@@ -206,8 +206,8 @@ def find(remote: RemotePath) -> Entry | None:
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
     """Returns the ETag of this version of an object, or None if the store has none.
 
-    The ETag comes with the object's size, which is requested before the first range anyway. A
-    listing of pyarrow has no ETags.
+    pyarrow's listings have no ETags. The ETag comes with the object's size, which must be requested
+    before the first range anyway.
 
     Args:
         size_bytes: the object's size in the listing, or None if unknown.
@@ -265,7 +265,7 @@ class _Handle:
 
     pyarrow (26.0) assumes that S3 returned as many bytes as were requested. For an object that has
     become shorter it returns uninitialised memory. So the end of the buffer is marked before the
-    read; if the mark is still there, the bytes did not arrive.
+    read. If the mark is still there afterwards, the bytes did not arrive.
     """
 
     def __init__(self, native_file: Any) -> None:
@@ -292,7 +292,7 @@ class _Handle:
 
 
 def _entity_tag(native_file: Any) -> bytes | None:
-    """Returns the ETag in the metadata that came with the size; HDFS has none."""
+    """Returns the ETag in the metadata that came with the size; None on HDFS, which has none."""
     metadata: Mapping[str, bytes] = native_file.metadata()
     return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
 
@@ -363,7 +363,7 @@ def forget_object(remote: RemotePath) -> None:
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
-    """Returns the error for an object that has changed, and forgets the open object."""
+    """Returns the error for an object that has changed; also forgets the open object."""
     forget_object(remote)
     return CannotOpen(
         str(remote),

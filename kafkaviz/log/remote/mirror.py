@@ -1,13 +1,13 @@
-"""A remote directory as a local one: the same names, sizes and times, but no bytes yet.
+"""Shows a remote directory as a local one with the same names, sizes and times, but no bytes yet.
 
 Opening s3://bucket/brokers/17 lists it once and creates the same folders and files locally. Readers
 of logs use this mirror, and the bytes are fetched block by block (block_cache.py). The directory
 around a partition or a broker is listed too, because it has checkpoints and server.properties.
 
-A listing expires after ten seconds, or later if it took long, and is repeated when the directory
-is opened again. A changed file loses its blocks, and a missing one is removed. Another process,
-such as a Spark worker, uses a mirror that was listed within the last ten minutes; without one, it
-requests only the file that it reads.
+A listing expires after ten seconds, or later if listing took long. When the directory is opened
+after that, it is listed again. If a remote file has changed, its blocks are dropped; if it is gone,
+it is removed from the mirror. Another process, such as a Spark worker, uses a mirror that was
+listed within the last ten minutes; without one, it requests only the file that it reads.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ _KNOWN: dict[Path, float] = {}  # until when a file is read without a new reques
 
 
 def refresh(path: Path) -> None:
-    """Lists the remote directory of a mirror path, unless the last listing is still valid.
+    """Lists the remote directory of a mirror path, unless its last listing is still valid.
 
     Any other path is ignored.
 
@@ -68,7 +68,7 @@ def refresh(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Ensures that one file of a mirror exists with its remote size and time, before it is read.
+    """Ensures that a file exists in a mirror with its remote size and time, before it is read.
 
     Raises:
         CannotOpen: the remote file does not exist.
@@ -89,7 +89,7 @@ def prepare(path: Path) -> None:
 
 
 def list_names(path: Path) -> list[str]:
-    """Returns the remote names directly in the directory of a mirror path.
+    """Returns the names in the remote directory of a mirror path.
 
     Raises:
         CannotOpen: the store does not answer, or it denies access.
@@ -101,7 +101,7 @@ def list_names(path: Path) -> list[str]:
 
 
 def forget() -> None:
-    """Forgets all listings; each directory is listed again when it is next opened."""
+    """Forgets all listings, so that each directory is listed again when it is next opened."""
     with _LOCK:
         _TREES.clear()
         _FILES.clear()
@@ -193,9 +193,9 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 
 
 def _prefetch(root: Path) -> None:
-    """Fetches the small files that opening a broker reads one after another, several at once.
+    """Fetches in parallel the small files that opening a broker would otherwise fetch one by one.
 
-    A failure is ignored; reading the file reports it later.
+    A failure is ignored here; it is reported when the file is read.
     """
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
@@ -253,7 +253,7 @@ def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
 
 
 def _mirror_file(path: Path, entry: Entry) -> None:
-    """Replaces a file whose size or time has changed, which drops its blocks."""
+    """Replaces a file whose size or time has changed; this drops its blocks."""
     with suppress(FileNotFoundError):
         status = os.stat(path)
         if (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns):
@@ -281,7 +281,7 @@ def _stamp(path: Path) -> None:
 
 
 def _is_stamped(path: Path) -> bool:
-    """Returns whether any process recently listed a directory that contains the file."""
+    """Returns whether any process has recently listed a directory that contains the file."""
     oldest_s = time.time() - TRUST_S
     for folder in path.parents:
         if not address.is_mirrored(folder):

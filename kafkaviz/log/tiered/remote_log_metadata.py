@@ -1,19 +1,20 @@
 r"""The remote segments of each topic-partition, as __remote_log_metadata records them.
 
-A segment is announced and then passes through its states. An update that does not fit is ignored:
+A record announces a segment, and later records update its state. An update that does not follow
+these arrows is ignored:
 
     COPY_SEGMENT_STARTED  ->  COPY_SEGMENT_FINISHED  ->  DELETE_SEGMENT_STARTED  ->  ..._FINISHED
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. A
-finished copy that reaches as far as all earlier copies of an epoch replaces those that begin at or
-after its start, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
+a finished copy ends at or after all earlier copies in an epoch, it replaces those that do not begin
+before it, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
 RemoteLogLeaderEpochState in Kafka 4.3.1.
 
 KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them.
-Compaction may then leave an update without the record that announced its segment, and a deleted
-segment ends with a tombstone. Without a key, Kafka ignores such an update, and so do we.
+Compaction may then remove the record that announced a segment but keep its update, and a tombstone
+marks a deleted segment. Kafka ignores such an update if it has no key, and so do we.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -51,7 +52,7 @@ class RemoteLogSegment:
 
     Attributes:
         leader_epochs: the first offset of each epoch in this segment.
-        max_timestamp_ms: the newest time of its records, or None if unknown.
+        max_timestamp_ms: the largest timestamp of its records, or None if unknown.
         size_bytes: the size of its .log, or None if unknown.
     """
 
@@ -69,7 +70,7 @@ class RemoteLogSegment:
 
     @cached_property
     def _least_starts(self) -> list[int]:
-        """For each epoch, the smallest first offset of this and all later epochs."""
+        """For each epoch, the smallest first offset among this epoch and all later ones."""
         starts = [self.leader_epochs[epoch] for epoch in reversed(self._epochs)]
         return list(accumulate(starts, min))[::-1]
 
@@ -118,7 +119,7 @@ class RemoteLogEvents:
 
 
 class RemoteLogMetadataCache:
-    """The remote segments of one topic-partition, after the records read so far."""
+    """The remote segments of one topic-partition, as of the records read so far."""
 
     def __init__(self) -> None:
         self.segments: dict[str, RemoteLogSegment] = {}  # not deleted yet, by segment id
@@ -135,9 +136,9 @@ class RemoteLogMetadataCache:
         return RemoteLogEvents(total=total, superseded=total - needed)
 
     def add(self, segment: RemoteLogSegment) -> None:
-        """Adds an announced segment, whose copy has started.
+        """Adds a segment that has been announced; its copying has started.
 
-        A second announcement is ignored once the segment has a later state.
+        If the segment already has a later state, the announcement is ignored.
         """
         known = self.segments.get(segment.segment_id)
         if segment.state == COPY_STARTED and (known is None or known.state == COPY_STARTED):
@@ -145,11 +146,11 @@ class RemoteLogMetadataCache:
             self.unannounced.pop(segment.segment_id, None)
 
     def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
-        """Sets a segment's next state; an impossible state is ignored.
+        """Sets the next state of a segment; ignores an impossible state.
 
         Args:
-            is_keyed: whether the record has a key. If it has none, the update of an unknown segment
-                is ignored.
+            is_keyed: whether the record has a key. If it has none, the update is ignored when the
+                segment is unknown.
         """
         segment = self.segments.get(segment_id)
         if segment is None:
@@ -171,7 +172,7 @@ class RemoteLogMetadataCache:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
     def remove(self, segment_id: str) -> None:
-        """Forgets a segment, because a tombstone says that it was deleted."""
+        """Forgets a segment, because a tombstone marks it as deleted."""
         self.unannounced.pop(segment_id, None)
         segment = self.segments.pop(segment_id, None)
         if segment is None:
@@ -202,7 +203,7 @@ class RemoteLogMetadataCache:
 
 @dataclass(frozen=True)
 class RemoteLogMetadata:
-    """The content of the metadata partitions of one broker.
+    """The contents of the __remote_log_metadata partitions on one broker.
 
     Attributes:
         caches: the remote segments by topic-partition.
@@ -216,7 +217,7 @@ class RemoteLogMetadata:
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
-    """Reads those partitions that are of __remote_log_metadata, each as far as possible."""
+    """Reads the partitions that belong to __remote_log_metadata, each as far as possible."""
     caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
     deletions: dict[TopicIdPartition, str] = {}
     problems = []
@@ -237,10 +238,10 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
 
 
 def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
-    """Yields each record with its segment and the position of its batch.
+    """Yields each record, with the segment that holds it and the position of its batch.
 
     Raises:
-        CorruptFile: a batch is damaged, or what follows the last batch is not one.
+        CorruptFile: a batch is damaged, or other bytes follow the last batch.
     """
     for segment in partition.live:
         path = segment.log.path

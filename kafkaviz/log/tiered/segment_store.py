@@ -1,6 +1,6 @@
 """A folder of remote segments, in the layout of LocalTieredStorage or of Aiven's plugin.
 
-Opened like a broker directory, it shows the copied segments as topic-partitions; see
+It can be opened like a broker directory. Its segments then appear in topic-partitions; see
 tiered_view.py.
 """
 
@@ -41,7 +41,7 @@ NEEDED = {LOCAL_TIERED_STORAGE: ("log", "index", "timeindex"), AIVEN: AIVEN_KIND
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file of a segment as a range of a stored file.
+    """A file of a segment, as a range of bytes in a stored file.
 
     Attributes:
         chunks: rows of segment_manifest.CHUNK if the range is compressed in chunks, else None.
@@ -55,7 +55,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class RemoteSegmentFiles:
-    """A remote segment as files in the store.
+    """The files of a remote segment in the store.
 
     Attributes:
         files: the files by kind, as remote_names names them.
@@ -69,7 +69,7 @@ class RemoteSegmentFiles:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all files are present that a broker needs to read it."""
+        """Whether all files are present that a broker needs to read the segment."""
         return all(kind in self.files for kind in NEEDED[self.layout])
 
     @cached_property
@@ -101,7 +101,7 @@ class RemoteSegmentFiles:
 
     @property
     def log_bytes(self) -> int | None:
-        """The size that the .log had at the broker, or None if unknown."""
+        """The size that the .log had on the broker, or None if unknown."""
         if self.layout == AIVEN:
             return self.manifest.log_bytes if self.manifest else None
         return self.files["log"].size_bytes if "log" in self.files else None
@@ -111,7 +111,7 @@ class RemoteSegmentFiles:
         return sum(info.size_bytes for info in self.files.values())
 
     def parts(self) -> dict[str, FilePart]:
-        """Returns the files of a partition directory that it contains, by kind.
+        """Returns the segment's files, by kind, as they would be in a partition directory.
 
         An empty .txnindex is left out, because a broker does not keep an empty one.
 
@@ -181,7 +181,7 @@ class RemoteSegmentFiles:
 
 
 def may_be_store(names: Collection[str]) -> bool:
-    """Returns whether a folder with these names, or a folder in it, may hold remote segments."""
+    """Returns whether a folder with these names may be, or contain, a store of remote segments."""
     if META_PROPERTIES in names:
         return False
     return len(names) == 1 or any(
@@ -195,7 +195,8 @@ def may_be_store(names: Collection[str]) -> bool:
 def find_root(path: Path) -> Path | None:
     """Returns the folder with the topics, or None if `path` is not a store.
 
-    It is `path` itself, LocalTieredStorage's folder in it, or a folder below a prefix.
+    This may be `path` itself, the folder of LocalTieredStorage in it, or a folder some levels
+    below.
     """
     for _ in range(MAX_PREFIX_FOLDERS):
         if file.is_there(path / META_PROPERTIES):
@@ -212,7 +213,7 @@ def find_root(path: Path) -> Path | None:
 
 
 def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
-    """Returns every segment in a store by topic-partition, sorted by start offset.
+    """Returns the segments in a store by topic-partition, sorted by start offset.
 
     Only names, sizes and Aiven's manifests are read.
 
@@ -241,7 +242,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
 def _named_by_manifest(
     partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
 ) -> TopicIdPartition:
-    """Returns the topic-partition in a manifest, because a folder may have a prefix in its name."""
+    """Returns the topic-partition in a manifest, since a folder's name may have a prefix."""
     for segment in segments:
         try:
             manifest = segment.manifest
@@ -278,7 +279,7 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _holds_segment(folder: Path) -> bool:
-    """Returns whether the folder of a topic or topic-partition holds a segment's file.
+    """Returns whether the folder of a topic or topic-partition has a file of a segment.
 
     LocalTieredStorage leaves an empty folder for a deleted topic.
     """

@@ -1,4 +1,4 @@
-"""Where each segment of a topic-partition is: local, in the store, in both or in neither.
+"""Where each segment of a topic-partition is: on the broker, in the store, in both or in neither.
 
     orders-0    offsets      in the store   metadata                place
                 0 to 19      yes            COPY_SEGMENT_FINISHED   remote
@@ -6,7 +6,7 @@
                 380 to       no             none                    local
 
 An offset below the local log start is read from the remote segment of its leader epoch
-(RemoteLogManager.read of Kafka 4.3.1), every other offset from the local segments.
+(RemoteLogManager.read of Kafka 4.3.1). Every other offset is read from the local segments.
 """
 
 from bisect import bisect_right
@@ -49,15 +49,16 @@ WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # in a store 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredSegment:
-    """A segment as the local directory, the store and the metadata describe it.
+    """A segment, with the facts from the local directory, the store and the metadata.
 
     Attributes:
         end_offset: the last offset; None for the active segment, or if unknown.
         state: the state in the metadata, or None if the metadata does not know the segment.
-        served_end_offset: the last offset for which the store answers lookups, if the segment
-            serves offsets that are no longer local; else None.
-        max_timestamp_ms: the newest time of its records according to the metadata; None if unknown.
-        event_count: the records of __remote_log_metadata about it.
+        served_end_offset: the last offset that is read from the segment in the store. None if no
+            offset is read from there.
+        max_timestamp_ms: the largest timestamp of its records, according to the metadata; None if
+            unknown.
+        event_count: the number of records about it in __remote_log_metadata.
     """
 
     start_offset: int
@@ -80,8 +81,9 @@ class TieredPartition:
 
     Attributes:
         lineage: the (leader epoch, first offset) pairs of the log.
-        events: the records about its segments, or None without metadata.
-        unannounced_segments: segments in the store that the metadata knows from updates alone.
+        events: the metadata records about its segments, or None without metadata.
+        unannounced_segments: the number of segments in the store that the metadata only updates but
+            does not announce.
     """
 
     directory: str
@@ -99,25 +101,25 @@ class TieredPartition:
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments that serve offsets that are no longer local, by offset."""
+        """The remote segments from which offsets are read that are no longer local, by offset."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property
     def latest_tiered(self) -> int | None:
-        """The last copied offset that readers may ask for, or None if nothing was copied."""
+        """The last copied offset that a consumer may ask for, or None if nothing was copied."""
         copied = (SegmentPlace.BOTH, SegmentPlace.REMOTE, SegmentPlace.LOST)
         ends = (segment.end_offset for segment in self.segments if segment.place in copied)
         return max((end for end in ends if end is not None), default=None)
 
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
-        """Returns the offsets before the local log that no remote segment can serve, in order.
+        """Returns the offsets before the local log that no remote segment can give, in order.
 
         No gap is below the first known remote segment, because retention may have deleted those
         offsets.
 
         Args:
-            folder: the partition directory, in which the missing segment would be.
-            faults: the errors of segments that should serve, by segment id.
+            folder: the partition directory where the missing segment would be.
+            faults: the errors of the remote segments that should have these offsets, by segment id.
         """
         broken = _broken_segments(self, folder, faults)
         readable = [
@@ -262,10 +264,10 @@ def join_partition(
     *,
     has_store: bool = True,
 ) -> TieredPartition:
-    """Joins the stored, recorded and local segments of one topic-partition.
+    """Combines what the store, the metadata and the local directory say about a topic-partition.
 
     Args:
-        local: its partition directory, or None if there is none.
+        local: the partition directory, or None if there is none.
         has_store: False if no store was given; each copied segment then counts as stored.
     """
     problems: list[KafkavizError] = []
@@ -413,8 +415,8 @@ def _served_ends(
     """Returns the remote segments that a reader reads before the first local segment.
 
     Returns:
-        The last offset that is read from each segment, by segment id. The next segment may begin
-        before a segment ends.
+        The last offset that is read from each segment, by segment id. It may be before the
+        segment's end, because the next one may overlap it.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [
@@ -437,7 +439,7 @@ def _path(
     local_start: int | None,
     log_start: int,
 ) -> list[RemoteLogSegment]:
-    """Returns the copied segments that serve the offsets from the log start to the local log."""
+    """Returns the copied segments that have the offsets from the log start to the local log."""
     copied = [segment for segment in cache.segments.values() if segment.state == COPY_FINISHED]
     last = max((segment.end_offset for segment in copied), default=-1)
     if local_start is not None:
@@ -475,7 +477,7 @@ def _lineage(
 ) -> list[tuple[int, int]]:
     """Returns the (leader epoch, first offset) pairs of the log.
 
-    They come from the local directory, or from the stored segment with the latest epochs.
+    The pairs come from the local directory, or else from the stored segment with the latest epochs.
     """
     if local is not None:
         path = local.path / LEADER_EPOCHS
@@ -508,7 +510,7 @@ def _cache_of_store(
 ) -> RemoteLogMetadataCache:
     """Builds the metadata as if every complete segment in the store had been copied.
 
-    Segments of later leaders are added last.
+    Segments that later leaders copied are added last.
     """
     cache = RemoteLogMetadataCache()
     segments = [
@@ -527,7 +529,7 @@ def _describe_unannounced(
     stored: Sequence[RemoteSegmentFiles],
     problems: list[KafkavizError],
 ) -> int:
-    """Adds the copied segments that only updates mention, with their offsets from the store.
+    """Adds copied segments that are only updated, never announced; the store gives their offsets.
 
     Returns:
         The number of these segments.
@@ -583,7 +585,7 @@ def _described(
 
 
 def _end_offset(stored: RemoteSegmentFiles) -> int:
-    """Returns the last offset, found in the last batches as Kafka finds the end of a segment."""
+    """Returns the last offset. It is found in the last batches, as Kafka finds a segment's end."""
     files = {kind: stored.files[kind] for kind in ("log", "index")}
     segment = segment_of_files(stored.start_offset, "closed", files)
     return log_end_offset(segment.with_log()) - 1

@@ -1,15 +1,15 @@
-"""Shows a store of remote segments, alone or with a broker directory, as a broker directory.
+"""Shows a store of remote segments as a broker directory, alone or joined with a broker's own.
 
 The view is a folder in kafkaviz's cache with links to the broker's files and to the remote
-segments, under the names that they had at the broker. For example, orders-0 may hold:
+segments, under the names that they had on the broker. For example, orders-0 may hold:
 
     00000000000000000000.log -> …/orders-0-goH9on…/00000000000000000000-JvhShY….log
     00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
 
 A part of a stored file, such as an index in .indexes, is copied. A compressed .log, or a part of a
-remote file, is a file in the block cache (remote/), whose bytes are fetched when read. Nothing is
-written into the store or the broker directory. The view is updated whenever it is opened. VIEW_FILE
-in its parent folder says which segments are remote.
+remote file, becomes a file in the block cache (remote/); its bytes are fetched when they are read.
+Nothing is written into the store or the broker directory. The view is updated whenever it is
+opened. VIEW_FILE in the view's parent folder lists the remote segments.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class TieredState:
         local: the broker directory, or None for a store alone.
         partitions: the partitions with remote segments or metadata about them, and those that were
             asked for, by directory name.
-        is_metadata_whole: whether every partition of __remote_log_metadata was read to its end.
+        is_metadata_whole: whether all partitions of __remote_log_metadata were read to their ends.
     """
 
     store: Path | None
@@ -71,7 +71,7 @@ class TieredState:
 
 @dataclass(frozen=True)
 class TieredOffsets:
-    """The offsets of a partition with tiered storage, in addition to its log start and end.
+    """Two offsets of a partition with tiered storage that other partitions do not have.
 
     Attributes:
         local_log_start: the base offset of the first local segment, or None without a directory.
@@ -84,7 +84,7 @@ class TieredOffsets:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """Facts about a remote segment that its view records.
+    """Facts about a remote segment, recorded in the view.
 
     Attributes:
         layout: the layout of the store: LOCAL_TIERED_STORAGE or AIVEN.
@@ -96,7 +96,7 @@ class RemoteFile:
 
 
 def open_directory(path: Path) -> Path:
-    """Returns the directory to read: for a store its updated view, else `path` itself."""
+    """Returns the directory to read: the updated view if `path` is a store, else `path` itself."""
     home = _home_of(path)
     if home:
         _refresh(home)
@@ -105,7 +105,7 @@ def open_directory(path: Path) -> Path:
 
 
 def locate(path: Path) -> Path:
-    """Returns the path, or its place in the view if it leads into a store (STORE/orders-0)."""
+    """Returns the path; a path in a store (STORE/orders-0) becomes the path in its view."""
     if file.is_there(path):
         return path
     for parent in path.parents:
@@ -150,7 +150,7 @@ def open_view(store: Path, local: Path | None = None) -> Path:
 
 
 def _raise_reason(partitions: Iterable["_PartitionView"]) -> None:
-    """Raises the reason why nothing in a store can be shown, if known: encryption, for example."""
+    """Raises the reason, if known, why nothing in a store can be shown, such as encryption."""
     for partition in partitions:
         for gap in partition.gaps:
             next_step = message("tiered.decrypt_it") if gap.kind == "encrypted" else None
@@ -162,7 +162,7 @@ def _gap_object(gap: RemoteGap) -> dict[str, Any]:
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
-    """Returns the store and the broker directory of a view or of a path in it, else None."""
+    """Returns the store and broker directory of the view that a path is or is in, else None."""
     home = _home_of(path)
     if home is None:
         return None
@@ -179,7 +179,7 @@ def remote_store(path: Path) -> Store | None:
 
 
 def given_store(path: Path) -> Path | None:
-    """Returns a view's store as the user gave it, before its folder of topics was found."""
+    """Returns a view's store as the user gave it; the folder of topics may be inside."""
     home = _home_of(path)
     if home is None:
         return None
@@ -200,7 +200,7 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns the two cache folders of a path in a view: the view's own, and that of fetched files.
+    """Returns the two cache folders of a path in a view: the view's, and that of fetched files.
 
     Empty if the path is not in a view.
     """
@@ -209,7 +209,7 @@ def own_folders(path: Path) -> tuple[Path, ...]:
 
 
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
-    """Returns the segments of a partition directory that are in a store, by base offset."""
+    """Returns those segments of a partition directory that are in a store, by base offset."""
     home = _home_of(partition_path)
     if home is None:
         return {}
@@ -221,7 +221,7 @@ def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
 
 
 def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
-    """Returns the offsets that the store should have for a partition but that cannot be read."""
+    """Returns a partition's offsets that should be in the store but cannot be read there."""
     home = _home_of(partition_path)
     gaps = _description(home).get("gaps", {}).get(partition_path.name, ()) if home else ()
     return tuple(
@@ -244,7 +244,7 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
 
 
 def highest_remote_offset(partition_path: Path) -> int | None:
-    """Returns the last offset in the store of a view, -1 if it has none, None outside a view."""
+    """Returns the last offset in a view's store; -1 if it has none; None outside a view."""
     if _home_of(partition_path) is None:
         return None
     offsets = tiered_offsets(partition_path)
@@ -354,7 +354,7 @@ class _PartitionView:
 
 
 def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
-    """Brings the folder up to date and returns the remote segments of each partition."""
+    """Updates the folder of a view, and returns the remote segments of each partition."""
     views: dict[str, _PartitionView] = {}
     tiered_partitions = _shown_partitions(state)
     wanted_names = {*tiered_partitions}
@@ -372,7 +372,7 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Returns the partitions that have remote segments to read, or should have, by directory."""
+    """Returns the partitions that have, or should have, readable remote segments, by directory."""
     return {
         directory: partition
         for directory, partition in _current_partitions(state).items()
@@ -383,8 +383,8 @@ def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     """Returns one partition per directory.
 
-    A topic that was deleted and created again has a folder for each topic id. The current one is
-    that of the local directory, or else the one that was written last.
+    A topic that was deleted and created again has a folder for each topic id. The current folder is
+    that of the local directory, or else the one written last.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
@@ -404,7 +404,7 @@ def _newest_ns(partition: TieredPartition) -> int:
 
 
 def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> _PartitionView:
-    """Shows the files of a partition; a remote segment that cannot be read becomes a gap."""
+    """Shows the files of a partition. A remote segment that cannot be read becomes a gap."""
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(exist_ok=True)
@@ -438,7 +438,7 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
 
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
-    """Returns the files of a remote segment by the names that they had at the broker."""
+    """Returns the files of a remote segment by the names that they had on the broker."""
     stored = cast("RemoteSegmentFiles", segment.stored)
     end_offset = segment.end_offset
     parts = stored.parts()
@@ -456,7 +456,7 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """Writes the other files of a partition directory, as far as the store has their content.
+    """Writes the other files of a partition directory, if the store has their content.
 
     Args:
         last: the last segment that can be read.
@@ -491,7 +491,7 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 
 
 def _place(target: Path, part: FilePart) -> None:
-    """Creates a file of a remote segment in the view.
+    """Puts a file of a remote segment into the view.
 
     A complete file of the store is linked, and a small part of a file is copied. If the part is
     compressed, longer than PIECE_BYTES or in a remote store, its bytes are fetched when they are
@@ -516,7 +516,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns a file of the block cache with the bytes of a part; replaced if they changed."""
+    """Returns a file in the block cache for the bytes of a part; replaces it if they changed."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
@@ -573,7 +573,7 @@ def _pieces(part: FilePart) -> Iterator[bytes]:
 def _cut(
     folder: Path, parts: Mapping[str, FilePart], base_offset: int, last_offset: int
 ) -> dict[str, FilePart]:
-    """Returns the parts of a segment without the batches and index entries after `last_offset`."""
+    """Returns the parts of a segment, without the batches and index entries after `last_offset`."""
     log = parts["log"]
     start = 0
     cut = {kind: parts[kind] for kind in ("txnindex",) if kind in parts}
@@ -632,7 +632,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns the path in the block cache of the bytes for a path in a view."""
+    """Returns the folder in the block cache with the bytes of a path in a view."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 
