@@ -1,7 +1,7 @@
-"""The directories that a process may read, if a server that several people use limits them.
+"""Limits the directories that a process may read, for a server that several people use.
 
-A path is checked before it is opened, but a link in it may change in between. So each file is
-checked again after opening, by its real path.
+A path is checked before it is opened, but a link in it may change in between. So the real path of
+each file is checked again after the file was opened.
 """
 
 import json
@@ -31,20 +31,20 @@ def is_confined() -> bool:
 
 
 def allowed_prefixes() -> tuple[str, ...] | None:
-    """Returns the beginnings that an allowed real path can have, or None if all are allowed."""
+    """Returns what an allowed real path may begin with, or None if all paths are allowed."""
     allowed_json = os.environ.get(CONFINEMENT)
     return None if allowed_json is None else _prefixes(allowed_json)
 
 
 def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Checks that an open file or directory is where this process may read.
+    """Checks that this process may read an open file or directory.
 
     Args:
         descriptor: the open file or directory.
         path: the path by which it was opened.
 
     Raises:
-        CannotOpen: it is outside; the kind is "outside".
+        CannotOpen: it may not. The error's kind is "outside".
     """
     prefixes = allowed_prefixes()
     if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
