@@ -1,4 +1,4 @@
-"""The health of a topic-partition or a broker directory: all findings, and the predicted start.
+"""The health of a broker directory or topic-partition: all findings, and the predicted next start.
 
 For example:
 
@@ -77,12 +77,12 @@ class Health:
     """The findings about a broker directory or one partition, and the predicted next start.
 
     Attributes:
-        assumed_release: the Kafka release that is assumed to start on the directory, and why.
+        assumed_release: the Kafka release that is assumed for the next start, and why.
         findings: all findings, the worst first.
-        restart: the predicted start; None if it cannot be predicted, for example because a file
-            cannot be read.
-        retention: the reasons why segments are kept, for each topic-partition in use that has
-            segments. The metadata log is not included, because it has other rules.
+        restart: the predicted start of the broker; None if it cannot be predicted, for example
+            because a file cannot be read.
+        retention: the reasons why segments are kept, per topic-partition in use that has segments.
+            The metadata log is left out, because it has other rules.
         disk: how each partition uses its bytes; empty if unknown.
         now_ms: the time that counts as the present for retention; None if unknown.
         settings: the settings that were used; None means those in the broker's files.
@@ -107,7 +107,7 @@ class Health:
 
     @property
     def misses_metadata_log(self) -> bool:
-        """Whether the metadata log is in none of the broker's log directories."""
+        """Whether none of the broker's log directories has the metadata log."""
         return any(finding.code == "metadata-log-missing" for finding in self.findings)
 
     @property
@@ -115,16 +115,16 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk`, and how the other files of each log directory use their bytes now."""
+        """Returns `disk`, and how all other files in each log directory use their bytes."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The settings that were used; if unknown, those in the broker's files."""
+        """The settings that were used, or those in the broker's files if unknown."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
-        """Returns which parts of the metadata log the next pass deletes; None if unknown."""
+        """Returns what the next retention pass deletes from the metadata log; None if unknown."""
         if self.now_ms is None:
             return None
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
@@ -132,19 +132,20 @@ class Health:
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
         """Returns the files that may be deleted while the broker is stopped.
 
-        No segment is listed because of retention if the user typed settings, because that is only a
-        try, or if files cannot be read, because the settings are not certain then.
+        Segments that retention would delete are not listed if the user typed settings, because
+        these are only tried out, or if files cannot be read, because the settings are then
+        uncertain.
         """
         used = self.effective_settings
         retention = () if used.overrides or used.problems else self.retention
         return freeing.freeing_steps(self.broker, self.all_shares(), retention, self.restart)
 
     def index_prices(self) -> tuple[IndexPrice, ...]:
-        """Returns the price of deleting all .index files by hand, for each log directory."""
+        """Returns what deleting all .index files by hand would cost, per log directory."""
         return freeing.index_prices(self.broker, self._recovery_threads, self.restart)
 
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
-        """Returns what the recovery of each log directory reads; empty without a prediction."""
+        """Returns what recovery reads in each log directory; empty if no start is predicted."""
         if self.restart is None:
             return ()
         return restart_forecast.recovery_reads(self.restart, self.broker, self._recovery_threads)
@@ -156,7 +157,7 @@ class Health:
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """The effects of the start in numbers, or None if it cannot be predicted."""
+        """The effects of the next start in numbers, or None if it cannot be predicted."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
@@ -186,12 +187,12 @@ def check(
         partition: the name of one partition directory to check, such as orders-0; by default all.
         settings: the settings of each partition's log; by default those in the metadata log and
             server.properties.
-        level: how much of each batch is checked; a level below RECORDS is itself a finding.
+        level: how much of each batch is checked. A level below RECORDS is reported as a finding.
         on_partition: called with each partition before it is read.
         on_segment: called with each segment before it is read.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or does not hold the partition.
+        CannotOpen: the path is not a broker or partition directory, or does not have the partition.
         KafkavizError: the version is unknown.
     """
     check_plan = plan_check(
@@ -229,11 +230,11 @@ def compose_health(
     retentions: Iterable[LogRetention] = (),
     shares: Iterable[DiskShare] = (),
 ) -> Health:
-    """Returns the health, from the findings about each partition and the predicted start.
+    """Returns the health, made of the findings about each partition and the predicted start.
 
     Args:
         findings: the results of `partition_findings` for all partitions.
-        restart: the predicted start; None if it cannot be predicted.
+        restart: the predicted start, or None if it cannot be predicted.
         retentions: the results of `partition_retention` for all partitions.
         shares: the results of `partition_share` for all partitions.
     """
@@ -302,7 +303,7 @@ def partition_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """Returns how retention treats a partition's local segments at `check_plan.now_ms`.
+    """Returns what retention does with a partition's local segments at `check_plan.now_ms`.
 
     The result is empty if no limit applies to the partition.
     """
@@ -335,10 +336,10 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Adds the facts that a catalog does not store to a health, read from the broker now.
+    """Adds facts to a health from a catalog which the catalog does not store; reads the broker now.
 
-    They are the present time for retention, the last offset of each tiered log in its store, and
-    the reason why later segments are not uploaded.
+    These are the present time for retention, the last offset of each tiered log in its store, and
+    why later segments are not uploaded.
     """
     broker = health.broker
     partitions = {
@@ -363,7 +364,7 @@ def with_unstored_facts(health: Health) -> Health:
 def partition_share(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> DiskShare:
-    """Returns how a partition uses its bytes, from the checks of its segments."""
+    """Returns how a partition uses its bytes, according to the checks of its segments."""
     share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
     summaries = (segment_check.summary for segment_check in segment_checks)
     return disk.with_summaries(
@@ -372,7 +373,7 @@ def partition_share(
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
-    """Returns the summaries of segments in the local directory: local limits apply only to them."""
+    """Returns the summaries of local segments, because local limits apply only to these."""
     return [
         summary
         for summary in summaries
@@ -426,13 +427,13 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 
 
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
-    """Yields the findings, with another consequence and next step if the start changes the file.
+    """Yields the findings; if the next start changes the file, adapts consequence and next step.
 
     The check of a file does not know the other files of its log. For example, an .index has a wrong
-    entry, but the start rebuilds it because the broker was killed. Then the user does not have to
-    move the file away.
+    entry, but the broker was killed, so its next start rebuilds the index. Then the user does not
+    have to move the file away.
 
-    If the start fails at a file with a strange name, the finding about that file is left out,
+    If a file with a strange name makes the start fail, the finding about that file is left out,
     because the finding about the failing start says the same.
     """
     steps = _steps_by_file(restart)
@@ -458,7 +459,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the decisive step for each file: a failure, or else the last change."""
+    """Returns the step that decides about each file: a failure, or else the last change."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file
@@ -520,9 +521,9 @@ def _fit_to_failure(finding: Finding, step: StartupStep) -> Finding:
 def health_object(health: Health) -> dict:
     """Returns the health as plain values for JSON.
 
-    They are the directory, the assumed release, the findings, the predicted start, the counts, the
-    retention of each segment, the size of each topic, the uses of all bytes, what a recovery reads,
-    and the files that may be deleted by hand.
+    These are the directory, the assumed release, the findings, the predicted start, the counts, the
+    retention of each segment, the size of each topic, how all bytes are used, what a recovery
+    reads, and the files that may be deleted by hand.
     """
     restart = health.restart
     return {
@@ -556,7 +557,7 @@ def health_object(health: Health) -> dict:
 
 
 def _unknown_release(health: Health) -> dict:
-    """Returns the fields for a release that is unknown for lack of the metadata log; else empty."""
+    """Returns fields which say that the release is unknown; empty if it is known."""
     if health.assumed_release.is_known:
         return {}
     place = "missing" if health.misses_metadata_log else "elsewhere"

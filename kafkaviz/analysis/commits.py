@@ -1,8 +1,8 @@
-"""The offsets that consumer groups committed, as far as __consumer_offsets still has them.
+"""The offsets that consumer groups committed, if __consumer_offsets still has the records.
 
 A commit is a record of __consumer_offsets. Its key is a group and a topic-partition, and its value
-is an offset. The group continues from the last commit that counts. Older commits show the group's
-progress, until the log cleaner removes them:
+is an offset. The last valid commit is where the group continues. Older commits show its progress
+until the log cleaner removes them:
 
     offset 12   orders-0 -> 200   replaced
     offset 31   orders-0 -> 225   current: the group continues at 225
@@ -59,7 +59,7 @@ class CommitFate(StrEnum):
 
 
 class CommitState(StrEnum):
-    """Where the committed offset that counts is in the log of this copy."""
+    """Where the committed offset that counts is, relative to the log in this copy."""
 
     BEHIND = "behind"
     AT_END = "at-end"
@@ -80,10 +80,10 @@ class Commit:
 
     Attributes:
         at_offset: the offset of the commit's record in __consumer_offsets.
-        timestamp_ms: the time of the commit, or of the record that deletes it.
+        timestamp_ms: the time of the commit, or of the record that deletes the commit.
         offset: the committed offset; None for a deletion.
-        leader_epoch: the epoch of the last consumed record; None if it is not stored.
-        topic_id: None for commits before 4.1, which do not have it.
+        leader_epoch: the leader epoch of the last consumed record; None if it is not stored.
+        topic_id: None for commits written before 4.1, which do not have the id.
     """
 
     at_offset: int
@@ -97,7 +97,7 @@ class Commit:
 
 @dataclass(frozen=True, kw_only=True)
 class CommittedPartition:
-    """The commits of a group for one topic-partition.
+    """A group's commits for one topic-partition.
 
     Attributes:
         commits: the last commits, at most LISTED_COMMITS, by the offset of their record.
@@ -105,11 +105,12 @@ class CommittedPartition:
         committed: the commit that counts, or None.
         log_start_offset: the start of the log in this copy; None without a log.
         log_end_offset: the end of the log in this copy; None without a log.
-        last_stable_offset: how far read_committed gets; `log_end_offset` if no transaction is open.
+        last_stable_offset: the first offset that a read_committed consumer does not get;
+            `log_end_offset` if no transaction is open.
         lag: `log_end_offset` minus the committed offset; None if one of them is unknown.
-        next_offset: the offset of the next record that a read_uncommitted consumer gets, from the
-            committed offset on; None without such a record.
-        next_committed_offset: the same for read_committed.
+        next_offset: the offset of the first record from the committed offset on that a
+            read_uncommitted consumer gets; None without one.
+        next_committed_offset: the same for a read_committed consumer.
         problem: why the log could not be read; None if it could.
     """
 
@@ -128,7 +129,7 @@ class CommittedPartition:
 
     @property
     def is_held(self) -> bool:
-        """Whether an open transaction keeps read_committed from the end of the log."""
+        """Whether an open transaction keeps a read_committed consumer from the end of the log."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return False
         return self.last_stable_offset < self.log_end_offset
@@ -161,7 +162,7 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class _GroupRecord:
-    """A record of a group. `fate` is CURRENT if it counts, even if a later record replaces it."""
+    """A record of a group. If it counts, `fate` is CURRENT, even if a later record replaces it."""
 
     decoded: CoordinatorRecord
     at_offset: int
@@ -194,7 +195,8 @@ def read_commits(
     """Returns the commits of a group, or of all groups.
 
     Args:
-        on_progress: called with the directory of a partition and the share of it that is read.
+        on_progress: called with the directory of a partition and the share of it that has been
+            read.
 
     Raises:
         CannotOpen: a directory cannot be read.
@@ -296,7 +298,7 @@ def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | No
 
 
 def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
-    """Adds a record to its group. A record that Kafka cannot decode is skipped, as by Kafka."""
+    """Adds a record to its group. Like Kafka, skips a record that cannot be decoded."""
     record = group_record.decoded
     if record.type is None or record.key is None or record.problem is not None:
         return
@@ -336,7 +338,7 @@ def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -
 def _committed(
     broker: Broker, name: str, chain: _Chain, log: Partition | None
 ) -> CommittedPartition:
-    """Returns the commits of a partition, and where the one that counts is in the log."""
+    """Returns the commits for a partition, and where in the log the one that counts is."""
     current = chain.current
     commits = tuple(
         replace(commit, fate=CommitFate.REPLACED)

@@ -1,8 +1,8 @@
 """Whether the batches and the codec of a topic should change, and what that would save.
 
-`advise` measures topics and returns an answer for each. Savings are scaled from the sample to the
-whole log. The saving of larger batches is inferred from the gaps between batches. The saving of
-another codec is measured on the sampled records.
+`advise` measures topics and returns an answer for each. The bytes saved by larger batches are
+inferred from the gaps between batches. The bytes saved by another codec are measured on the sampled
+records. Both numbers are scaled from the sample to the whole log.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -59,8 +59,8 @@ class BatchingTopic:
         windows: the parts of its logs whose headers are read.
         log_bytes: the size of all its .log files.
         interval_bytes: index.interval.bytes.
-        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
-        facts: the facts about the batches of the windows, if they were read before.
+        by_base_offset: whether a scan reads 17 bytes per header, as since Kafka 4.1, instead of 61.
+        facts: the facts about the windows' batches, if they are known already.
     """
 
     name: str
@@ -73,7 +73,7 @@ class BatchingTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicQuota:
-    """The most time and bytes that one topic may take.
+    """How much time and how many bytes one topic may take at most.
 
     Attributes:
         seconds: how long packing and merging may take.
@@ -113,10 +113,10 @@ class BatchingAnswer:
     """The advice for one topic, and the measurements that it is based on.
 
     Attributes:
-        facts: the sizes of its batches and their codecs, from their headers.
-        merging: its batches, and the batches that other settings would have given; None without
+        facts: sizes and codecs of its batches, from their headers.
+        merging: its batches today, and those that other settings would have given; None without
             records.
-        packed: the sizes of its records packed with each codec; empty without records.
+        packed: the sizes of its records when compressed with each codec; empty without records.
     """
 
     name: str
@@ -129,7 +129,7 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The least bytes that the advised changes save; the most if only those are known."""
+        """The bytes that the advised changes save at least, or at most if only that is known."""
         return sum(saved for _, saved in order(self))
 
 
@@ -142,14 +142,15 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    Every topic gets an answer, with a reason for everything that cannot be read. Memory is bounded
-    by the sample of one topic.
+    Every topic gets an answer. If something cannot be read, the answer has a reason. Memory is
+    bounded by the sample of one topic.
 
     Args:
-        seconds: the time for packing and merging, shared among the topics by their sizes. Each
-            topic gets at least MIN_SECONDS. The time to read headers and records is extra.
-        most_bytes: how many stored bytes to decompress, shared among the topics by their sizes.
-            Each topic gets at least MIN_SAMPLE_BYTES.
+        seconds: the time for packing and merging, divided among the topics in proportion to their
+            sizes. Each topic gets at least MIN_SECONDS. The time to read headers and records is
+            extra.
+        most_bytes: how many stored bytes to decompress, divided in the same way. Each topic gets at
+            least MIN_SAMPLE_BYTES.
         on_progress: called with the name of a topic and the share of its work that is done. An
             exception that it raises, such as JobCancelled, ends the work.
     """
@@ -160,7 +161,7 @@ def advise(
 
 
 def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> list[TopicQuota]:
-    """Shares the time and the bytes to sample among topics, in proportion to their sizes."""
+    """Divides the time and the bytes to sample among topics, in proportion to their sizes."""
     total_bytes = max(1, sum(topic.log_bytes for topic in topics))
     shares = [topic.log_bytes / total_bytes for topic in topics]
     return [
@@ -173,12 +174,12 @@ def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> 
 
 
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
-    """Returns the parts that should change and the bytes that each saves, the largest first.
+    """Returns the parts that should change and how many bytes each change saves, the largest first.
 
-    Larger batches come before a codec that was measured in those larger batches.
+    If the codec was measured in larger batches, "batches" comes before "codec".
 
     Args:
-        index_saved_bytes: the bytes that the advised change of the index saves; 0 for none.
+        index_saved_bytes: the bytes saved by the advised change of the index; 0 if none is advised.
     """
     saved_bytes = {}
     if answer.batches.verdict == CHANGE:
@@ -201,7 +202,7 @@ def answer_topic(
     quota: TopicQuota,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> BatchingAnswer:
-    """Measures one topic; `report_share` is called with the share of the work that is done."""
+    """Measures one topic. `report_share` is called with the share of the work that is done."""
     facts = topic.facts or _read_facts(topic.windows)
     report_share(0.1)
     sample = read_sample(

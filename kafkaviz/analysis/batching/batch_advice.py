@@ -1,7 +1,6 @@
 """Whether producers should build larger batches, with which linger.ms and batch.size.
 
-The saved bytes are inferred from the gaps between batches. They are a range, scaled to the whole
-log.
+The saved bytes are inferred from the gaps between batches, as a range, and scaled to the whole log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ NOTABLE_SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceReason:
-    """A reason as a code with values; REASON_VALUES describes the values of each code."""
+    """A reason, as a code with values; REASON_VALUES describes the values for each code."""
 
     code: str
     values: Mapping[str, object]
@@ -66,7 +65,7 @@ REASON_VALUES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """The range of bytes that a change saves in the whole log, and their share of the log."""
+    """How many bytes a change saves in the whole log, as a range, and their share of the log."""
 
     low_bytes: int
     high_bytes: int
@@ -84,18 +83,18 @@ class BatchAdvice:
     Attributes:
         verdict: KEEP or CHANGE.
         settings: pairs of a producer's setting and the advised value; empty if nothing changes.
-        saving: the saving with these settings; with the best settings if the verdict is KEEP.
-        is_up_to: whether the change is worth it only at the high end of the saving.
-        batches_before: the number of batches of the whole log today.
-        batches_low: the number of batches if the fewest of today's batches are merged.
-        batches_high: the number of batches if the most of today's batches are merged.
-        index_entries_before: the number of entries of all .index files today.
+        saving: the saving with these settings, or with the best settings if the verdict is KEEP.
+        is_up_to: whether the change is worth it only if the high end of the saving is true.
+        batches_before: the number of batches in the whole log today.
+        batches_low: the number of batches if as few of today's batches as possible are merged.
+        batches_high: the number of batches if as many of today's batches as possible are merged.
+        index_entries_before: the number of entries in all .index files today.
         index_entries_after: the same, with the fewest merged (the most if `is_up_to`).
-        headers_before: the headers that a lookup reads today; None without records.
+        headers_before: how many headers a lookup reads today; None without records.
         headers_after: the same, with the fewest merged (the most if `is_up_to`).
         latency_ms: how much longer a record waits at most.
-        producer_memory_bytes: the memory of an open batch, for each partition that a producer
-            writes to.
+        producer_memory_bytes: the memory that a producer needs for an open batch, per partition
+            that it writes to.
     """
 
     verdict: str
@@ -116,7 +115,7 @@ class BatchAdvice:
 
 
 def sample_reasons(sample: RecordSample) -> list[AdviceReason]:
-    """Returns a reason for each kind of batches whose records a sample lacks."""
+    """Returns a reason for each kind of batch whose records are missing from a sample."""
     reasons = []
     if not sample.has_records:
         reasons.append(AdviceReason(code="no-records", values={}))
@@ -133,8 +132,8 @@ def advise_batches(
     """Returns the advice on linger.ms and batch.size.
 
     The smallest linger.ms that reaches 80 % of the largest saving is advised, with 16 KiB batches,
-    or with larger ones if they save another 5 %. The change is worth it if it saves 5 % of the log
-    or if a lookup reads half as many headers, by the low end of the range. The high end counts if
+    or with larger ones if they save another 5 %. The change is worth it if it saves 5 % of the log,
+    or if a lookup reads half as many headers. The low end of the range decides, or the high end if
     at least half of the batches have no producer id. If batches have 16 KiB or more on average,
     nothing is changed.
     """
@@ -250,13 +249,13 @@ def no_batch_advice(reasons: Sequence[AdviceReason]) -> BatchAdvice:
 
 
 def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
-    """Returns the share of batches that are counted, among the batches with records."""
+    """Returns which share of the batches with records are counted."""
     has_records = sample.batches["end_record"] > sample.batches["first_record"]
     return float((is_counted & has_records).sum() / max(1, has_records.sum()))
 
 
 class _MeasuredBatches:
-    """Compares merged batches of a sample with today's batches, and scales to the whole log."""
+    """Compares a sample's merged batches with today's, and scales the result to the whole log."""
 
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
@@ -274,7 +273,7 @@ class _MeasuredBatches:
         """Returns the best batch.size and linger.ms.
 
         Args:
-            end: the end of the range of savings that is compared, "low" or "high".
+            end: the end of each saving that is compared, "low" or "high".
         """
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:

@@ -1,7 +1,7 @@
-"""The batches of a topic: their records, sizes and codecs, by producer id.
+"""Facts about the batches of a topic: their records, sizes and codecs, per producer id.
 
-Only headers are read. Transaction markers are not counted, and neither are batches of magic 0 or 1
-whose number of records is unknown.
+Only headers are read. Transaction markers are not counted. Batches of magic 0 or 1 are not counted
+if their number of records is unknown.
 """
 
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class ProducerFacts:
         producer_id: -1 for batches without a producer id; None for several producers together.
         stored_bytes: the size of the batches in the .log.
         header_bytes: the size of their headers: 61 bytes per batch of magic 2.
-        codecs: the share of each codec in `stored_bytes`, the largest first. "unknown" stands for
-            codec ids that Kafka does not know.
+        codecs: the share of each codec in `stored_bytes`, the largest first; "unknown" if Kafka
+            does not know the codec id.
     """
 
     producer_id: int | None
@@ -52,7 +52,7 @@ class ProducerFacts:
 
     @property
     def fill(self) -> float:
-        """The mean size of a batch divided by the default of batch.size, 16 KiB."""
+        """The mean size of a batch, divided by 16 KiB, the default of batch.size."""
         return self.batch_bytes_mean / DEFAULT_BATCH_BYTES
 
     @property
@@ -67,14 +67,14 @@ class BatchFacts:
 
     Attributes:
         by_producer: up to MAX_PRODUCERS producers, the one with the most bytes first.
-        others: the producers that are not in `by_producer`, together; None if all are in it.
-        other_producers: the number of these producers. It may be too large, because a producer that
-            comes back is counted again.
+        others: the sum of the producers that are not in `by_producer`; None if all are in it.
+        other_producers: the number of these producers. It may be too large, because a producer is
+            counted again if it reappears.
         control_batches: the number of control batches, such as transaction markers. They are not
             counted above.
         legacy_batches: the number of batches of magic 0 and 1. They are counted above too if their
             number of records is known.
-        append_time_batches: the number of batches with timestamps by the broker (LogAppendTime).
+        append_time_batches: the number of batches whose timestamps the broker set (LogAppendTime).
     """
 
     total: ProducerFacts
@@ -116,7 +116,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._fold()
 
     def _fold(self) -> None:
-        """Keeps the largest producers, and adds up the others."""
+        """Keeps the largest producers separate, and adds up the others."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
@@ -140,7 +140,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
 
 
 class _Counts:
-    """Sums and histograms of some batches."""
+    """Sums and histograms for some batches."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -222,7 +222,7 @@ def _bin_start(number: int) -> int:
 
 
 def _quantile(bins: np.ndarray, share: float) -> int:
-    """Returns a quantile, as the lower end of its bin; 0 without numbers.
+    """Returns a quantile: the lower end of the bin that contains it; 0 without numbers.
 
     Args:
         share: the quantile as a share, such as 0.5 for the median.

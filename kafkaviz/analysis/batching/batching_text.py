@@ -1,4 +1,4 @@
-"""The messages of the advice on batches and codec, and the sentence that begins an answer."""
+"""The messages for the advice on batches and codecs, and the first sentence of an answer."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -20,7 +20,7 @@ TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
 def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
-    """Returns the change that matters most and its saving, or that nothing should change.
+    """Returns the most important change and its saving as a message, or that nothing should change.
 
     Args:
         topics: the result of rank_topics.
@@ -93,7 +93,7 @@ def describe_saving(advice: BatchAdvice | CodecAdvice, log_bytes: int) -> Messag
 
 
 def describe_effects(answer: BatchingAnswer) -> Message:
-    """Returns a message with the saved bytes, and the headers of a lookup if they become fewer."""
+    """Returns a message with the saved bytes, and the headers per lookup if these become fewer."""
     advice = answer.batches
     saved = describe_saving(advice, answer.sample.log_bytes)
     before = advice.headers_before
@@ -171,7 +171,7 @@ def describe_sample(answer: BatchingAnswer) -> Message:
 
 
 def main_reasons(advice: BatchAdvice | CodecAdvice) -> tuple[AdviceReason, ...]:
-    """Returns the reasons that no other line of the short answer gives."""
+    """Returns the reasons that the other lines of the short answer do not give."""
     return tuple(reason for reason in advice.reasons if reason.code not in TOLD_CODES)
 
 

@@ -1,4 +1,4 @@
-"""Whether producers should use another codec, and the saving of compression.type.
+"""Whether producers should use another codec (compression.type), and what that would save.
 
 The saving is measured on the sampled records and scaled to the whole log.
 """
@@ -39,15 +39,17 @@ class CodecAdvice:
     Attributes:
         verdict: KEEP or CHANGE.
         settings: pairs of a producer's setting and the advised value; empty if nothing changes.
-        saving: the saving with this codec, in addition to that of larger batches if those are
-            advised; with the best codec if the verdict is KEEP.
+        saving: the saving with this codec, or with the best codec if the verdict is KEEP. If larger
+            batches are advised, it comes on top of theirs.
         codec_before: the codec of most of the records today; None if unknown.
         codec_after: the advised codec, or the best one if the verdict is KEEP.
-        batch_bytes: the size of the batches in which codecs were compared; None for today's.
+        batch_bytes: the size of the batches in which codecs were compared; None for today's
+            batches.
         ratio_before: bytes of the log per byte of records, with today's codecs.
         ratio_after: bytes of the log per byte of records, with `codec_after`.
-        pack_us_per_mib_before: processor time on this machine to pack a MiB of records, with
-            `codec_before`. The next three attributes are alike.
+        pack_us_per_mib_before: processor time on this machine to compress a MiB of records with
+            `codec_before`. The next three attributes are the times with `codec_after`, and the
+            times to decompress.
         certainty: "exact" if all records of the topic were packed, otherwise "sampled".
     """
 
@@ -74,11 +76,12 @@ def advise_codec(
     merging: Merging | None,
     batch_advice: BatchAdvice,
 ) -> CodecAdvice:
-    """Returns the advice on compression.type, among the default levels.
+    """Returns the advice on compression.type; only default levels are considered.
 
     If larger batches are advised, codecs are compared in batches of about their size. The codec
-    with the fewest bytes is advised, or one within 10 % of it that packs faster. It is worth it if
-    it saves 10 % of the log, even with the ratio at the worse end of its interval.
+    with the fewest bytes is advised, or one that packs faster and needs at most 10 % more bytes.
+    The change is worth it if it saves 10 % of the log, even at the worse end of the interval of its
+    ratio.
     """
     reasons = sample_reasons(sample)
     shares = _plain_shares(sample)
@@ -173,7 +176,7 @@ def no_codec_advice(reasons: Sequence[AdviceReason]) -> CodecAdvice:
 
 
 def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict[str, PackedCodec]:
-    """Returns the results for the default levels at one batch size, by codec."""
+    """Returns the results for each codec at its default level and at one batch size."""
     return {
         row.codec: row for row in packed if row.level is None and row.batch_bytes == batch_bytes
     }
@@ -190,14 +193,14 @@ def _plain_shares(sample: RecordSample) -> dict[str, float]:
 
 
 def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -> float:
-    """Returns the bytes of the log per byte of records, if the codecs have these shares."""
+    """Returns the bytes of the log per byte of records, for a mix of codecs with these shares."""
     return math.fsum(share * rows[name].stored_ratio for name, share in shares.items())
 
 
 def _reference_size(
     merging: Merging, batch_advice: BatchAdvice, packed: Sequence[PackedCodec]
 ) -> int | None:
-    """Returns the batch size among those packed that is nearest to the merged batches' size."""
+    """Returns the batch size used for packing that is nearest to the size of the merged batches."""
     settings = dict(batch_advice.settings)
     merge = merging.at(int(settings["linger.ms"]), int(settings["batch.size"]))
     merged = merge.high if batch_advice.is_up_to else merge.low

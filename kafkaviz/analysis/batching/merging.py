@@ -2,34 +2,35 @@
 
 The rules are from RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka
 4.3.1. A producer has one open batch per partition. The batch is sent when it has no room for the
-next record, or linger.ms after it was opened, or later if the connection is busy. The log does not
-show when a batch was sent; it has only the timestamps of the records. So the answer is a range:
+next record, or when linger.ms has passed since it was opened; later if the connection is busy. The
+log does not show when a batch was sent; it has only the timestamps of the records. So the answer is
+a range:
 
     today, linger.ms 0      |a b|   |c|      |d e|             |f|
     time in ms               0 1     4        9 11              30
     linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
     linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
 
-- *low*, the fewest merged: today's batch joins the open batch if all its records are at or after
-  the time when the open batch was opened, and before that time + linger.ms. Bytes before
-  compression decide when a batch is full. Batches without a producer id are not merged, because
-  each may come from another producer. RecordAccumulator.drain sends the open batches of all
-  partitions of a broker once one of them is ready. So if a producer id is in several partitions, an
-  open batch is sent at the next multiple of linger.ms instead: in the worst case, there is a
-  request every linger.ms because of batches of other partitions.
-- *high*, the most merged: today's batch joins if its first record is at or before that time +
+- *low*, the fewest merged: today's batch joins the open batch if all its records have times from
+  the opening of that batch to (but excluding) its opening + linger.ms. Bytes before compression
+  decide when a batch is full. Batches without a producer id are not merged, because each may come
+  from another producer. RecordAccumulator.drain sends the open batches of all partitions of a
+  broker once one of them is ready. So if a producer id is in several partitions, an open batch is
+  sent at the next multiple of linger.ms: in the worst case, batches of other partitions cause a
+  request every linger.ms.
+- *high*, the most merged: today's batch joins if its first record is at or before the opening +
   linger.ms + a delay, because the producer's thread may be late (`delay_ms`). Compressed bytes
-  decide when a batch is full, as CompressionRatioEstimator would expect them: the ratio of the
-  topic times 1.05. Batches without a producer id count as if one producer had sent them.
+  decide when a batch is full. They are estimated as in CompressionRatioEstimator, with 1.05 times
+  the ratio of the topic. Batches without a producer id count as if one producer had sent them.
 
 These rules assume that a producer does not wait for each record's acknowledgement, and that the
 application does not call flush; the log shows neither. They also assume that records come at the
 same times as today. A producer that sends as fast as it can is faster with larger batches, and so
 it may merge a few more.
 
-By both rules, linger.ms never cuts a batch of today. If today's batch is too large to join as a
-whole, its first records join, and the others begin the next batch. A new epoch, another transaction
-or another codec ends a batch.
+By both rules, a batch of today is never divided because of linger.ms. If today's batch is too large
+to join as a whole, its first records join, and the others begin the next batch. A new epoch,
+another transaction or another codec ends a batch.
 """
 
 import time
@@ -61,7 +62,7 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """A log that is written with the records of a sample, in today's or other batches.
+    """A log written with the records of a sample, in today's batches or in others.
 
     Attributes:
         batches: the number of batches, including transaction markers.
@@ -70,7 +71,8 @@ class MergedBatches:
         log_bytes: the size of the .log.
         header_bytes: the size of the batch headers in the .log.
         index_entries: the number of entries of the .index.
-        headers_mean: the headers that a lookup of a batch's base offset reads; NaN without batches.
+        headers_mean: how many headers a lookup reads on average, if it looks up a batch's base
+            offset; NaN without batches.
     """
 
     batches: int
@@ -96,14 +98,14 @@ class Merge:
 class Merging:
     """Today's batches of a sample, and the batches that other settings would have given.
 
-    All of them were written in the same way, so that they can be compared with one another. The
-    original log may have another size, because its level of compression is unknown.
+    All were compressed in the same way, so that their sizes can be compared. The original log may
+    have another size, because its level of compression is unknown.
 
     Attributes:
-        today: the present batches, written again.
+        today: today's batches, written again.
         merges: one value for each linger.ms and batch.size.
-        windows: the number of windows that were written. There may be more in the sample, if the
-            time was up.
+        windows: the number of windows that were written. The sample may have more, if there was not
+            enough time.
         stored_bytes: the size of these windows' batches in the original log.
     """
 
@@ -135,12 +137,12 @@ def measure_merges(
     by_base_offset: bool = True,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Merging | None:
-    """Writes the sample with today's and with merged batches; returns None without records.
+    """Writes a sample in today's and in merged batches, and measures them; None without records.
 
     Args:
         ratios: the compressed bytes per byte of records, by codec.
-        seconds: the time to use. At least one window is written; windows for which the time is too
-            short are left out.
+        seconds: the time to use. At least one window is written. Windows for which no time is left
+            are left out.
         interval_bytes: index.interval.bytes.
         by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
         on_progress: called with the share of the work that is done.
@@ -184,10 +186,10 @@ def merge_range(
     *,
     shared_ids: Sequence[int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the number of the new batch of each record, for the fewest and the most merged.
+    """Returns each record's new batch number, when the fewest and when the most batches are merged.
 
-    If the records are not in the order of their timestamps, the rule for the most merged may give
-    more batches than the rule for the fewest. Then the result of the latter is returned for both.
+    If the timestamps of the records do not ascend, the rule "high" may give more batches than the
+    rule "low". Then the result of "low" is returned for both.
 
     Args:
         shared_ids: producer ids that write to several partitions; by default, those in the sample.
@@ -214,12 +216,12 @@ def merge_batches(
     late_ms: int = 0,
     shared_ids: Sequence[int] = (),
 ) -> np.ndarray:
-    """Returns the number of the new batch of each record, shape (records,), by one of the rules.
+    """Returns the number of the new batch of each record by one of the rules, shape (records,).
 
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 
     Args:
-        is_high: whether the rule for the most merged applies; otherwise that for the fewest.
+        is_high: whether the rule "high" (the most merged) applies instead of "low".
         late_ms: how late a batch may be sent; used only with `is_high`.
         shared_ids: producer ids that write to several partitions; used only without `is_high`.
     """
@@ -251,11 +253,11 @@ def merge_batches(
 
 
 def delay_ms(sample: RecordSample) -> int:
-    """Returns how much later than usual a producer may send a batch.
+    """Returns how much longer than usual a producer may take to send a batch.
 
     This is the 99th percentile minus the median of the times for which today's batches were open. A
-    batch is open from its first record to its last. A linger.ms of today is in both numbers, and so
-    it does not count.
+    batch is open from its first record to its last. Today's linger.ms is in both numbers, so it
+    cancels out.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -280,10 +282,10 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 
 
 def _streams(batches: np.ndarray) -> np.ndarray:
-    """Returns a number per batch; batches that may be merged have equal numbers.
+    """Returns a number per batch. Batches with equal numbers may be merged.
 
-    They have the same window, producer id, epoch, transaction and codec. The transactions of a
-    producer are counted by its markers.
+    They have the same window, producer id, epoch, transaction and codec. A producer's markers show
+    where its transactions end.
     """
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
@@ -322,7 +324,7 @@ def _merge(
     is_high: bool,
     numbers: np.ndarray,
 ) -> int:
-    """Fills `numbers` with the new batch of each record, and returns how many batches there are."""
+    """Fills `numbers` with the new batch of each record, and returns the number of batches."""
     open_numbers = np.full(stream_count, -1, np.int64)
     opened_ms = np.zeros(stream_count, np.int64)
     plain_bytes = np.zeros(stream_count, np.int64)
@@ -383,18 +385,18 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns the number of today's batch of each record, in the same form as `merge_batches`."""
+    """Returns the number of today's batch for each record, in the same form as `merge_batches`."""
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the records of one window in the batches that `numbers` says.
+    """Writes the records of one window in batches; `numbers` has the batch of each record.
 
     Batches are in the order of their last records; transaction markers keep their place among the
-    records. Offsets begin with that of the window's first batch and have no gaps. A batch is
-    compressed with the present codec of its first record, at Kafka's default level.
+    records. Offsets begin with the offset of the window's first batch and have no gaps. A batch is
+    compressed with the codec that its first record has today, at Kafka's default level.
 
     Returns:
         An array of BATCH, and the bytes of the log, with headers and checksums.
@@ -488,7 +490,7 @@ class _SampleWriter:
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
 
     def write_today(self, seconds: float) -> MergedBatches:
-        """Writes windows of today's batches until the time is up; drops the other windows."""
+        """Writes windows in today's batches until the time is up, and drops the other windows."""
         batches = self.sample.batches
         windows = np.unique(batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)

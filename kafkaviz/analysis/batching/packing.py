@@ -1,8 +1,8 @@
 """The records of a sample packed again with each codec, at several batch sizes.
 
-Blocks of neighbouring records, from all parts of the windows, are packed until the time is up.
-Every codec and level gets the same blocks. The packed bytes are the same as from Kafka's classes
-(codec.compress_as_broker). The times are measured on this machine.
+To pack means to compress. Blocks of neighbouring records from all parts of the windows are packed
+until the time is up. Every codec and level gets the same blocks. The result has the same bytes as
+from Kafka's classes (codec.compress_as_broker). The times are measured on this machine.
 """
 
 import time
@@ -52,10 +52,10 @@ class PackedCodec:
         batches: the number of batches that were packed.
         blocks: the number of blocks that these batches come from.
         plain_bytes: the size of the records before compression.
-        packed_bytes: the size of the records in a .log, without batch headers.
+        packed_bytes: the size of the packed records, without batch headers.
         ratio: `packed_bytes` / `plain_bytes`.
-        ratio_low: the low end of the 95 % interval of the ratio. It is the ratio itself if all
-            records of the topic were packed, and None if only one of several blocks was.
+        ratio_low: the low end of the 95 % interval of the ratio. It equals `ratio` if all records
+            of the topic were packed. It is None if only one of several blocks was packed.
         ratio_high: the high end of that interval.
         pack_us_per_mib: processor time on this machine to pack a MiB of records.
         unpack_us_per_mib: processor time on this machine to unpack a MiB of records.
@@ -76,12 +76,12 @@ class PackedCodec:
 
     @property
     def name(self) -> str:
-        """The codec, and the level unless it is Kafka's default, such as "zstd" or "zstd 6"."""
+        """The codec, and its level unless that is Kafka's default, such as "zstd" or "zstd 6"."""
         return self.codec if self.level is None else f"{self.codec} {self.level}"
 
     @property
     def stored_ratio(self) -> float:
-        """Bytes of packed batches with headers, per byte of records before compression."""
+        """The size of packed batches with their headers, per byte of records before compression."""
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
@@ -94,7 +94,7 @@ class _Block:
 
 
 class _Sums:
-    """The bytes of each block, and the time in total, for one codec, level and batch size."""
+    """The bytes of each block and the total time, for one codec, level and batch size."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -148,7 +148,8 @@ def pack(
 
     Args:
         is_whole: whether the sample has all records of the topic.
-        on_progress: called with the share of blocks done or of time used, whichever is larger.
+        on_progress: called with the share of the blocks that are done, or the share of the time
+            that is used if larger.
     """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
@@ -197,7 +198,7 @@ def pack(
 def packed_times(
     codec_name: str, level: int | None, bodies: Sequence[bytes]
 ) -> tuple[int, int, int]:
-    """Returns the processor time to pack and to unpack batch bodies, in ns, and the packed size."""
+    """Returns the processor time to pack and to unpack batch bodies in ns, and the packed size."""
     start_ns = time.thread_time_ns()
     packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
     packed_ns = time.thread_time_ns()
@@ -230,10 +231,10 @@ def ratio_interval(
 
 
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
-    """Returns the blocks of a sample: first one block of each window, then a second one of each ...
+    """Returns the blocks of a sample: first one from each window, then a second one from each ...
 
-    The blocks of a window are in a spread order, because batches at the start of a log are often
-    unusual: a producer that has just started expects that records cannot be compressed.
+    The blocks of a window are in spread order (`spread_order`), because the first batches of a log
+    are often unusual: a producer that has just started expects that records cannot be compressed.
     """
     records = sample.records
     if not len(records):
@@ -257,7 +258,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
 def _part(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the part of a block that is packed in batches of this size."""
+    """Returns the part of a block to pack in batches of this size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

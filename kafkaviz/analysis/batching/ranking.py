@@ -1,4 +1,4 @@
-"""All advised changes of a source: what each topic would save, the largest saving first."""
+"""All advised changes for a source: what each topic would save, the largest saving first."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 
 @dataclass(frozen=True, kw_only=True)
 class RankedTopic:
-    """A topic with the changes that it should get.
+    """A topic, and the changes that are advised for it.
 
     Attributes:
-        recommendation: the recommendation for the index interval; None without a batch.
+        recommendation: the recommendation for index.interval.bytes; None without a batch.
         batching: the advice on batches and codec; None for a workload, which has no records.
         savings: pairs of a part that should change ("batches", "codec" or "index") and the bytes
             that it saves, the largest first. An index that becomes larger saves 0.
@@ -37,7 +37,7 @@ class RankedTopic:
 
 
 def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
-    """Returns the topics whose records can be read, by the name of their case.
+    """Returns the topics whose records can be read, by the name of their simulation case.
 
     The result is empty for a workload.
     """
@@ -60,7 +60,7 @@ def measure_batching(
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
     advise_all: Callable[..., tuple[BatchingAnswer, ...]] = advise,
 ) -> dict[str, BatchingAnswer]:
-    """Returns the advice on batches and codec by the name of the case; empty for a workload.
+    """Returns the advice on batches and codec by case name; empty for a workload.
 
     Args:
         seconds: the time for packing and merging; see advice.advise.
@@ -77,7 +77,7 @@ def rank_topics(
     recommendations: Mapping[str, Recommendation | None],
     batching: Mapping[str, BatchingAnswer],
 ) -> tuple[RankedTopic, ...]:
-    """Returns the topics, in descending order of the bytes that their changes would save."""
+    """Returns the topics, sorted by the bytes that their changes would save, the largest first."""
     topics = [
         _ranked(case, recommendations.get(case.name), batching.get(case.name))
         for case in source.cases

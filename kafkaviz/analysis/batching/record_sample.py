@@ -1,4 +1,4 @@
-"""A sample of the records of a topic, decompressed, and their batches.
+"""A sample of a topic's records, decompressed, together with their batches.
 
 The records of a window are a contiguous part of its log. So the gaps between batches, and the
 similarity of neighbouring records, are the same as in the log:
@@ -77,7 +77,7 @@ class RecordSample:
     - A control batch has no records here.
 
     Attributes:
-        windows: the parts of the log whose batches are here.
+        windows: the parts of the log that the sample is from.
         batches: an array of SAMPLED_BATCH.
         records: an array of SAMPLED_RECORD.
         data: the records' bytes, uint8.
@@ -104,15 +104,15 @@ def read_sample(
     most_bytes: int = RECORD_SAMPLE_BYTES,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> RecordSample:
-    """Reads whole batches from the start of each window, at least one from each.
+    """Reads whole batches from the start of each window, at least one per window.
 
-    Reading of a window ends at damage. Files that cannot be read are counted in `skipped`; no
-    exception is raised. Memory is bounded: there are at most MAX_RECORDS records, whose size before
+    Damage ends the reading of a window. Files that cannot be read are counted in `skipped`; no
+    exception is raised. Memory is bounded: at most MAX_RECORDS records are read. Their size before
     compression is at most MAX_PLAIN_FACTOR times `most_bytes`, or 8 MiB if that is more.
 
     Args:
-        windows: the windows of one topic. If there are more than MAX_WINDOWS, records are read from
-            some of them, evenly spread.
+        windows: the windows of one topic. If there are more than MAX_WINDOWS, records are read only
+            from some, which are evenly spread.
         on_progress: called with the share of the windows that were read. An exception that it
             raises, such as JobCancelled, ends the work.
     """
@@ -133,7 +133,7 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Splits a window into windows that begin at batches spread evenly over it.
+    """Divides a window into windows that begin at batches, evenly spread over it.
 
     It stays whole if all its bytes may be read, or if its headers cannot be read.
     """
@@ -160,7 +160,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
 def _skip_legacy(window: LogWindow) -> tuple[int, int]:
     """Returns the position of the first batch of magic 2, and the number of batches before it.
 
-    The earlier batches are skipped, because BatchChunks would convert them at one second per MiB.
+    The earlier batches are skipped, because BatchChunks needs a second per MiB to convert them.
     """
     count = 0
     for batches in window.segment.scan(window.start, window.stop):
@@ -305,7 +305,8 @@ def _take_records(
 
     Args:
         batches: rows of SAMPLED_BATCH, whose last three columns are filled in.
-        is_taken: whether the records of each batch are wanted; set to False if one is damaged.
+        is_taken: whether to copy the records of each batch; set to False for a batch with a damaged
+            record.
         first_batch: the number of batches that are in the sample already.
         first_record: the number of records that are in the sample already.
         first_byte: the number of record bytes that are in the sample already.
@@ -366,7 +367,7 @@ def _take_records(
 def write_records(
     data: np.ndarray, records: np.ndarray, starts: np.ndarray, out: np.ndarray, ends: np.ndarray
 ) -> int:
-    """Writes records as the bodies of new batches, uncompressed (DefaultRecord.writeTo, 4.3.1).
+    """Writes records as the uncompressed bodies of new batches (DefaultRecord.writeTo, 4.3.1).
 
     Only the deltas of records change: the offset delta is the record's number in the new batch, and
     the timestamp delta is relative to the first record of the new batch.
@@ -374,8 +375,9 @@ def write_records(
     Args:
         data: the bytes of a RecordSample.
         records: the records in their new order, rows of SAMPLED_RECORD.
-        starts: the first record of each new batch, and at the end the number of records.
-        out: filled with the bodies one after another; needs the size from `most_body_bytes`.
+        starts: the first record of each new batch, followed by the number of records.
+        out: filled with the bodies, one after another. It must have the size from
+            `most_body_bytes`.
         ends: filled with the end of each body in `out`.
 
     Returns:
@@ -413,7 +415,7 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 
 @njit(cache=True)
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
-    """Returns the first record of each batch, if each batch gets as many records as fit.
+    """Returns the first record of each batch when every batch gets as many records as fit.
 
     Args:
         batch_bytes: the size of a batch with its header, before compression. A larger record gets a
@@ -445,5 +447,5 @@ def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
 
 
 def most_body_bytes(records: np.ndarray) -> int:
-    """Returns an upper bound of the bytes that `write_records` needs for these records."""
+    """Returns an upper bound for the size of the bodies that `write_records` writes."""
     return int((records["end"] - records["tail"]).sum()) + MAX_DELTA_BYTES * len(records)

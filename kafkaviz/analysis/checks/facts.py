@@ -29,10 +29,10 @@ class PartitionFacts:
         compacted: whether compaction may have removed records.
         metadata_log: whether it is KRaft's metadata log, whose control batches are not transaction
             markers.
-        first_recovered: the base offset of the first segment that a broker start recovers after an
-            unclean stop; it recovers all later segments too. None if unknown.
+        first_recovered: the base offset of the first segment that a broker recovers when it starts
+            after an unclean stop. It recovers all later segments too. None if unknown.
         expires: whether segments are deleted by age.
-        retention_ms: the age at which they are deleted; -1 for never.
+        retention_ms: the age at which segments are deleted; -1 for never.
     """
 
     partition: str
@@ -52,9 +52,9 @@ class PartitionFacts:
 
     @property
     def active_is_untrimmed(self) -> bool:
-        """Whether the indexes of the active segment still have their preallocated length.
+        """Whether the active segment's indexes still have their preallocated length.
 
-        They have it after a kill, and since 4.4 always in the metadata log.
+        They do if the broker was killed, and in the metadata log always since 4.4.
         """
         return self.clean is False or (
             self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.release)
@@ -62,7 +62,7 @@ class PartitionFacts:
 
     @property
     def may_be_per_append(self) -> bool:
-        """Whether one index entry may cover an append of several batches."""
+        """Whether an index entry may be for an append of several batches, not for one batch."""
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
@@ -79,7 +79,7 @@ class PartitionFacts:
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
     def may_hold_stale_entries(self, segment: Segment) -> bool:
-        """Returns whether the indexes may end with entries for records that were truncated away.
+        """Returns whether the indexes may end with entries for records that were truncated.
 
         LogSegment.truncateTo leaves such entries in the file (4.3.1). They are accepted only while
         a broker may be running; otherwise, a crash may have lost the end of the .log.
@@ -122,7 +122,7 @@ class PartitionFacts:
     def torn_slot_finding(
         self, code: str, name: str, position: int, torn_bytes: int, entry_bytes: int
     ) -> Finding:
-        """Returns a finding about the bytes after the last complete slot of an index."""
+        """Returns a finding about the bytes after an index's last complete slot."""
         text = message(
             "finding.length_no_multiple", n=position + torn_bytes, entry_bytes=entry_bytes
         )
@@ -142,7 +142,7 @@ class PartitionFacts:
         *,
         is_active: bool,
     ) -> Finding:
-        """Returns a finding about the zeros after the last entry of an index."""
+        """Returns a finding about the zeros after an index's last entry."""
         entries = len(index.entries)
         slots_text = message("evidence.unwritten_slots", n=entries, slots=index.unwritten_slots)
         text = slots_text
@@ -160,8 +160,8 @@ def findings_by_run(
 
     Args:
         slots: the slots, in ascending order.
-        make_finding: called with the first and the last slot of a run, and the number of runs that
-            are not listed, which is 0 except for the last listed run.
+        make_finding: called with the first and the last slot of a run, and with the number of runs
+            that are not listed (0 unless this is the last listed run).
     """
     runs: list[list[int]] = []
     for slot in slots:

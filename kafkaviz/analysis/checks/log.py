@@ -3,7 +3,8 @@
 For example:
 
 - The batch at 4096 has the stored checksum 1a2b3c4d, but 99aa00ff is computed: batch-crc-mismatch.
-- The batch at 9000 has offsets 3 to 7, and the batch before ended with 480: offsets-not-increasing.
+- The batch at 9000 has offsets 3 to 7, but the batch before it ended with 480:
+  offsets-not-increasing.
 """
 
 import zlib
@@ -55,7 +56,7 @@ class StepBack(NamedTuple):
     Attributes:
         row: the batch.
         previous_epoch: the epoch of the producer's previous batch.
-        previous_sequence: the last sequence number of that batch; -1 if the epoch is lower.
+        previous_sequence: the last sequence number in that batch; -1 if the epoch is lower.
     """
 
     row: np.void
@@ -115,9 +116,9 @@ class ProducerOrder:
             self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
 
     def _is_followed(self, rows: np.ndarray) -> np.ndarray:
-        """Returns which batches are followed by a batch of the same producer in time.
+        """Returns which batches are followed in time by another batch of their producer.
 
-        That is before Kafka forgets the producer.
+        In time means before Kafka forgets the producer.
         """
         waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
         return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
@@ -500,7 +501,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns the consequence and the next step for a tail; None if the usual texts apply."""
+        """Returns consequence and next step for the tail; None if the usual texts apply."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_refused():
             readers = message(f"consequence.closed_tail_{tail.kind}")
@@ -513,10 +514,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return None, None
 
     def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
-        """Returns the consequence and the next step for damage at which a recovery stops.
+        """Returns consequence and next step for damage at which a recovery stops.
 
         After an unclean stop, LogLoader recovers the segments from the recovery point on. If it
-        cuts a segment, it deletes all later segments (4.3.1 and 4.4.0).
+        truncates a segment, it deletes all later segments (4.3.1 and 4.4.0).
 
         Args:
             readers: the effect of the damage on readers.
@@ -542,7 +543,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _has_distrusted_index(self) -> bool:
-        """Returns whether any broker start recovers the segment, for example without an .index."""
+        """Returns whether every start recovers the segment, for example for lack of an .index."""
         return bool(
             recovered_bases(
                 (self._segment,), clean=True, recovery_point=None, release=self._facts.release
@@ -550,13 +551,13 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _is_refused(self) -> bool:
-        """Returns whether the .log is too long for Kafka to open; then no start cuts the tail."""
+        """Returns whether the .log is too long for Kafka to open; a start then keeps its tail."""
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _is_unclean(self) -> bool:
-        """Returns whether the next start recovers the log as after an unclean stop.
+        """Returns whether the broker, when it starts, recovers the log as after an unclean stop.
 
-        For the metadata log, every broker start does so (KafkaRaftLog).
+        It always does so for the metadata log (KafkaRaftLog).
         """
         return self._facts.clean is False or (
             self._facts.metadata_log and self._facts.clean is not None

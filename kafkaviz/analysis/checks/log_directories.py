@@ -4,9 +4,9 @@ For example:
 
 - disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
   topics.
-- server.properties names only disk-a, disk-b and disk-c, and none has the metadata log:
+- server.properties names only disk-a, disk-b and disk-c, but none of them has the metadata log:
   metadata-log-missing.
-- The directory of orders-0 is missing, and recovery-point-offset-checkpoint has "orders 0 15000":
+- The directory orders-0 is missing, although recovery-point-offset-checkpoint has "orders 0 15000":
   partition-missing.
 - audit-1 is in disk-b and disk-c: partition-in-two-directories, so Kafka refuses to start.
 """
@@ -59,7 +59,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    """Returns the replicas in use that a broker would not take for stray, by topic and number."""
+    """Returns the replicas in use that the broker would not consider stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
     release = plan.assumed_release.release
     image = plan.settings.image
@@ -188,7 +188,7 @@ def _future_replicas(
 
 
 def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
-    """Returns whether a broker start will put a -future replica into use.
+    """Returns whether the broker, when it starts, will put a -future replica into use.
 
     It does so if the replica is in the directory that the cluster assigns
     (LogManager.recoverAbandonedFutureLogs).
@@ -312,10 +312,10 @@ def _few(names: Sequence[str]) -> Message:
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields findings about partitions that should be in one of the log directories, but are not.
+    """Yields findings about partitions that should be in a log directory but are missing.
 
-    A broker start creates empty directories in their place. Records missing from a log's end are
-    reported by checks.state instead.
+    When the broker starts, it creates empty directories for them. checks.state reports records that
+    are missing at the end of a log.
     """
     broker = check_plan.broker
     image = check_plan.settings.image
@@ -369,7 +369,7 @@ def _is_unknown(image: MetadataImage) -> bool:
 
 
 def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) -> Message | None:
-    """Returns why a partition that the checkpoints name should be in this directory.
+    """Returns why a partition named in the checkpoints should be in this directory.
 
     Returns:
         None if it need not be there: its topic was deleted, or its replica is somewhere else now.

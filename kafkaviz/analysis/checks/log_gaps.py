@@ -1,7 +1,7 @@
-"""Checks for overlapping offsets and missing offsets in and between the segments of a partition.
+"""Checks for overlapping and missing offsets, inside a partition's segments and between them.
 
 For example, segment 0 ends with offset 819, and the next segment is 1000. So 180 offsets are
-missing: segment-gap, unless compaction removed them.
+missing: segment-gap. Nothing is reported if compaction may have removed them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap
     """Yields the gaps inside segments and between segments.
 
     Segments with batches that cannot be trusted are skipped. But a segment whose only fault is a
-    torn tail is included, because its other batches are whole and the offsets of the tail are lost.
+    torn tail is included: its other batches are whole, and the offsets in the tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

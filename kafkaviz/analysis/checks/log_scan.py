@@ -35,10 +35,10 @@ VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 @dataclass(frozen=True)
 class UnreadRange:
-    """Bytes between batches that do not begin with a valid batch.
+    """Bytes that cannot be read as batches, up to the next valid batch.
 
     Attributes:
-        start: the position of the first such byte.
+        start: the position of the first of these bytes.
         stop: the position of the next batch.
         stored_length: the length field of the batch header at `start`.
         expected_length: the length that would lead to the next batch; None without a header.
@@ -91,7 +91,7 @@ class ScanState:
     def add_unsound(self, first: int, last: int) -> None:
         """Adds a range of offsets whose batches cannot be trusted.
 
-        If there are too many ranges, all offsets from the last range on count as such.
+        If there are too many ranges, no offset from the last range on is trusted.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))
@@ -112,7 +112,7 @@ class CheckScan:
         """Reads nothing yet.
 
         Args:
-            observer: gets the batches as CHECKED_BATCH, before `is_sound` is decided.
+            observer: receives the batches as CHECKED_BATCH, before it is decided which are sound.
             first_walk: the same as in log.scans.CheckedScan.
             level: how much of each batch is checked.
         """
@@ -124,7 +124,7 @@ class CheckScan:
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of VALIDATED_BATCH; keeps at most 16 384 rows and a chunk of bytes.
+        """Yields arrays of VALIDATED_BATCH; keeps at most 16 384 rows and one chunk in memory.
 
         Raises:
             CannotOpen: the file cannot be read.
@@ -198,7 +198,7 @@ class _BatchValidator:
         self._count = 0
 
     def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
-        """Adds batches, and yields the batches whose neighbours are all known now."""
+        """Adds batches, and yields those whose neighbours are now all known."""
         if not len(checked_rows):
             return
         rows = np.empty(len(checked_rows), VALIDATED_BATCH)
@@ -251,9 +251,9 @@ class _BatchValidator:
 
     @staticmethod
     def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Returns which of two neighbours with descending offsets is wrong.
+        """Returns which batch is wrong if two neighbours have descending offsets.
 
-        It is the batch that does not fit its neighbour on the other side either.
+        It is the one that does not fit its other neighbour either.
         """
         if index == 0:
             return 0

@@ -1,4 +1,4 @@
-"""The checks of an .index: whether each entry leads to the batch that holds its key.
+"""The checks of an .index: whether each entry points to the batch that has its key.
 
 For example, slot 3 has the key 949 and position 16372. The batch that starts there has the offsets
 1017 to 1025, and the batch with offset 949 starts at 9285: index-offset-mismatch.
@@ -228,7 +228,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """Returns which offsets a search from this entry misses, or None if that is unknown."""
+        """Returns which offsets a search from this entry would miss, or None if unknown."""
         start = self._starts[slot]
         home = self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
@@ -321,18 +321,20 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     A stretch is the part of the .log between two entries. Stretch n comes after entry n - 1, and
     stretch 0 is before the first entry.
 
-    A recovery writes an entry when it has counted enough bytes since the last entry, and so does a
-    broker. But a restart, or a truncation on a follower, sets the broker's count to 0, and one
-    stretch becomes longer. These rules decide whether entries are missing:
+    Both a recovery and a running broker write an entry when they have counted enough bytes since
+    the last one. But a restart, or a truncation on a follower, resets the broker's count to 0, so
+    that one stretch becomes longer. These rules decide whether entries are missing:
 
-    - Another leader epoch begins in the stretch: a follower may have truncated its log. Undecided.
-    - The stretch has no time entry, though timestamps grew: a stop would have written a time entry,
-      so entries are missing.
-    - Time entries exist for two or more of the missing entries: both kinds are written together, so
-      entries are missing.
-    - Timestamps did not grow: one restart is possible, so up to twice the interval is accepted.
-    - The stretch fits an interval that also fits all entries on one side of it: the interval may
-      have been changed at a restart. Undecided.
+    - Another leader epoch begins in the stretch: undecided, because a follower may have truncated
+      its log.
+    - The stretch has no time entry, although timestamps grew: entries are missing, because a broker
+      that stops writes a time entry.
+    - Time entries exist for two or more of the missing entries: entries are missing, because both
+      kinds are written together.
+    - Timestamps did not grow: up to twice the interval is accepted, because of one possible
+      restart.
+    - The stretch fits an interval that also fits all entries on one side of it: undecided, because
+      the interval may have been changed at a restart.
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
@@ -451,9 +453,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the position or offset of the entry before and of the entry after a stretch.
+        """Returns the position or offset in the entries before and after a stretch.
 
-        Where the segment ends instead, the value is `least` or `most`.
+        Without such an entry, the value is `least` or `most`.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
@@ -461,7 +463,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return before, after
 
     def _has_other_interval(self) -> np.ndarray:
-        """Returns which stretches fit an interval that fits all entries before or all after."""
+        """Returns which stretches fit an interval that fits all entries on one side of them."""
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_after = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],

@@ -47,7 +47,7 @@ class CheckPlan:
     """The decisions before a check reads any segment.
 
     Attributes:
-        is_whole: whether the broker directory itself is checked too, and not only partitions.
+        is_whole: whether the broker directory itself is checked too, not only partitions.
         has_broker: whether there is a broker directory, even without meta.properties. It may be
             missing only if a single partition was opened.
         oldest_writer: the oldest release that may have written the files; () for any.
@@ -69,9 +69,9 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether all log directories were stopped cleanly, so that everything is flushed.
+        """Whether the broker was stopped cleanly in all log directories, so all is flushed.
 
-        A partition without a broker directory counts as stopped cleanly.
+        A partition without a broker directory counts as cleanly stopped.
         """
         return self.broker.is_clean or not self.has_broker
 
@@ -112,7 +112,7 @@ class CheckPlan:
         )
 
     def _first_recovered(self, partition: Partition) -> int | None:
-        """Returns the first segment that a broker recovers after an unclean stop (LogLoader)."""
+        """Returns the first segment that is recovered after an unclean stop (LogLoader)."""
         if not self.has_broker:
             return None
         bases = [segment.base_offset for segment in partition.live]
@@ -122,7 +122,7 @@ class CheckPlan:
 
     @cached_property
     def producer_expiration_ms(self) -> int:
-        """How long a broker remembers a producer that sends nothing, as set or by default."""
+        """How long a broker remembers a producer that sends nothing."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"
         if not config_def.BROKER_SETTINGS[name].is_known_to(release):
@@ -134,9 +134,9 @@ class CheckPlan:
         return self.broker.directory_of(partition).text if self.has_broker else None
 
     def limits(self, partition: Partition) -> RetentionLimits:
-        """Returns the limits of a partition's retention.
+        """Returns the retention limits of a partition.
 
-        If the log was ever compacted, a cleanup.policy of "delete" is not believed.
+        If the log was ever compacted, a cleanup.policy of "delete" is not trusted.
         """
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
@@ -171,7 +171,7 @@ class CheckPlan:
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
         """Returns a retention limit of the local log.
 
-        If the local limit is -2, the limit of the complete log applies
+        If the local limit is -2, the limit for the complete log applies
         (UnifiedLog.localRetentionMs and localRetentionSize of 4.3.1).
         """
         local = find(f"local.{name}") if is_tiered else None
@@ -188,9 +188,9 @@ class CheckPlan:
         )
 
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
-        """Yields the logs that a broker start loads.
+        """Yields the logs that the broker loads when it starts.
 
-        If a directory name makes the start fail, this is only the metadata log.
+        If a directory's name makes the start fail, only the metadata log is loaded.
 
         Args:
             partitions: the partitions to load; the default is the partitions of the plan.
@@ -229,8 +229,8 @@ class CheckPlan:
             log_steps: RestartLog.path and the result of `restart_steps`, for each log.
 
         Returns:
-            None if the start cannot be predicted, because some file cannot be read here, which the
-            broker may be able to read.
+            None if the start cannot be predicted, because the broker may be able to read a file
+            that cannot be read here.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -259,7 +259,7 @@ class CheckPlan:
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
-        """Returns the steps of a broker start that the log directories' own files cause.
+        """Returns the steps of a broker start that come from the log directories' own files.
 
         Raises:
             CannotOpen: a necessary file cannot be read.
@@ -299,7 +299,7 @@ def plan_check(
 def newest_ms(broker: Broker) -> int:
     """Returns the newest time of the broker's logs and checkpoints.
 
-    This is when the broker last wrote, or when files were copied without keeping their times.
+    It is the time when the broker last wrote, or when files were copied without their times.
     """
     logs = (
         log_segment.log.mtime_ns
@@ -317,7 +317,7 @@ def newest_ms(broker: Broker) -> int:
 
 
 def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
-    """Returns the offset up to which each compacted log was cleaned, by topic and partition."""
+    """Returns up to which offset each compacted log was cleaned, by topic and partition."""
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT

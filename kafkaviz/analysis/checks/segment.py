@@ -1,6 +1,6 @@
 """All findings about one segment.
 
-Its .log and indexes are checked in one pass; leftover files are only described. The check needs
+The .log and the indexes are checked in one pass. Leftover files are only described. The check needs
 only a Segment and its PartitionFacts, so that both pages and pipeline tasks can call it.
 """
 
@@ -37,10 +37,10 @@ def check(
     observer: BatchObserver[Any] | None = None,
     first_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
-    """Returns the findings about a segment, including files that cannot be read.
+    """Returns the findings about a segment, including those about files that cannot be read.
 
     Args:
-        observer: also gets all batches that are read, as arrays of
+        observer: also receives all batches that are read, as arrays of
             format.deep_scan.CHECKED_BATCH.
         first_walk: the same as in log.scans.CheckedScan.
     """

@@ -1,7 +1,7 @@
 """The checks of settings and their costs.
 
 They find indexes so small that segments roll too soon, segments that are too small, wasted disk
-space, and topics whose records a setting may keep elsewhere.
+space, and topics with a setting that may keep their records elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -114,7 +114,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding if indexes use disk space after their last entry, other than a hole."""
+    """Yields a finding if the space after the last entries of indexes uses disk blocks."""
     wasteful_files = []
     for summary in summaries:
         entry_bytes = (
@@ -164,7 +164,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_topics(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields a finding for each topic of this broker that has the setting diskless.enable."""
+    """Yields a finding for each topic on this broker that has the setting diskless.enable."""
     for topic in sorted({partition.topic for partition in plan.broker.partitions}):
         config_value = plan.settings.image.topic_configs(topic).get(DISKLESS)
         if config_value is None or config_value.value != "true":

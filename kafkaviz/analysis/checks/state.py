@@ -1,4 +1,4 @@
-"""The checks of a directory's state after the last stop, and of the predicted start.
+"""The checks of a directory's state after the broker's last stop, and of its next start.
 
 For example, orders-0 has the recovery point 200, but its log ends at 180. So flushed records are
 missing: recovery-point-beyond-end.
@@ -56,7 +56,7 @@ COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 @dataclass(frozen=True)
 class Trace:
-    """The highest checkpointed offset of a partition whose directory is missing."""
+    """The highest checkpointed offset for a partition whose directory is missing."""
 
     offset: int
     checkpoint: str  # name of the checkpoint file
@@ -212,7 +212,7 @@ def _abort_step(
 ) -> Message | None:
     """Returns the next step with the command that aborts a transaction.
 
-    Returns None for a broker before 3.0 if the arguments of the command are unknown.
+    Returns None if the command's arguments are unknown and the broker is older than 3.0.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
     if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
@@ -253,7 +253,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding with the codes that a check of this level does not look for, if any."""
+    """Yields a finding with the codes, if any, that a check of this level does not look for."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",
@@ -267,7 +267,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about a predicted broker start, except steps that every start takes."""
+    """Yields findings about a predicted broker start, except about steps that every start takes."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {
@@ -347,7 +347,8 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    The finding is only information if an unopened log directory may show that it is not stray.
+    The severity is only "info" if a log directory that was not opened may show that it is not
+    stray.
     """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")
@@ -399,9 +400,9 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def excerpt_finding(
     missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Returns a finding about a directory that lacks most partitions named in its checkpoints.
+    """Returns a finding about a directory that lacks most of the partitions in its checkpoints.
 
-    Such a directory, which has no metadata log, is nearly always a copy of some partitions.
+    Such a directory has no metadata log, and is nearly always a copy of some partitions.
 
     Args:
         missing: the number of missing partitions.

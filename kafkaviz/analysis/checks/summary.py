@@ -53,9 +53,9 @@ class TimeAnomaly:
 
     Attributes:
         count: the number of these batches. All other attributes describe the worst batch.
-        offset: the last offset.
-        timestamp_ms: the largest timestamp.
-        reference_ms: the time with which this timestamp was compared.
+        offset: the batch's last offset.
+        timestamp_ms: the batch's largest timestamp.
+        reference_ms: the time with which that timestamp was compared.
         first_offset: -1 for a compressed message of magic 0 or 1, which does not have it.
     """
 
@@ -69,7 +69,7 @@ class TimeAnomaly:
 
     @property
     def offsets_text(self) -> Message:
-        """The offsets of the batch, because its header does not show which record it is."""
+        """The offsets of the batch; its header does not show which record has the timestamp."""
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
         if self.first_offset >= 0:
@@ -79,7 +79,7 @@ class TimeAnomaly:
 
 @dataclass(frozen=True)
 class OpeningBatch:
-    """The first batch of a segment, which shows why the previous segment was rolled."""
+    """The first batch of a segment. It shows why the previous segment was rolled."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -88,7 +88,7 @@ class OpeningBatch:
 
 @dataclass(kw_only=True)
 class CheckSummary:
-    """The summary of one segment; offsets and times are None without a batch that can be trusted.
+    """The summary of a segment; offsets and times are None without a batch that can be trusted.
 
     Attributes:
         newest: (timestamp, last offset, position) of the batch with the largest timestamp.
@@ -98,9 +98,10 @@ class CheckSummary:
         dropped_offsets: the number of offsets that are missing inside batches.
         epochs: the first changes of leader epoch, as (epoch, first offset, position).
         sound_bytes: bytes of the batches that can be trusted.
-        header_bytes: bytes of the batch headers of data batches of magic 2.
+        header_bytes: bytes of the headers of data batches of magic 2.
         control_bytes: bytes of the control batches, headers included.
-        steps: the kept transactions; SegmentTransactions explains this and the next three.
+        steps: the kept transactions; SegmentTransactions explains this attribute and the next
+            three.
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 
@@ -214,9 +215,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             )
 
     def _add_gaps(self, batches: np.ndarray) -> None:
-        """Counts the offsets that are missing between batches, and inside batches.
+        """Counts the offsets that are missing between batches and inside batches.
 
-        Compaction causes both.
+        Compaction causes both kinds of gaps.
         """
         summary = self.summary
         next_offset = (
@@ -374,7 +375,7 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 def _stable_offsets(segment: Segment) -> list[int]:
     """Returns the last stable offsets in the .txnindex.
 
-    The result is empty if the file cannot be read, which another check reports.
+    The result is empty if the file cannot be read; another check reports that.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

@@ -1,4 +1,4 @@
-"""The checks of tiered storage: failing uploads, and remote segments that readers cannot reach."""
+"""The checks of tiered storage: failing uploads, and remote segments that cannot be read."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,7 +26,7 @@ HELD_STATES = (*FAILING_STATES, UploadState.WAITING)
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about uploads and, in a view of tiered storage, remote segments."""
+    """Yields the findings about uploads, and in a view of tiered storage about remote segments."""
     with suppress(KafkavizError):  # the checks of the .log report the fault
         for upload in failing_uploads(plan):
             yield _blocked_finding(upload, plan.assumed_release.release)

@@ -1,8 +1,7 @@
-"""The checks of timestamps and of their effect on retention.
+"""The checks of timestamps and how they affect retention.
 
 They find timestamps in the future, in another unit or out of order, and segments that are kept
-longer than their records suggest. analysis.retention decides until when a segment is kept; these
-checks report what a user should know about that.
+longer than their records suggest. analysis.retention computes how long a segment is kept.
 """
 
 from collections.abc import Iterator, Sequence
@@ -146,7 +145,7 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding per segment that delays the deletion of later ones by more than a day."""
+    """Yields a finding for each segment that delays the deletion of later ones by over a day."""
     segment_retentions = log_retention(
         facts.partition,
         aged_segments,

@@ -1,7 +1,7 @@
-"""The checks of a .timeindex: whether each entry has the newest timestamp so far and its offset.
+"""The checks of a .timeindex: whether each entry has the largest timestamp so far and its offset.
 
-For example, slot 2 has 2026-10-26 and offset 1803. But the newest timestamp of the batch with 1803
-is 2026-10-25, and no batch has the entry's timestamp: timeindex-timestamp-mismatch.
+For example, slot 2 has 2026-10-26 and offset 1803. But the largest timestamp in the batch with
+offset 1803 is 2026-10-25, and no batch has the entry's timestamp: timeindex-timestamp-mismatch.
 """
 
 from collections.abc import Iterator
@@ -250,7 +250,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries whose timestamp does not grow or whose offset falls.
+        """Yields findings about entries whose timestamps do not grow or whose offsets fall.
 
         Entries with another fault are not compared.
         """

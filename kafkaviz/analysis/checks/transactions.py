@@ -1,15 +1,16 @@
-"""The transactions of a segment that the checks of the .txnindex and of other segments need.
+"""The facts about a segment's transactions that the checks of .txnindex and other segments need.
 
-A transaction that begins and commits inside the segment is not kept, so that the memory grows with
+A transaction that begins and commits inside the segment is not remembered. So the memory grows with
 the number of producers and aborts, not with the log. For example, producer 7 begins a transaction
-at offset 10 and producer 8 at 20. Producer 8 commits at 25, and 7 aborts at 30. This is kept:
+at offset 10 and producer 8 at 20. Producer 8 commits at 25, and 7 aborts at 30. These steps are
+remembered:
 
     ("begin", 7, TransactionBegin(10))
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-The commit at 25 is kept because it is the first end of a transaction of producer 8, which may have
-begun in the segment before.
+The commit at 25 is remembered because it is the first by producer 8: the transaction may have begun
+in an earlier segment.
 """
 
 from collections import defaultdict
@@ -41,7 +42,7 @@ class TransactionEnd:
 
     Attributes:
         stable_offset: the first offset of the oldest other transaction that began in this segment
-            and was still open then; None if there was none.
+            and was still open at this end; None without one.
     """
 
     offset: int
@@ -55,15 +56,17 @@ TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
 class SegmentTransactions(NamedTuple):
-    """The kept transactions of a segment.
+    """The remembered transactions of a segment.
 
     Attributes:
         steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
             order.
-        stable_begins: the offsets, of those given to the tracker, at which a transaction begins.
-        aborted_bytes: bytes of the segment's data batches that its markers abort, without headers.
-        open_bytes: (producer, bytes without headers) of the data batches after each producer's last
-            marker.
+        stable_begins: the offsets given to the tracker, without those at which no transaction
+            begins.
+        aborted_bytes: the size of the segment's data batches that its own markers abort, without
+            headers.
+        open_bytes: per producer, the size of the data batches after its last marker, without
+            headers.
     """
 
     steps: list[TransactionEvent]

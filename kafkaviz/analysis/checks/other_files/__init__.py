@@ -1,1 +1,1 @@
-"""The checks of all files other than .log, .index and .timeindex, one module per kind of file."""
+"""The checks of files other than .log, .index and .timeindex, one module per kind of file."""

@@ -78,11 +78,12 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
-    """Returns whether the entries for the last aborts of a segment may not be written yet.
+    """Returns whether the entries for a segment's last aborts may not have been written yet.
 
-    This is possible while a broker runs and after a kill, because UnifiedLog.append (3.9.0) writes
-    batches to the .log first and then their entries. Once the .log has grown again, the entries for
-    earlier batches are complete. A start after a kill rebuilds the index.
+    This is possible while a broker runs or if it was killed, because UnifiedLog.append (3.9.0)
+    writes batches to the .log first and then their entries. Once the .log has grown again, the
+    entries for earlier batches are complete. If the broker was killed, it rebuilds the index when
+    it starts.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
@@ -109,9 +110,9 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 
 
 class _TransactionBegins:
-    """The offsets at which transactions begin, as far as the log still has them.
+    """The offsets at which transactions begin, if the log still has them.
 
-    The last stable offset of an entry must be such an offset, or the offset after the marker.
+    The last stable offset in an entry must be such an offset, or the offset after the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:

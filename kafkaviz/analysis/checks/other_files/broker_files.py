@@ -1,4 +1,4 @@
-"""The checks of the broker directory's own files: meta.properties, checkpoints, unknown files."""
+"""The checks of a broker directory's own files: meta.properties, checkpoints and unknown files."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +40,12 @@ def check_broker(
     fatal_steps: Mapping[str, StartupStep],
     strange_names: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Yields the findings about the files and directories of one log directory.
+    """Yields the findings about the files and folders directly in one log directory.
 
     Args:
         broker: the broker with this log directory only.
-        fatal_steps: the steps at which a broker start fails because of the log directory's own
-            files, by cause.
+        fatal_steps: the steps at which the next broker start fails because of these files, by
+            cause.
         strange_names: directories with names that make every broker start fail.
     """
     for name in small_files.CHECKPOINT_WAY_OUTS:
@@ -112,10 +112,10 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
 
 
 def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
-    """Yields a finding if an empty checkpoint belongs to partitions with records.
+    """Yields a finding if a checkpoint is empty although its partitions have records.
 
-    CheckpointFile creates checkpoints with 0 bytes. But a broker writes a line for each log into
-    them every minute and at a clean stop (LogManager and ReplicaManager, 4.3.1).
+    CheckpointFile creates checkpoints with 0 bytes. But every minute, and when it stops cleanly, a
+    broker writes a line for each log into them (LogManager and ReplicaManager, 4.3.1).
     """
     count = sum(
         partition.state == "current"
@@ -138,7 +138,8 @@ def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Findin
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
     """Yields a finding if meta.properties is missing or wrong.
 
-    A missing broker.id is not reported for a broker with ZooKeeper, which has it in its settings.
+    A missing broker.id is not reported for a broker with ZooKeeper, which may have it in its
+    settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

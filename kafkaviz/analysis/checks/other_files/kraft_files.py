@@ -33,7 +33,7 @@ def check_snapshot(
 ) -> Iterator[Finding]:
     """Yields the findings about a snapshot of the metadata log.
 
-    A broker start reads only the newest snapshot.
+    A starting broker reads only the newest snapshot.
     """
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
@@ -61,9 +61,9 @@ def _consequence(file_info: FileInfo) -> Message:
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about quorum-state, which a broker start reads before any log.
+    """Yields the findings about quorum-state, which a starting broker reads before any log.
 
-    It has the node's vote or leader, and the epoch.
+    The file has the node's vote or leader, and the epoch.
     """
     try:
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
@@ -87,9 +87,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint, the metadata that formatting wrote.
+    """Yields the findings about bootstrap.checkpoint, which formatting a directory writes.
 
-    A broker start reads its records without verifying the checksums.
+    A starting broker reads its records without verifying the checksums.
     """
     if not file.is_there(path):
         return
@@ -191,7 +191,7 @@ def _check_batches(
 def _is_sound(path: Path, size_bytes: int) -> bool:
     """Returns whether a small file consists of readable batches only, as nearly all do.
 
-    This avoids the loading of compiled code (walk.few_batches).
+    Loads no compiled code, to be fast (walk.few_batches).
     """
     if size_bytes > FEW_BYTES:
         return False

@@ -1,4 +1,4 @@
-"""All checks of the files in a topic-partition directory, other than .log and its indexes."""
+"""All checks of the files in a topic-partition directory other than .log and indexes."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -47,7 +47,7 @@ def check_partition(
 
 
 def _check_metadata(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding if partition.metadata breaks its format, even if Kafka reads it."""
+    """Yields a finding if partition.metadata breaks its format, even if Kafka can read it."""
     if not any(file_info.name == PARTITION_METADATA for file_info in partition.other_files):
         return
     data = b""
@@ -117,8 +117,8 @@ def _compare_with_log(
 ) -> Iterator[Finding]:
     """Yields a finding about the first batch whose leader epoch contradicts the file.
 
-    The file lacks the epoch, or has it beginning after the batch. After a kill nothing is compared,
-    because the next start corrects the file.
+    The file lacks the epoch, or says that it began after the batch. If the broker was killed,
+    nothing is compared, because it corrects the file when it starts.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
@@ -174,10 +174,10 @@ def _check_snapshots(
 ) -> Iterator[Finding]:
     """Yields findings about snapshots that are unreadable, stray or missing.
 
-    A start keeps the snapshots at the base offsets of segments, and the newest snapshot above them
-    (removeStraySnapshots, 4.3.1). Each stop writes a snapshot at the log's end, which is removed
-    two stops later. So a healthy log may have other snapshots where a batch begins; these are not
-    reported as stray.
+    A starting broker keeps the snapshots at the base offsets of segments, and the newest snapshot
+    above these (removeStraySnapshots, 4.3.1). A stopping broker writes a snapshot at the log's end,
+    which is removed two stops later. So a healthy log may have other snapshots at offsets where a
+    batch begins. These are not reported as stray.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots

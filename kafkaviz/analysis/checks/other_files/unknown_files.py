@@ -45,8 +45,8 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields findings about indexes without a .log.
 
-    A broker start deletes such indexes, unless a folder has the .log's name: LogLoader (4.3.1,
-    4.4.0) only checks that something of that name exists.
+    A starting broker deletes such indexes, unless a folder has the name of the .log: LogLoader
+    (4.3.1, 4.4.0) only checks that something with that name exists.
     """
     has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
     consequence = message("consequence.kept_beside_folder") if has_folder else None
@@ -77,7 +77,7 @@ def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Findi
 
 
 def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
-    """Returns how Kafka reacts to a folder that does not make the start fail."""
+    """Returns how Kafka reacts to a folder that does not prevent its start."""
     parsed = names.parse_file(name)
     if parsed is None or parsed.suffix:
         return message("consequence.folder")
@@ -91,7 +91,7 @@ def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields findings about files that are not Kafka's, and about leftover snapshots.
 
-    Leftover snapshots wait for deletion, or were never finished.
+    Leftover snapshots are to be deleted, or were never finished.
     """
     yield from _check_white_space(partition, facts)
     for file_info in partition.other_files:
@@ -117,8 +117,8 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields a finding about a directory with white space in its name.
 
-    Only the next start succeeds with it: a broker of 4.4.0 started, wrote the name into its
-    checkpoints or renamed the directory to -stray, and then failed at every later start.
+    A broker can start with it only once: 4.4.0 started, wrote the name into its checkpoints or
+    renamed the directory to -stray, and then failed at every later start.
     """
     is_in_use = partition.state in ("current", "future")
     if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
@@ -153,7 +153,7 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """Returns the effect of a file of this name on a broker start; None if the file is ignored.
+    """Returns what a file with this name does to a broker start; None if the broker ignores it.
 
     Args:
         bases: the base offsets of the .log files in use.

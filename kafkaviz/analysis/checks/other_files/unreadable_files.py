@@ -1,9 +1,9 @@
-"""The findings about files that could not be read here, and what a broker would do.
+"""The findings about files that could not be read here, and what a broker would do about them.
 
 For example:
 
-- The user may not read orders-0/00000000000000000000.index: unreadable-file, an error. A broker
-  that may not read the file either takes the log directory offline.
+- The user may not read orders-0/00000000000000000000.index: unreadable-file, an error. If a broker
+  may not read the file either, it takes the log directory offline.
 - orders-0/00000000000000000000.log is gone: unreadable-file, for information. A running broker
   deleted or renamed the file after it was listed.
 """
@@ -40,7 +40,7 @@ def file_finding(
     """Returns a finding about a file of a partition directory.
 
     Args:
-        consequence: the consequence for a broker that cannot read the file either.
+        consequence: the consequence if the broker cannot read the file either.
     """
     return path_finding(
         f"{facts.partition}/{name}",
@@ -58,11 +58,11 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """Returns a finding about a file or directory, named relative to the broker directory.
+    """Returns a finding about a file or folder, named relative to the broker directory.
 
-    The finding is an error if a broker that cannot read the file either would stop. It is only
-    information if the file vanished after it was listed, because a running broker deletes segments
-    and partitions.
+    The finding is an error if a broker would stop because it cannot read the file either. It is
+    only information if the file vanished after it was listed, because a running broker deletes
+    segments and partitions.
     """
     is_vanished = problem.kind == "missing"
     consequence = VANISHED if is_vanished else consequence
@@ -91,7 +91,7 @@ def path_finding(
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
-    """Merges all findings about vanished files of a partition into one finding.
+    """Merges all findings about a partition's vanished files into one finding.
 
     A broker deletes all files of a segment or partition together.
     """
@@ -106,8 +106,8 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
-    """Returns whether a finding is about an unreadable file that a broker start reads.
+    """Returns whether a finding is about an unreadable file that a starting broker reads.
 
-    The start cannot be predicted then, because the broker may or may not be able to read the file.
+    Then the start cannot be predicted, because the broker may or may not be able to read the file.
     """
     return unreadable_finding.consequence in (OFFLINE, NO_START, SNAPSHOT)
